@@ -1,0 +1,2 @@
+process.stderr.write('tollmark: nothing to run yet\n')
+process.exitCode = 1

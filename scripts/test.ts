@@ -1,0 +1,41 @@
+// `npm test`: everything that must hold, in the order in which it fails fastest. `npm run check` stops after the lint.
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const node = process.execPath
+const bin = (name: string) => join(root, 'node_modules', ...name.split('/'))
+
+const tests = globSync(['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'server/**/*.test.ts'], {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+}).sort()
+
+/** TABLE of steps: what it proves, and the command. */
+const steps: { name: string; args: string[]; check?: true }[] = [
+  { name: 'types', args: [bin('typescript/bin/tsc'), '-p', 'tsconfig.json'], check: true },
+  { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--quiet'], check: true },
+  {
+    name: 'tests',
+    args: ['--conditions=source', '--disable-warning=ExperimentalWarning', '--test', '--test-reporter=spec', '--test-timeout=120000', '--test-concurrency=2', ...tests],
+  },
+]
+
+/** Runs one step; resolves to its exit code. */
+function run(args: string[]): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(node, args, { cwd: root, stdio: 'inherit', env: { ...process.env, NODE_ENV: 'test' } })
+    child.on('exit', (code) => resolve(code ?? 1))
+  })
+}
+
+const onlyChecks = process.argv[2] === 'check'
+for (const step of steps) {
+  if (onlyChecks && !step.check) continue
+  const started = performance.now()
+  const code = await run(step.args)
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  console.log(`${code === 0 ? 'passed' : 'FAILED'}: ${step.name} (${seconds} s)`)
+  if (code !== 0) process.exit(code)
+}
