@@ -12,17 +12,21 @@ const startsWith = (bytes: Uint8Array, start: readonly number[]) => start.every(
  * else as UTF-8. Bytes that are invalid in that encoding become U+FFFD; nothing throws. The mark is not part of the text.
  */
 export function decodeHtml(bytes: Uint8Array): string {
-  const mark = MARKS.find((row) => startsWith(bytes, row.bytes))
-  return decoder(mark?.encoding ?? declaredEncoding(bytes) ?? 'utf-8').decode(bytes)
+  const encoding = marked(bytes) ?? usable(declaredEncoding(bytes)) ?? 'utf-8'
+  return new TextDecoder(encoding).decode(bytes)
+}
+
+function marked(bytes: Uint8Array): string | undefined {
+  return MARKS.find((row) => startsWith(bytes, row.bytes))?.encoding
 }
 
 /** A page that declares UTF-16 in ASCII letters is not UTF-16 (HTML Standard); an encoding that nobody knows is taken as not declared. */
-function decoder(label: string): TextDecoder {
+function usable(label: string | undefined): string | undefined {
   try {
-    const found = new TextDecoder(label)
-    return found.encoding.startsWith('utf-16') && !MARKS.some((row) => row.encoding === label) ? new TextDecoder() : found
+    const { encoding } = new TextDecoder(label)
+    return encoding.startsWith('utf-16') ? undefined : encoding
   } catch {
-    return new TextDecoder()
+    return undefined
   }
 }
 
@@ -41,14 +45,14 @@ function declaredEncoding(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/** What the start of a file must hold for it to be told as HTML without its name: markup, after an XML declaration and comments. */
+/** Markup that a page or a fragment of one starts with. */
 const MARKUP =
-  /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?(?:-->|$)\s*)*<(?:!doctype\s*(?:html\b|>)|(?:html|head|title|meta|link|style|script|body|header|article|section|main|nav|h[1-6]|p|div|span|details|figure|table|ul|ol|dl|blockquote|pre|hr|br|img|a|b|i|strong|em)(?:[\s/>]|$))/i
+  /^<(?:!doctype(?:\s+html\b|\s*>)|(?:html|head|title|meta|link|style|script|body|header|article|section|main|nav|h[1-6]|p|div|span|details|figure|table|ul|ol|dl|blockquote|pre|hr|br|img|a|b|i|strong|em)(?:[\s/>]|$))/i
 
-/** TABLE of files that can look like text, by their first bytes. */
-const NOT_HTML = ['%PDF-', '%!PS', '{\\rtf', 'PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08', 'GIF8', 'Rar!', '7z\xbc\xaf', '\xff\xd8\xff', '\x1f\x8b']
+/** Files that hold nothing but printable characters where one looks first, and yet are no text: PDF, PostScript, RTF. */
+const DISGUISED = /^(?:%PDF-|%!PS|\{\\rtf)/
 
-/** Bytes that no text holds (MIME Sniffing Standard, "binary data byte"), but for the two controls that word processors leave in text. */
+/** Bytes that no text holds (MIME Sniffing Standard, "binary data byte"), but for the controls that word processors leave in text. */
 // oxlint-disable-next-line no-control-regex
 const BINARY = /[\x00-\x07\x0e-\x1a\x1c-\x1f]/
 
@@ -61,10 +65,16 @@ const HEAD = 4096
  * @param bytes the file, or at least its first 4096 bytes
  */
 export function looksLikeHtml(bytes: Uint8Array, fileName = ''): boolean {
-  const mark = MARKS.find((row) => startsWith(bytes, row.bytes))
-  const head = decoder(mark?.encoding ?? 'latin1').decode(bytes.subarray(0, HEAD))
-  if (head.length === 0 || NOT_HTML.some((start) => head.startsWith(start))) return false
-  return MARKUP.test(head) || (/\.html?$/i.test(fileName) && !BINARY.test(head))
+  const head = new TextDecoder(marked(bytes) ?? 'latin1').decode(bytes.subarray(0, HEAD))
+  if (bytes.length === 0 || DISGUISED.test(head)) return false
+  return MARKUP.test(skipProlog(head)) || (/\.html?$/i.test(fileName) && !BINARY.test(head))
+}
+
+/** What follows white space, an XML declaration and comments. A comment that does not end in the head is passed over as if it were none. */
+function skipProlog(head: string): string {
+  let rest = head.trimStart().replace(/^<\?xml[^>]*>\s*/i, '')
+  while (rest.startsWith('<!--') && rest.includes('-->')) rest = rest.slice(rest.indexOf('-->') + 3).trimStart()
+  return rest
 }
 
 /**
