@@ -1,7 +1,7 @@
 const AGAIN = 'Export it from Notion again and upload the file as it is.'
 
 /** TABLE of everything for which an archive is refused: the reason, and the sentences that the person who uploaded it reads. */
-const REASONS = {
+export const REASONS = {
   // The file as a whole
   empty_file: 'The file is empty. Upload the ZIP archive that Notion made.',
   no_end: 'The ZIP archive is cut off, or is no ZIP archive: its end is missing. Download it again and upload the complete file.',

@@ -116,8 +116,10 @@ async function checkGap(read: Read, entry: ZipEntry, at: number, gap: number): P
   const { path: name } = entry
   const bytes = (gap > 0 && (await read(at, Math.min(gap, 24)))) || Buffer.alloc(0)
   if ((entry.flags & FLAG.descriptor) !== 0) {
+    // Streaming writers often leave it out for folders and empty files.
+    if (gap === 0 && entry.packedSize === 0) return
     const length = descriptorLength(bytes, entry)
-    if (length === gap) return
+    if (length > 0 && length === gap) return
     if (length > 0) throw new InvalidArchive('hidden_bytes', { name, n: gap - length })
     if (gap === 0) throw new InvalidArchive('descriptor_missing', { name })
     if ([12, 16, 20, 24].includes(gap)) throw new InvalidArchive('descriptor', { name })
