@@ -1,0 +1,196 @@
+import { readEntry, streamEntry } from './inflate.ts'
+import { InvalidArchive } from './invalid-archive.ts'
+import type { ZipEntry } from './layout.ts'
+import { LIMITS, type ArchiveLimits } from './limits.ts'
+import { checkDistinct, pathKey } from './names.ts'
+import { findParts, openPart, type Volume } from './parts.ts'
+import type { ByteSource } from './source.ts'
+import { readZip } from './zip.ts'
+
+/** One HTML file of an export. */
+export interface ExportPage {
+  /** As stored in the archive (or in the part that holds it), `/` between folders. */
+  readonly path: string
+  /** The entry's time read as UTC, to two seconds; null where the archive gives none. */
+  readonly modifiedAt: Date | null
+  /** Bytes. */
+  readonly size: number
+  /** @throws InvalidArchive when the content is not what the archive announced */
+  read(): Promise<Uint8Array>
+}
+
+/** A Notion export whose archive has passed every check that needs no inflating. */
+export interface NotionExport extends AsyncDisposable {
+  /** Every .html and .htm, the sitemap included, in the archive's order, parts in the order of their numbers. */
+  readonly pages: readonly ExportPage[]
+  /** The page that is the workspace's table of contents (`index.html` at the root or in the top folder), if there is one. */
+  readonly sitemap: ExportPage | null
+  /** Everything else, for links to assets: the stored path by `pathKey` of it. */
+  readonly files: ReadonlyMap<string, string>
+  /**
+   * The content of one of `files`, for whoever unpacks the assets; converting never needs it.
+   *
+   * @throws InvalidArchive as `streamEntry`
+   */
+  readFile(path: string): AsyncGenerator<Uint8Array>
+  /** Releases what opening made. The source stays open: it is the caller's. */
+  close(): Promise<void>
+}
+
+export interface ExportOptions {
+  limits?: Partial<ArchiveLimits>
+  /** A folder for inner archives that must be inflated and are too large for memory. Default: the system's. */
+  scratch?: string
+}
+
+/**
+ * Opens a Notion export: checks the archive and its parts, and lists what they contain as if all of it lay in one folder. Beyond the parts
+ * and what may be the sitemap nothing is inflated before a page is read.
+ *
+ * @param source the ZIP archive; read until `close`
+ * @throws InvalidArchive for everything that is wrong with the archive
+ */
+export async function openExport(source: ByteSource, options: ExportOptions = {}): Promise<NotionExport> {
+  const limits = { ...LIMITS, ...options.limits }
+  await using stack = new AsyncDisposableStack()
+  const volumes = await openVolumes(source, limits, options.scratch, stack)
+  const listed = list(volumes)
+  const pages = listed.filter(({ entry }) => isPage(entry.path))
+  const files = listed.filter(({ entry }) => !isPage(entry.path))
+  if (pages.length === 0) {
+    throw new InvalidArchive(files.some(({ entry }) => /\.(?:md|csv)$/i.test(entry.path)) ? 'no_pages_markdown' : 'no_pages')
+  }
+  checkSizes(pages, files, limits)
+  const exported = pages.map(toPage)
+  const sitemap = await findSitemap(exported)
+  const byPath = new Map(files.map((file) => [file.entry.path, file]))
+  const held = stack.move()
+  const close = () => held.disposeAsync()
+  return {
+    pages: exported,
+    sitemap,
+    files: new Map(files.map(({ entry }) => [pathKey(entry.path), entry.path])),
+    readFile(path) {
+      const file = byPath.get(path)
+      if (!file) throw new RangeError(`no file "${path}" in the export`)
+      return streamEntry(file.source, file.entry)
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** The archive and its parts. */
+async function openVolumes(
+  source: ByteSource,
+  limits: ArchiveLimits,
+  scratch: string | undefined,
+  stack: AsyncDisposableStack,
+): Promise<Volume[]> {
+  const entries = await readZip(source, limits)
+  const parts = findParts(entries)
+  if (parts.length > limits.parts) throw new InvalidArchive('too_many_parts', { n: parts.length, max: limits.parts })
+  const partBytes = sum(parts.map((part) => (part.packedSize === part.size ? 0 : part.size)))
+  if (partBytes > limits.partBytes) throw new InvalidArchive('parts_too_large', { n: partBytes, max: limits.partBytes })
+  for (const part of parts) checkRatio('bomb_part', part, limits.partFloor, limits.ratio)
+
+  const isPart = new Set(parts)
+  const volumes: Volume[] = [{ source, entries: entries.filter((entry) => !isPart.has(entry)) }]
+  let left = limits.entries - entries.length
+  for (const part of parts) {
+    const volume = await openPart(source, part, { ...limits, entries: left }, scratch, stack)
+    left -= volume.entries.length
+    volumes.push(volume)
+  }
+  return volumes
+}
+
+interface Listed {
+  readonly source: ByteSource
+  readonly entry: ZipEntry
+}
+
+/** TABLE of what operating systems and their archivers add: resource forks, folder views, thumbnails, folder icons. */
+const JUNK = [/^__MACOSX\//, /(?:^|\/)\._[^/]*$/, /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|Icon\r)$/i]
+
+const isPage = (path: string) => /\.html?$/i.test(path)
+
+/** Where an export's sitemap lies: at the root, or in the one folder that holds the export. */
+const SITEMAP_PATH = /^(?:[^/]+\/)?index\.html$/i
+
+/**
+ * The files of all volumes. A file that several parts hold counts once if it is the same in each; sitemaps may differ (each part may list
+ * the whole export or itself), and the first one stands for all.
+ */
+function list(volumes: readonly Volume[]): Listed[] {
+  const byKey = new Map<string, Listed>()
+  for (const { source, entries } of volumes) {
+    for (const entry of entries) {
+      if (entry.isFolder || JUNK.some((pattern) => pattern.test(entry.path))) continue
+      const key = pathKey(entry.path)
+      const known = byKey.get(key)
+      if (!known) byKey.set(key, { source, entry })
+      else if ((known.entry.size !== entry.size || known.entry.crc !== entry.crc) && !SITEMAP_PATH.test(entry.path)) {
+        throw new InvalidArchive('parts_disagree', { name: entry.path })
+      }
+    }
+  }
+  const listed = [...byKey.values()]
+  if (volumes.length > 1) checkDistinct(listed.map(({ entry }) => entry.path))
+  return listed
+}
+
+/** The limits on sizes and ratios, all from what the directories declare. */
+function checkSizes(pages: readonly Listed[], files: readonly Listed[], limits: ArchiveLimits): void {
+  for (const { entry } of pages) {
+    checkRatio('bomb_page', entry, limits.pageFloor, limits.ratio)
+    if (entry.size > limits.pageBytes) throw new InvalidArchive('page_too_large', { name: entry.path, n: entry.size, max: limits.pageBytes })
+  }
+  const all = { path: '', size: sum(pages.map(({ entry }) => entry.size)), packedSize: sum(pages.map(({ entry }) => entry.packedSize)) }
+  checkRatio('bomb_pages', all, limits.pagesFloor, limits.ratio)
+  if (all.size > limits.pagesBytes) throw new InvalidArchive('pages_too_large', { n: all.size, max: limits.pagesBytes })
+  for (const { entry } of files) checkRatio('bomb_file', entry, limits.fileFloor, limits.ratio)
+}
+
+function checkRatio(
+  fault: 'bomb_page' | 'bomb_pages' | 'bomb_part' | 'bomb_file',
+  { path, size, packedSize }: Pick<ZipEntry, 'path' | 'size' | 'packedSize'>,
+  floor: number,
+  ratio: number,
+): void {
+  if (size > floor && size > packedSize * ratio) {
+    throw new InvalidArchive(fault, { name: path, n: Math.round(size / Math.max(packedSize, 1)), max: ratio })
+  }
+}
+
+function toPage({ source, entry }: Listed): ExportPage {
+  return { path: entry.path, modifiedAt: dosDate(entry.dosTime), size: entry.size, read: () => readEntry(source, entry) }
+}
+
+/** How many files are looked into for a sitemap: a workspace has one, in one of very few top folders. */
+const SITEMAP_CANDIDATES = 8
+
+/** A sitemap is told by what it is: the exporter gives every list in it an id that no page has. The shallowest candidate wins. */
+async function findSitemap(pages: readonly ExportPage[]): Promise<ExportPage | null> {
+  const candidates = pages.filter(({ path }) => SITEMAP_PATH.test(path)).sort((a, b) => a.path.split('/').length - b.path.split('/').length)
+  for (const page of candidates.slice(0, SITEMAP_CANDIDATES)) {
+    const head = Buffer.from((await page.read()).subarray(0, 4096)).toString('latin1')
+    if (/<ul[^>]*\sid=["']?id::/i.test(head)) return page
+  }
+  return null
+}
+
+/** DOS date and time: year since 1980, month, day, hour, minute, seconds / 2 in 7, 4, 5, 5, 6 and 5 bits. */
+function dosDate(packed: number): Date | null {
+  const bits = (shift: number, width: number) => (packed >>> shift) & ((1 << width) - 1)
+  const [year, month, day] = [1980 + bits(25, 7), bits(21, 4), bits(16, 5)]
+  const [hour, minute, second] = [bits(11, 5), bits(5, 6), bits(0, 5) * 2]
+  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
+  const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60
+  // Writers without a clock put the format's first day.
+  return isReal && (packed >>> 0) !== 0x00210000 ? date : null
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

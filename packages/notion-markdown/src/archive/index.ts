@@ -1,0 +1,6 @@
+// Node only: whole exports. Pages themselves are converted by the package's main entry.
+export { openExport, type ExportOptions, type ExportPage, type NotionExport } from './export.ts'
+export { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
+export { LIMITS, type ArchiveLimits } from './limits.ts'
+export { pathKey } from './names.ts'
+export { bytesSource, fileSource, rangeSource, type ByteSource, type OpenSource } from './source.ts'

@@ -1,0 +1,92 @@
+import { pipeline, Readable } from 'node:stream'
+import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
+import { DEFLATED } from './entry-header.ts'
+import { InvalidArchive } from './invalid-archive.ts'
+import type { ZipEntry } from './layout.ts'
+import { pieces, type ByteSource } from './source.ts'
+
+/**
+ * The whole content of an entry. Never holds more than the data and the size that the entry announces, which the caller has limited.
+ * Inflates on the calling thread: conversion runs on threads of its own.
+ *
+ * @throws InvalidArchive when the data, its length or its checksum are not what was announced
+ */
+export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Uint8Array> {
+  const packed = await source.read(entry.dataAt, entry.packedSize)
+  const content = entry.method === DEFLATED && entry.packedSize > 0 ? inflate(packed, entry) : packed
+  check(entry, content.length, crc32(content))
+  return content
+}
+
+/**
+ * The content of an entry, piece by piece. The last piece is out before its checksum is known: what is made of the pieces counts only once
+ * the loop has ended without an error.
+ *
+ * @throws InvalidArchive as `readEntry`
+ */
+export async function* streamEntry(source: ByteSource, entry: ZipEntry): AsyncGenerator<Uint8Array> {
+  let size = 0
+  let crc = 0
+  const packed = pieces(source, entry.dataAt, entry.packedSize)
+  for await (const piece of entry.method === DEFLATED && entry.packedSize > 0 ? inflatePieces(packed, entry) : packed) {
+    size += piece.length
+    if (size > entry.size) throw new InvalidArchive('longer_than_declared', { name: entry.path, n: entry.size })
+    crc = crc32(piece, crc)
+    yield piece
+  }
+  check(entry, size, crc)
+}
+
+function inflate(packed: Uint8Array, entry: ZipEntry): Uint8Array {
+  // One byte more than announced, so that a stream that does not stop there is noticed in the first and only buffer. Zlib wants 64.
+  const chunkSize = Math.max(entry.size + 1, 64)
+  let result: { buffer: Uint8Array; engine: { bytesWritten: number } }
+  try {
+    // With `info` Node returns both, which its types do not know.
+    const options = { chunkSize, maxOutputLength: Math.max(entry.size, 1), info: true }
+    result = inflateRawSync(packed, options) as unknown as typeof result
+  } catch (error) {
+    throw zlibFault(error, entry)
+  }
+  checkConsumed(entry, result.engine.bytesWritten)
+  return result.buffer
+}
+
+async function* inflatePieces(packed: AsyncIterable<Uint8Array>, entry: ZipEntry): AsyncGenerator<Uint8Array> {
+  const inflating = createInflateRaw({ chunkSize: 256 * 1024 })
+  // Reading errors reach `inflating`, and leaving the loop below ends the reading.
+  pipeline(Readable.from(packed), inflating, () => {})
+  try {
+    for await (const piece of inflating) yield piece
+  } catch (error) {
+    throw zlibFault(error, entry)
+  }
+  checkConsumed(entry, inflating.bytesWritten)
+}
+
+/** Deflate ends by itself: data after its end would be invisible to most readers. */
+function checkConsumed(entry: ZipEntry, consumed: number): void {
+  const n = entry.packedSize - consumed
+  if (n > 0) throw new InvalidArchive('data_leftover', { name: entry.path, n })
+}
+
+function check(entry: ZipEntry, size: number, crc: number): void {
+  const facts = { name: entry.path, n: entry.size }
+  if (size > entry.size) throw new InvalidArchive('longer_than_declared', facts)
+  if (size < entry.size) throw new InvalidArchive('shorter_than_declared', facts)
+  if (crc !== entry.crc) throw new InvalidArchive('crc', facts)
+}
+
+/** TABLE of what zlib says and what it means. Everything else (a file that cannot be read, no memory) stays what it is. */
+const ZLIB_FAULTS = {
+  Z_DATA_ERROR: 'damaged_data',
+  Z_NEED_DICT: 'damaged_data',
+  Z_BUF_ERROR: 'truncated_data',
+  ERR_BUFFER_TOO_LARGE: 'longer_than_declared',
+} as const
+
+function zlibFault(error: unknown, entry: ZipEntry): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const row = Object.entries(ZLIB_FAULTS).find(([known]) => known === code)
+  return row ? new InvalidArchive(row[1], { name: entry.path, n: entry.size }) : error
+}

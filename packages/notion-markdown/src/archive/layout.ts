@@ -1,0 +1,153 @@
+import { asBuffer, uint64 } from './bytes.ts'
+import { FLAG, readExtra, widen, type EntryHeader } from './entry-header.ts'
+import { InvalidArchive } from './invalid-archive.ts'
+import { decodeName } from './names.ts'
+import type { ByteSource } from './source.ts'
+
+/** An entry whose own header has been checked. */
+export interface ZipEntry extends EntryHeader {
+  /** Where its data starts. */
+  readonly dataAt: number
+}
+
+const LOCAL = 0x04034b50
+const LOCAL_SIZE = 30
+const CENTRAL = 0x02014b50
+const DESCRIPTOR = 0x08074b50
+const FULL = 0xffffffff
+const ZIP64 = 0x0001
+const UNICODE_PATH = 0x7075
+
+/** Flags that must be the same in both headers. The others hint at how hard the packer tried. */
+const COMPARED = FLAG.encrypted | FLAG.descriptor | FLAG.patched | FLAG.strong | FLAG.utf8 | FLAG.masked
+
+/**
+ * Demands that the entries, each with its own header and data, cover the archive from its first byte to its directory without a gap and
+ * without an overlap, and that each entry's own header says what the directory says. Then a reader that goes through the file from the
+ * start sees exactly what one that starts from the directory sees: nothing is hidden and nothing is counted twice.
+ *
+ * Only headers are read, in pieces, in the order of the file.
+ *
+ * @param end where the directory starts
+ * @returns the entries in the directory's order
+ * @throws InvalidArchive
+ */
+export async function checkLayout(source: ByteSource, headers: readonly EntryHeader[], end: number): Promise<ZipEntry[]> {
+  const order = headers.map((_, i) => i).sort((a, b) => headers[a]!.headerAt - headers[b]!.headerAt)
+  const read = bufferedReader(source, end)
+  const entries = Array.from<ZipEntry>({ length: headers.length })
+  const firstAt = headers[order[0]!]!.headerAt
+  if (firstAt > 0) throw new InvalidArchive('leading_bytes', { n: firstAt })
+  for (const [place, i] of order.entries()) {
+    const header = headers[i]!
+    const follower = order[place + 1]
+    const next = follower === undefined ? undefined : headers[follower]!
+    const entry = await readLocalHeader(read, header, end)
+    const dataEnd = entry.dataAt + entry.packedSize
+    const gap = Math.min(next?.headerAt ?? end, end) - dataEnd
+    if (gap < 0) {
+      throw next && next.headerAt < end
+        ? new InvalidArchive('overlap', { name: header.path, other: next.path })
+        : new InvalidArchive('overlap_directory', { name: header.path })
+    }
+    await checkGap(read, entry, dataEnd, gap)
+    entries[i] = entry
+  }
+  return entries
+}
+
+type Read = (at: number, length: number) => Promise<Buffer | undefined>
+
+/** Reads through a window, so that 50,000 small entries cost hundreds of reads of the file and not 50,000. */
+function bufferedReader(source: ByteSource, end: number): Read {
+  const ahead = 64 * 1024
+  let start = 0
+  let window: Buffer = Buffer.alloc(0)
+  return async (at, length) => {
+    if (at + length > end) return undefined
+    if (at < start || at + length > start + window.length) {
+      window = asBuffer(await source.read(at, Math.min(Math.max(length, ahead), end - at)))
+      start = at
+    }
+    return window.subarray(at - start, at - start + length)
+  }
+}
+
+/** The entry's own header (APPNOTE 4.3.7), compared with the directory's. */
+async function readLocalHeader(read: Read, header: EntryHeader, end: number): Promise<ZipEntry> {
+  const { path: name, headerAt } = header
+  const fixed = await read(headerAt, LOCAL_SIZE)
+  if (!fixed || fixed.readUInt32LE(0) !== LOCAL) throw new InvalidArchive('local_missing', { name })
+  const nameSize = fixed.readUInt16LE(26)
+  const local = {
+    flags: fixed.readUInt16LE(6),
+    method: fixed.readUInt16LE(8),
+    crc: fixed.readUInt32LE(14),
+    packedSize: fixed.readUInt32LE(18),
+    size: fixed.readUInt32LE(22),
+  }
+  const dataAt = headerAt + LOCAL_SIZE + nameSize + fixed.readUInt16LE(28)
+  const variable = await read(headerAt + LOCAL_SIZE, dataAt - headerAt - LOCAL_SIZE)
+  if (!variable || dataAt > end) throw new InvalidArchive('local_missing', { name })
+  const rawName = variable.subarray(0, nameSize)
+  const extra = readExtra(variable.subarray(nameSize), name)
+
+  if (!rawName.equals(header.rawName)) throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
+  const unicodeName = extra.get(UNICODE_PATH)
+  if (unicodeName && header.unicodeName && !unicodeName.equals(header.unicodeName)) {
+    throw new InvalidArchive('local_name', { name, other: decodeName(unicodeName.subarray(5), false) })
+  }
+  if ((local.flags & COMPARED) !== (header.flags & COMPARED)) throw new InvalidArchive('local_flags', { name })
+  if (local.method !== header.method) throw new InvalidArchive('local_method', { name })
+
+  // With a descriptor after the data the header may leave its numbers empty, or saturated.
+  const isEarly = (header.flags & FLAG.descriptor) !== 0
+  const says = (value: number, truth: number) => value === truth || (isEarly && value === 0)
+  const field = extra.get(ZIP64)
+  const [size, packedSize] =
+    field || !isEarly ? widen([local.size, local.packedSize], field, name) : [local.size % FULL, local.packedSize % FULL]
+  if (!says(size!, header.size) || !says(packedSize!, header.packedSize)) throw new InvalidArchive('local_size', { name })
+  if (!says(local.crc, header.crc)) throw new InvalidArchive('local_crc', { name })
+  return { ...header, dataAt }
+}
+
+/** What may stand between an entry's data and the next header: nothing, or the descriptor that the flags announce. */
+async function checkGap(read: Read, entry: ZipEntry, at: number, gap: number): Promise<void> {
+  const { path: name } = entry
+  const bytes = (gap > 0 && (await read(at, Math.min(gap, 24)))) || Buffer.alloc(0)
+  if ((entry.flags & FLAG.descriptor) !== 0) {
+    // Streaming writers often leave it out for folders and empty files.
+    if (gap === 0 && entry.packedSize === 0) return
+    const length = descriptorLength(bytes, entry)
+    if (length > 0 && length === gap) return
+    if (length > 0) throw new InvalidArchive('hidden_bytes', { name, n: gap - length })
+    if (gap === 0) throw new InvalidArchive('descriptor_missing', { name })
+    if ([12, 16, 20, 24].includes(gap)) throw new InvalidArchive('descriptor', { name })
+  } else if (gap === 0) return
+  const signature = bytes.length >= 4 ? bytes.readUInt32LE(0) : 0
+  if (signature === CENTRAL) throw new InvalidArchive('hidden_directory', { name })
+  if (signature === LOCAL) throw new InvalidArchive('hidden_entry', { name })
+  throw new InvalidArchive('hidden_bytes', { name, n: gap })
+}
+
+/** TABLE of the forms of a data descriptor (APPNOTE 4.3.9): with its signature or without, sizes of 4 or of 8 bytes. */
+const DESCRIPTORS = [
+  { signed: true, wide: true },
+  { signed: true, wide: false },
+  { signed: false, wide: true },
+  { signed: false, wide: false },
+]
+
+/** @returns the length of the descriptor in `bytes` that says what the directory says, or 0 */
+function descriptorLength(bytes: Buffer, { crc, size, packedSize }: ZipEntry): number {
+  for (const { signed, wide } of DESCRIPTORS) {
+    const at = signed ? 4 : 0
+    const length = at + (wide ? 20 : 12)
+    if (bytes.length < length || (signed && bytes.readUInt32LE(0) !== DESCRIPTOR) || bytes.readUInt32LE(at) !== crc) continue
+    const [packed, whole] = wide
+      ? [uint64(bytes, at + 4), uint64(bytes, at + 12)]
+      : [bytes.readUInt32LE(at + 4), bytes.readUInt32LE(at + 8)]
+    if (packed === packedSize && whole === size) return length
+  }
+  return 0
+}

@@ -1,0 +1,33 @@
+const MB = 1024 * 1024
+
+/**
+ * TABLE of limits on an archive. Sizes are bytes after inflation, as the archive declares them; no more than what is declared is ever
+ * inflated. They are checked before anything is inflated.
+ *
+ * Ratios: a real export inflates 3 to 20 times, because every block carries a random id; deflate can reach 1032. What could be uploaded
+ * without any compression (a page of 10 MB, an archive of 50 MB) is never a bomb, however well it compresses.
+ */
+export const LIMITS = {
+  /** Entries of the archive and of its parts together. */
+  entries: 50_000,
+  /** Bytes of one central directory. 50,000 entries with names of 600 bytes. */
+  directoryBytes: 32 * MB,
+  /** Archives inside the archive that are opened (`…-Part-1.zip`). */
+  parts: 100,
+  /** All parts that have to be inflated, together. */
+  partBytes: 256 * MB,
+  /** One page. */
+  pageBytes: 32 * MB,
+  /** All pages together. */
+  pagesBytes: 1024 * MB,
+  /** Inflated : packed, for whatever is larger than its floor below. */
+  ratio: 200,
+  pageFloor: 10 * MB,
+  pagesFloor: 50 * MB,
+  partFloor: 50 * MB,
+  /** A file that is not a page is never inflated here, but whoever unpacks it should not be surprised. */
+  fileFloor: 256 * MB,
+}
+
+/** The limits; a caller may override any. */
+export type ArchiveLimits = typeof LIMITS

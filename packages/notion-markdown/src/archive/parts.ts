@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { open, unlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { STORED } from './entry-header.ts'
+import { readEntry, streamEntry } from './inflate.ts'
+import { InvalidArchive } from './invalid-archive.ts'
+import type { ZipEntry } from './layout.ts'
+import type { ArchiveLimits } from './limits.ts'
+import { bytesSource, fileSource, rangeSource, type ByteSource, type OpenSource } from './source.ts'
+import { readZip } from './zip.ts'
+
+/** One archive's entries, and where their data is. */
+export interface Volume {
+  readonly source: ByteSource
+  readonly entries: readonly ZipEntry[]
+}
+
+/** Exports since 2024 are an archive of one or more of these, at its root and nowhere else. */
+const PART_NAME = /^[^/]*-Part-(\d+)\.zip$/i
+
+/** Inflated parts up to this size stay in memory. */
+const IN_MEMORY = 8 * 1024 * 1024
+
+/** @returns the entries that are parts of the export, in the order of their numbers */
+export function findParts(entries: readonly ZipEntry[]): ZipEntry[] {
+  const numbered = entries.map((entry) => ({ entry, number: Number(PART_NAME.exec(entry.path)?.[1]) }))
+  const parts = numbered.filter(({ number }) => !Number.isNaN(number)).sort((a, b) => a.number - b.number)
+  return parts.map(({ entry }) => entry)
+}
+
+/**
+ * Opens a part in place if it is stored, else from memory or from a scratch file that vanishes with its handle, also when the process is
+ * killed. Its checksum is verified either way. What is opened goes onto `stack`.
+ *
+ * @param folder for the scratch file; the system's folder for temporary files if not given
+ * @throws InvalidArchive which names the part
+ */
+export async function openPart(
+  outer: ByteSource,
+  part: ZipEntry,
+  limits: ArchiveLimits,
+  folder: string | undefined,
+  stack: AsyncDisposableStack,
+): Promise<Volume> {
+  let source: ByteSource
+  if (part.method === STORED) {
+    source = rangeSource(outer, part.dataAt, part.packedSize)
+    for await (const _ of streamEntry(outer, part)) continue
+  } else if (part.size <= IN_MEMORY) {
+    source = bytesSource(await readEntry(outer, part))
+  } else {
+    source = stack.adopt(await spool(outer, part, folder ?? tmpdir()), (file) => file.close())
+  }
+  try {
+    return { source, entries: await readZip(source, limits) }
+  } catch (error) {
+    throw error instanceof InvalidArchive ? error.inPart(part.path) : error
+  }
+}
+
+async function spool(outer: ByteSource, part: ZipEntry, folder: string): Promise<OpenSource> {
+  const path = join(folder, `${randomUUID()}.part`)
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await writeFile(file, streamEntry(outer, part))
+    return await fileSource(path)
+  } finally {
+    await unlink(path)
+    await file.close()
+  }
+}
