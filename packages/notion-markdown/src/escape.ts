@@ -296,18 +296,18 @@ function breakAutolinks(draft: Draft, escapes: Set<number>): void {
   const { text } = draft
   if (!/https?:\/\/|www\./i.test(text)) return
   const points = [...escapes, ...draft.marks.flatMap((mark) => [mark.open, mark.close]), ...draft.spans.map((span) => span.from)].sort((a, b) => a - b)
+  // Addresses in code, equations and links are none of GFM's business.
+  const own = [...draft.spans, ...draft.links].sort((a, b) => a.from - b.from)
   let point = 0
-  let span = 0
+  let next = 0
   AUTOLINK.lastIndex = 0
   for (let match = AUTOLINK.exec(text); match; match = AUTOLINK.exec(text)) {
     const from = match.index
     let to = from + match[0].length
     while (AUTOLINK_TRAIL.includes(text[to - 1]!)) to--
-    while (span < draft.spans.length && draft.spans[span]!.to <= from) span++
-    const own = draft.spans[span]
-    if (own && own.from <= from) {
-      // The address is the writer's own, in a destination or in code: go on behind it.
-      AUTOLINK.lastIndex = Math.max(own.to, from + 1)
+    while (next < own.length && own[next]!.to <= from) next++
+    if (next < own.length && own[next]!.from <= from) {
+      AUTOLINK.lastIndex = own[next]!.to
       continue
     }
     while (point < points.length && points[point]! <= from) point++

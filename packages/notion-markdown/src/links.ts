@@ -40,6 +40,8 @@ const NOTION_PAGE = /^https:\/\/(?:www\.notion\.so|app\.notion\.com)\/[^?#]*?([0
 export class Links {
   readonly assets: Asset[] = []
   readonly warnings: Warning[] = []
+  /** The keys of the pages that this page links to, in the order of their first links. */
+  readonly pages = new Set<string>()
   readonly #folder: string[]
   readonly #archive: Archive | undefined
   readonly #seen = new Set<string>()
@@ -74,8 +76,8 @@ export class Links {
         return null
       }
       const id = NOTION_PAGE.exec(href)?.[1]
-      const key = id && this.#archive?.pageById(id)
-      return key === undefined || key === '' ? href : `${MARKER}/${key}${MARKER}`
+      const key = id === undefined ? undefined : this.#archive?.pageById(id)
+      return key === undefined ? href : this.#page(key)
     }
     if (href.startsWith('//')) return href
     if (href.startsWith('#')) return `${MARKER}${decode(href)}${MARKER}`
@@ -89,7 +91,7 @@ export class Links {
     const bare = query < 0 ? whole : this.#path(href.slice(0, query))
     for (const path of [whole, bare]) {
       const page = this.#archive?.page(path)
-      if (page !== undefined) return `${MARKER}/${page}${MARKER}`
+      if (page !== undefined) return this.#page(page)
     }
     const stored = this.#archive?.file(whole) ?? this.#archive?.file(bare)
     const url = stored === undefined && query >= 0 ? encode(bare) + href.slice(query) : encode(stored ?? whole)
@@ -102,6 +104,11 @@ export class Links {
       }
     }
     return url
+  }
+
+  #page(key: string): string {
+    this.pages.add(key)
+    return `${MARKER}/${key}${MARKER}`
   }
 
   /** The path that a relative address means, decoded once, relative to the archive's root. */

@@ -16,6 +16,8 @@ export interface Page {
   properties: Record<string, string>
   assets: Asset[]
   warnings: Warning[]
+  /** The keys of the pages of the same archive that it links to, in the order of their first links. */
+  links: string[]
   tree: Root
 }
 
@@ -51,6 +53,7 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
     properties: Object.fromEntries(properties),
     assets: links.assets,
     warnings: links.warnings,
+    links: [...links.pages],
     tree: { type: 'root', children: flow.blocks },
   }
 }

@@ -29,6 +29,8 @@ export interface Draft {
   marks: Mark[]
   /** From … to of what the writer made and no escape may touch: code, equations, destinations. In order. */
   spans: { from: number; to: number }[]
+  /** From … to of whole links, their text included. In order. */
+  links: { from: number; to: number }[]
 }
 
 const SPECIAL = /[\\`*_[\]<&~$|!]/g
@@ -50,7 +52,7 @@ export function writeInline(nodes: readonly Inline[], place: Place): string {
     const value = only!.value
     if (!HAS_SPECIAL.test(value) && !value.includes('\n') && place !== 'heading' && (place === 'cell' || !BLOCK_START.test(value))) return value
   }
-  const draft: Draft = { text: '', place, literals: [], brackets: [], marks: [], spans: [] }
+  const draft: Draft = { text: '', place, literals: [], brackets: [], marks: [], spans: [], links: [] }
   write(nodes, draft, false)
   return escapeLine(draft)
 }
@@ -79,16 +81,22 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
         write(node.children, draft, linked)
         draft.text += '</u>'
         break
-      case 'link':
+      case 'link': {
+        const from = draft.text.length
         draft.text += '['
         write(node.children, draft, true)
         writeSpan(`](${destination(node.url)})`, draft)
+        draft.links.push({ from, to: draft.text.length })
         break
-      case 'image':
+      }
+      case 'image': {
+        const from = draft.text.length
         draft.text += '!['
         writeText(node.alt, draft, true)
         writeSpan(`](${destination(node.url)})`, draft)
+        draft.links.push({ from, to: draft.text.length })
         break
+      }
       default:
         writeMark(node.children, node.type, draft, linked)
     }

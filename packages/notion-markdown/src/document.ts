@@ -1,0 +1,118 @@
+// Pages → one document, Markdown or JSON, a piece at a time: only one page's text is in memory.
+import { Anchors, fillIn } from './anchors.ts'
+import { frontMatter } from './frontmatter.ts'
+import { writeMarkdown, type Outline } from './markdown.ts'
+import type { Archive, Asset, Warning } from './links.ts'
+import { orderPages } from './order.ts'
+import { readPage } from './page.ts'
+
+/** A converted page, all but its text: what the document needs to know of it before it can be joined. */
+export interface PageSummary {
+  path: string
+  id: string | null
+  title: string
+  icon: string | null
+  properties: Record<string, string>
+  assets: Asset[]
+  warnings: Warning[]
+  /** Keys of pages in the order of their first links. */
+  links: string[]
+  outline: Outline[]
+  exportedAt: Date | null
+}
+
+/** A converted page: its summary, and its Markdown, in which links to places are still marked (anchors.ts). */
+export interface ConvertedPage {
+  summary: PageSummary
+  markdown: string
+}
+
+export interface DocumentOptions {
+  format: 'markdown' | 'json'
+  includeMetadata: boolean
+  /** When the file was uploaded: the export's time where nothing better is known. */
+  uploadedAt: Date
+}
+
+/** Converts one page of an archive, or a page that came alone. */
+export function convertPage(html: string, path: string, exportedAt: Date | null, archive?: Archive): ConvertedPage {
+  const { tree, ...page } = readPage(html, path, archive)
+  const { markdown, outline } = writeMarkdown(tree)
+  return { summary: { path, ...page, outline, exportedAt }, markdown }
+}
+
+/** A page of the document: where it stands, and what its headings are called there. */
+interface DocumentPage {
+  summary: PageSummary
+  index: number
+  parent: PageSummary | null
+  slugs: string[]
+  exportedAt: string
+  sourceUrl: string | null
+}
+
+/**
+ * Joins pages into one document.
+ *
+ * @param pages the summaries, in any order
+ * @param keyOf the key under which links name the page at a path
+ * @param sitemap the index of the sitemap, −1 if there is none
+ * @param text the Markdown of the page with this index
+ * @returns the document, in pieces
+ */
+export async function* joinDocument(
+  pages: readonly PageSummary[],
+  keyOf: (path: string) => string,
+  sitemap: number,
+  text: (index: number) => string | Promise<string>,
+  options: DocumentOptions,
+): AsyncGenerator<string> {
+  const byKey = new Map(pages.map((page, i) => [keyOf(page.path), i]))
+  const order = orderPages(
+    pages.map((page) => ({ path: page.path, links: page.links.flatMap((key) => byKey.get(key) ?? []) })),
+    sitemap,
+  )
+  const anchors = new Anchors()
+  const document = order.map(({ page, parent }): DocumentPage => {
+    const summary = pages[page]!
+    return {
+      summary,
+      index: page,
+      parent: pages[parent] ?? null,
+      slugs: anchors.ofPage(summary.outline),
+      exportedAt: (summary.exportedAt ?? options.uploadedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
+      sourceUrl: summary.id === null ? null : `https://www.notion.so/${summary.id}`,
+    }
+  })
+  const slugOf = new Map(document.map((page) => [keyOf(page.summary.path), page.slugs[0]!]))
+  const markdownOf = async (page: DocumentPage) =>
+    fillIn(await text(page.index), page.summary.outline, page.slugs, (key) => slugOf.get(key))
+  yield* options.format === 'json' ? json(document, markdownOf, options) : markdown(document, markdownOf, options)
+}
+
+type TextOf = (page: DocumentPage) => Promise<string>
+
+async function* markdown(document: readonly DocumentPage[], textOf: TextOf, options: DocumentOptions): AsyncGenerator<string> {
+  if (options.includeMetadata) yield frontMatter(document.map((page) => ({ title: page.summary.title, exportedAt: page.exportedAt, sourceUrl: page.sourceUrl, anchor: page.slugs[0]! })))
+  yield* joined(document, textOf)
+}
+
+/** All pages, parted by rules. */
+async function* joined(document: readonly DocumentPage[], textOf: TextOf): AsyncGenerator<string> {
+  for (const [i, page] of document.entries()) yield i === 0 ? await textOf(page) : `\n---\n\n${await textOf(page)}`
+}
+
+async function* json(document: readonly DocumentPage[], textOf: TextOf, options: DocumentOptions): AsyncGenerator<string> {
+  yield `{"object":"document","title":${JSON.stringify(document[0]?.summary.title ?? null)},"markdown":"`
+  for await (const piece of joined(document, textOf)) yield JSON.stringify(piece).slice(1, -1)
+  yield '","pages":['
+  for (const [i, page] of document.entries()) {
+    const { summary } = page
+    const metadata = options.includeMetadata ? { source_url: page.sourceUrl, exported_at: page.exportedAt } : {}
+    const { path, id, title, icon, properties, assets } = summary
+    const value = { id, parent_id: page.parent?.id ?? null, path, title, icon, anchor: page.slugs[0], ...metadata, properties, markdown: await textOf(page), assets }
+    yield (i === 0 ? '' : ',') + JSON.stringify(value)
+  }
+  const warnings = document.flatMap(({ summary }) => summary.warnings.map(({ code, detail }) => ({ code, page: summary.path, detail })))
+  yield `],"warnings":${JSON.stringify(warnings)}}\n`
+}
