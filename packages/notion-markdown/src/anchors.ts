@@ -1,0 +1,36 @@
+// The document's places: a slug for each heading, and every link to a place filled in.
+import GithubSlugger from 'github-slugger'
+import { MARKER } from './links.ts'
+import type { Outline } from './markdown.ts'
+
+/** Hands out the slugs of a document's headings, in their order, as GitHub makes them; the same text twice gets `-1`. */
+export class Anchors {
+  readonly #slugger = new GithubSlugger()
+
+  /** The slugs of one page's headings; the first is the page's own. */
+  ofPage(outline: readonly Outline[]): string[] {
+    return outline.map((heading) => this.#slugger.slug(heading.text))
+  }
+}
+
+/**
+ * Fills in the links to places.
+ *
+ * @param slugs the slugs of `outline`'s headings
+ * @param pageSlug the slug of the page with this key
+ */
+export function fillIn(markdown: string, outline: readonly Outline[], slugs: readonly string[], pageSlug: (key: string) => string | undefined): string {
+  if (!markdown.includes(MARKER)) return markdown
+  const byId = new Map<string, string>()
+  outline.forEach((heading, i) => {
+    if (heading.id) byId.set(heading.id, slugs[i]!)
+  })
+  const parts = markdown.split(MARKER)
+  for (let i = 1; i < parts.length; i += 2) {
+    const place = parts[i]!
+    const slug = place.startsWith('/') ? pageSlug(place.slice(1)) : byId.get(place.slice(1))
+    // A block without a heading of its own is reached through its page.
+    parts[i] = `#${slug ?? slugs[0] ?? ''}`
+  }
+  return parts.join('')
+}

@@ -1,0 +1,61 @@
+// The table of Notion's blocks: element → how it is read. What is not here is inline.
+import { readCode } from './blocks/code.ts'
+import { readFigure } from './blocks/figure.ts'
+import { readBulleted, readNumbered } from './blocks/list.ts'
+import { readTable } from './blocks/table.ts'
+import { readTableOfContents } from './blocks/toc.ts'
+import { readDetails } from './blocks/toggle.ts'
+import type { BlockReader, BlockTable, Flow } from './flow.ts'
+import { attribute, hasClass, type Element } from './html.ts'
+import type { Depth } from './tree.ts'
+
+/** Columns, synced blocks, indented children, unknown containers: their children, in order. */
+const readChildren: BlockReader = (element, flow) => void flow.read(element.children)
+
+/** A paragraph; children that Notion indents below it follow it. An empty one shows nothing, but parts lists. */
+const readParagraph: BlockReader = (element, flow) => {
+  if (!flow.read(element.children)) flow.part()
+}
+
+/** Body headings stand one level below the page's title. */
+function readHeading(element: Element, flow: Flow): void {
+  const children = flow.inline(element.children)
+  if (children.length === 0) return flow.part()
+  const depth = Math.min(6, Number(element.name[1]) + 1) as Depth
+  flow.add({ type: 'heading', depth, id: attribute(element, 'id') ?? null, children })
+}
+
+function readQuote(element: Element, flow: Flow): void {
+  const children = flow.inside(element.children)
+  if (children.length > 0) flow.add({ type: 'blockquote', children })
+}
+
+/** A check box outside a to-do is a character; any other `<div>` is its children. */
+function readDiv(element: Element, flow: Flow): void {
+  if (!hasClass(element, 'checkbox')) return readChildren(element, flow)
+  const children = flow.inline([element])
+  flow.add({ type: 'paragraph', children })
+}
+
+export const BLOCKS: BlockTable = new Map<string, BlockReader>([
+  ['p', readParagraph],
+  ['h1', readHeading],
+  ['h2', readHeading],
+  ['h3', readHeading],
+  ['h4', readHeading],
+  ['h5', readHeading],
+  ['h6', readHeading],
+  ['ul', readBulleted],
+  ['ol', readNumbered],
+  ['details', readDetails],
+  ['blockquote', readQuote],
+  ['pre', readCode],
+  ['figure', readFigure],
+  ['table', readTable],
+  ['nav', readTableOfContents],
+  ['hr', (_, flow) => flow.add({ type: 'thematicBreak' })],
+  ['div', readDiv],
+  ...['html', 'body', 'article', 'header', 'footer', 'main', 'section', 'aside', 'li', 'dl', 'dt', 'dd', 'figcaption', 'summary', 'form', 'fieldset', 'center', 'address', 'tbody', 'thead', 'tr', 'td', 'th'].map(
+    (name) => [name, readChildren] as const,
+  ),
+])

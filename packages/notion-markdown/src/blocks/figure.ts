@@ -1,0 +1,77 @@
+import { attribute, find, hasClass, textContent, type Element } from '../html.ts'
+import type { Flow } from '../flow.ts'
+import { plainText, type Inline } from '../tree.ts'
+
+/** `<figure>`: everything that Notion shows in a frame. */
+export function readFigure(element: Element, flow: Flow): void {
+  if (hasClass(element, 'callout')) return readCallout(element, flow)
+  const caption = element.children.flatMap((node) => (isCaption(node) ? flow.inline(node.children) : []))
+  if (hasClass(element, 'equation')) readEquation(element, flow)
+  else if (hasClass(element, 'image') && readImage(element, caption, flow)) return
+  else {
+    const bookmark = find(element, 1, (child) => child.name === 'a' && hasClass(child, 'bookmark'))
+    if (bookmark) readBookmark(bookmark, flow)
+    else flow.read(element.children.filter((node) => !isCaption(node)))
+  }
+  if (caption.length > 0) flow.add({ type: 'paragraph', children: caption })
+}
+
+function isCaption(node: Element | string): node is Element {
+  return typeof node !== 'string' && node.name === 'figcaption'
+}
+
+/** A callout is a quote that begins with its icon. */
+function readCallout(element: Element, flow: Flow): void {
+  const frame = find(element, 1, (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size'))
+  const icon = frame ? textContent(frame).trim() : ''
+  const children = flow.inside(element.children.filter((node) => node !== frame))
+  if (icon !== '') {
+    const [first] = children
+    if (first?.type === 'paragraph') children[0] = { type: 'paragraph', children: [{ type: 'text', value: `${icon} ` }, ...first.children] }
+    else children.unshift({ type: 'paragraph', children: [{ type: 'text', value: icon }] })
+  }
+  if (children.length > 0) flow.add({ type: 'blockquote', children })
+}
+
+function readEquation(element: Element, flow: Flow): void {
+  const source = find(element, 8, (below) => below.name === 'math' || below.name === 'annotation')
+  const tex = textContent(source ?? element)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .join('\n')
+  if (tex !== '') flow.add({ type: 'math', value: tex })
+}
+
+/** Adds the image and its caption; whether there was one. */
+function readImage(element: Element, caption: Inline[], flow: Flow): boolean {
+  const img = find(element, 3, (below) => below.name === 'img')
+  const url = img ? flow.links.image(attribute(img, 'src')) : null
+  if (!img || url === null) return false
+  const alt = caption.length > 0 ? plainText(caption) : (attribute(img, 'alt') ?? '').trim()
+  flow.add({ type: 'paragraph', children: [{ type: 'image', url, alt }] })
+  // A caption that is nothing but text is the image's description; one with marks, links or lines stands below too.
+  const isPlain = caption.every((node) => node.type === 'text')
+  if (!isPlain) flow.add({ type: 'paragraph', children: caption })
+  return true
+}
+
+/** `[Title](url): description`; a bookmark without a title shows its address. */
+function readBookmark(element: Element, flow: Flow): void {
+  const part = (name: string): Inline[] => {
+    const found = find(element, 4, (below) => hasClass(below, name))
+    return found ? flow.inline(found.children) : []
+  }
+  const target = flow.links.link(attribute(element, 'href'))
+  let title = part('bookmark-title')
+  if (title.length === 0) title = part('bookmark-href')
+  if (title.length === 0 && target) title = [{ type: 'text', value: target.url }]
+  const description = part('bookmark-description')
+  const children: Inline[] = target && title.length > 0 ? [{ type: 'link', url: target.url, children: withoutLinks(title) }] : title
+  if (description.length > 0) children.push({ type: 'text', value: ': ' }, ...description)
+  if (children.length > 0) flow.add({ type: 'paragraph', children })
+}
+
+/** A link's text cannot hold links. */
+function withoutLinks(nodes: readonly Inline[]): Inline[] {
+  return nodes.flatMap((node) => (node.type === 'link' ? withoutLinks(node.children) : [node]))
+}

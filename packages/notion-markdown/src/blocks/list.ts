@@ -1,0 +1,89 @@
+import { attribute, hasClass, type Element, type Node } from '../html.ts'
+import type { Flow } from '../flow.ts'
+import type { ListItem } from '../tree.ts'
+import { readDetails } from './toggle.ts'
+
+/** `<ul>`: bulleted items, to-dos, toggles, and the lists of a sitemap. */
+export function readBulleted(element: Element, flow: Flow): void {
+  if (hasClass(element, 'toggle')) return readToggle(element, flow)
+  if (attribute(element, 'id')?.startsWith('id::')) return readSitemap(element, flow)
+  const todo = hasClass(element, 'to-do-list')
+  addItems(element, flow, null, (item) => (todo ? isDone(item) : null))
+}
+
+/** `<ol>`: numbered items, one to an element; `start` is the true number. */
+export function readNumbered(element: Element, flow: Flow): void {
+  const start = attribute(element, 'start')
+  const number = start === undefined ? NaN : Number.parseInt(start, 10)
+  // CommonMark numbers have at most nine digits and no sign.
+  addItems(element, flow, number >= 0 && number <= 999_999_999 ? number : NaN, () => null)
+}
+
+/** A toggle's `<li>` holds its `<details>`, which is a block of its own. */
+function readToggle(element: Element, flow: Flow): void {
+  for (const child of element.children) {
+    if (typeof child !== 'string' && child.name === 'li') flow.read(child.children)
+    else if (typeof child !== 'string' && child.name === 'details') readDetails(child, flow)
+    else flow.read([child])
+  }
+}
+
+/** Adds one list with an item for each `<li>`, and one for what stands between them. */
+function addItems(element: Element, flow: Flow, start: number | null, checked: (item: Element) => boolean | null): void {
+  const items: ListItem[] = []
+  let loose: Node[] = []
+  const addLoose = () => {
+    const children = flow.inside(loose)
+    loose = []
+    const last = items[items.length - 1]
+    if (children.length === 0) return
+    if (last) for (const child of children) last.children.push(child)
+    else items.push({ type: 'listItem', checked: null, children })
+  }
+  for (const child of element.children) {
+    if (typeof child === 'string' || child.name !== 'li') {
+      loose.push(child)
+      continue
+    }
+    if (loose.length > 0) addLoose()
+    const done = checked(child)
+    const content = done === null ? child.children : child.children.filter((node) => !isCheckbox(node))
+    items.push({ type: 'listItem', checked: done, children: flow.inside(content) })
+  }
+  if (loose.length > 0) addLoose()
+  if (items.length === 0) return
+  const ordered = start !== null
+  flow.add({ type: 'list', ordered, start: ordered ? numberFor(start, flow) : null, children: items })
+}
+
+/** The number of a list's first item: its own, else the next after the list before it, else 1. */
+function numberFor(start: number, flow: Flow): number {
+  if (!Number.isNaN(start)) return start
+  const last = flow.blocks[flow.blocks.length - 1]
+  return last?.type === 'list' && last.ordered ? last.start! + last.children.length : 1
+}
+
+function isCheckbox(node: Node): boolean {
+  return typeof node !== 'string' && node.name === 'div' && hasClass(node, 'checkbox')
+}
+
+function isDone(item: Element): boolean {
+  return item.children.some((node) => isCheckbox(node) && typeof node !== 'string' && hasClass(node, 'checkbox-on'))
+}
+
+/**
+ * The sitemap (index.html of a workspace export): `<ul id="id::…">` is one entry, its link first, its sub-pages in
+ * `<li>`. The outermost has no link but the workspace's details, which stand above the list.
+ */
+function readSitemap(element: Element, flow: Flow): void {
+  const label = element.children.filter((node) => typeof node === 'string' || node.name !== 'li')
+  const below: Node[] = []
+  for (const node of element.children) if (typeof node !== 'string' && node.name === 'li') for (const child of node.children) below.push(child)
+  const text = flow.inline(label)
+  if (text.length === 0) {
+    flow.read(below)
+    return
+  }
+  const children = [{ type: 'paragraph' as const, children: text }, ...flow.inside(below)]
+  flow.add({ type: 'list', ordered: false, start: null, children: [{ type: 'listItem', checked: null, children }] })
+}

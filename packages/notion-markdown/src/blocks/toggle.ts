@@ -1,0 +1,26 @@
+import { attribute, type Element } from '../html.ts'
+import type { Flow } from '../flow.ts'
+import type { Depth } from '../tree.ts'
+
+/** TABLE: the only trace that a toggle heading leaves is its font size; Notion's level 1 is the document's 2. */
+const DEPTH_OF_SIZE: readonly (readonly [string, Depth])[] = [
+  ['1.875em', 2],
+  ['1.5em', 3],
+  ['1.25em', 4],
+  ['1.125em', 5],
+]
+
+/** `<details>`: a toggle, or a toggle heading. */
+export function readDetails(element: Element, flow: Flow): void {
+  const summary = element.children.find((node): node is Element => typeof node !== 'string' && node.name === 'summary')
+  const style = summary ? (attribute(summary, 'style') ?? '') : ''
+  const size = /(?:^|;)\s*font-size:\s*([\d.]+em)/.exec(style)?.[1]
+  const depth = DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null
+  flow.add({
+    type: 'details',
+    depth,
+    id: attribute(element, 'id') ?? null,
+    summary: summary ? flow.inline(summary.children) : [],
+    children: flow.inside(element.children.filter((node) => node !== summary)),
+  })
+}

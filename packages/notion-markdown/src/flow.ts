@@ -1,0 +1,92 @@
+// Children → blocks: runs of inline content become paragraphs, the exporter's one-item lists become lists.
+import type { Element, Node } from './html.ts'
+import type { Links } from './links.ts'
+import { readInline } from './inline.ts'
+import { nest } from './runs.ts'
+import type { Block, Inline, List } from './tree.ts'
+
+/** Reads one element into a flow. */
+export type BlockReader = (element: Element, flow: Flow) => void
+
+/** The table that `read` looks elements up in; what is not in it is inline. */
+export type BlockTable = ReadonlyMap<string, BlockReader>
+
+/** Blocks in the making: one sequence of siblings. */
+export class Flow {
+  readonly blocks: Block[] = []
+  readonly links: Links
+  readonly #table: BlockTable
+  #parted = false
+
+  constructor(table: BlockTable, links: Links) {
+    this.#table = table
+    this.links = links
+  }
+
+  /** The blocks of `nodes`, as a sequence of their own. */
+  inside(nodes: readonly Node[]): Block[] {
+    const flow = new Flow(this.#table, this.links)
+    flow.read(nodes)
+    return flow.blocks
+  }
+
+  /** The inline content of `nodes`. */
+  inline(nodes: readonly Node[]): Inline[] {
+    const [only] = nodes
+    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\n') && !only.includes('\ufeff')) {
+      const value = only.trim()
+      return value === '' ? [] : [{ type: 'text', value: value.length === only.length ? only : value }]
+    }
+    return nest(readInline(nodes, this.links))
+  }
+
+  /** Adds the blocks of `nodes`; whether there were any. */
+  read(nodes: readonly Node[]): boolean {
+    const count = this.blocks.length
+    const items = countItems(this.blocks)
+    let from = 0
+    for (let i = 0; i < nodes.length; i++) {
+      const node = nodes[i]!
+      if (typeof node === 'string') continue
+      const reader = this.#table.get(node.name)
+      if (!reader) continue
+      this.#paragraph(nodes, from, i)
+      reader(node, this)
+      from = i + 1
+    }
+    this.#paragraph(nodes, from, nodes.length)
+    return this.blocks.length > count || countItems(this.blocks) > items
+  }
+
+  /** Adds a block. A list that goes on where the last one stopped becomes part of it. */
+  add(block: Block): void {
+    const last = this.blocks[this.blocks.length - 1]
+    if (block.type === 'list' && last?.type === 'list' && !this.#parted && continues(last, block)) {
+      for (const item of block.children) last.children.push(item)
+    } else this.blocks.push(block)
+    this.#parted = false
+  }
+
+  /** What comes next does not go on with the list before (an empty paragraph stands between). */
+  part(): void {
+    this.#parted = true
+  }
+
+  #paragraph(nodes: readonly Node[], from: number, to: number): void {
+    if (from === to) return
+    const children = this.inline(from === 0 && to === nodes.length ? nodes : nodes.slice(from, to))
+    if (children.length > 0) this.add({ type: 'paragraph', children })
+  }
+}
+
+function countItems(blocks: readonly Block[]): number {
+  const last = blocks[blocks.length - 1]
+  return last?.type === 'list' ? last.children.length : 0
+}
+
+/** Whether `next` is the same kind of list as `list` and, where it has numbers, takes them up. */
+function continues(list: List, next: List): boolean {
+  if (list.ordered !== next.ordered) return false
+  if (list.ordered) return next.start === null || next.start === list.start! + list.children.length
+  return (list.children[0]?.checked === null) === (next.children[0]?.checked === null)
+}

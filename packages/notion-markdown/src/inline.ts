@@ -1,0 +1,138 @@
+// Elements → runs: what each inline element of an export means.
+import { attribute, find, hasClass, textContent, type Element, type Node } from './html.ts'
+import type { Links } from './links.ts'
+import { MARK, type Run, type Target } from './runs.ts'
+
+/** What an element passes on to the text inside it. */
+interface Style {
+  marks: number
+  link: Target | null
+}
+
+/** TABLE: element → the mark that it puts on its text. */
+const MARK_OF = new Map<string, number>([
+  ['strong', MARK.strong],
+  ['b', MARK.strong],
+  ['em', MARK.emphasis],
+  ['i', MARK.emphasis],
+  ['del', MARK.delete],
+  ['s', MARK.delete],
+  ['strike', MARK.delete],
+  ['u', MARK.underline],
+  ['ins', MARK.underline],
+  ['code', MARK.code],
+  ['kbd', MARK.code],
+  ['samp', MARK.code],
+])
+
+/** Elements that part the lines of the text around them when they stand where only text can. */
+const LINES = new Set('p div li ul ol h1 h2 h3 h4 h5 h6 blockquote pre tr table figure figcaption details summary section dd dt'.split(' '))
+
+/** Reads inline content into runs. */
+export function readInline(nodes: readonly Node[], links: Links): Run[] {
+  const runs: Run[] = []
+  for (const node of nodes) read(node, { marks: 0, link: null }, links, runs)
+  return runs
+}
+
+/**
+ * Reads the cell of a database or a page's property: like other inline content, but several values in a row
+ * (options, people, files, relations), which the exporter writes without anything between them, are parted by `, `.
+ */
+export function readValues(nodes: readonly Node[], links: Links): Run[] {
+  const runs: Run[] = []
+  let last: Element | null = null
+  for (const node of nodes) {
+    const value = typeof node === 'string' ? null : node
+    if (last && value && isValue(last) && isValue(value) && last.name === value.name) runs.push(plain(', '))
+    read(node, { marks: 0, link: null }, links, runs)
+    last = value
+  }
+  return runs
+}
+
+/** Whether an element of a cell is one value of several. */
+function isValue(element: Element): boolean {
+  if (element.name === 'a') return true
+  if (element.name !== 'span') return false
+  return hasClass(element, 'selected-value') || hasClass(element, 'status-value') || hasClass(element, 'user') || element.attributes.includes('margin-right')
+}
+
+/** Text without marks. */
+function plain(value: string): Run {
+  return { kind: 'text', value, marks: 0, link: null }
+}
+
+function read(node: Node, style: Style, links: Links, runs: Run[]): void {
+  if (typeof node === 'string') {
+    // The exporter puts a U+FEFF behind each inline equation; nobody types one.
+    const value = node.includes('\ufeff') ? node.replaceAll('\ufeff', '') : node
+    if (value !== '') runs.push({ kind: 'text', value, marks: style.marks, link: style.link })
+    return
+  }
+  const mark = MARK_OF.get(node.name)
+  if (mark !== undefined) return readAll(node, { marks: style.marks | mark, link: style.link }, links, runs)
+  switch (node.name) {
+    case 'br':
+      runs.push({ kind: 'break', value: '', ...style })
+      return
+    case 'math':
+      return equation(node, style, runs)
+    case 'a':
+      return readAll(node, { marks: style.marks, link: style.link ?? links.link(attribute(node, 'href')) }, links, runs)
+    case 'img':
+      return image(node, style, links, runs)
+    case 'span':
+      return span(node, style, links, runs)
+    case 'div':
+      if (hasClass(node, 'checkbox')) {
+        runs.push(plain(hasClass(node, 'checkbox-on') ? '☑' : '☐'))
+        return
+      }
+      break
+  }
+  if (!LINES.has(node.name) || node.children.length === 0) return readAll(node, style, links, runs)
+  const before = runs.length
+  if (before > 0) runs.push({ kind: 'break', value: '', ...style })
+  readAll(node, style, links, runs)
+  runs.push({ kind: 'break', value: '', ...style })
+}
+
+function readAll(element: Element, style: Style, links: Links, runs: Run[]): void {
+  for (const child of element.children) read(child, style, links, runs)
+}
+
+function span(element: Element, style: Style, links: Links, runs: Run[]): void {
+  if (element.attributes === '') return readAll(element, style, links, runs)
+  // The picture beside a person's name, or their initial in its place.
+  if (hasClass(element, 'user-icon')) return
+  if (hasClass(element, 'icon')) {
+    const icon = textContent(element)
+    if (icon !== '') runs.push({ kind: 'text', value: `${icon} `, ...style })
+    return
+  }
+  if (hasClass(element, 'katex')) {
+    const annotation = find(element, 4, (below) => below.name === 'annotation')
+    if (annotation) return equation(annotation, style, runs)
+  }
+  const underlined = element.attributes.includes('border-bottom')
+  readAll(element, underlined ? { marks: style.marks | MARK.underline, link: style.link } : style, links, runs)
+}
+
+function equation(element: Element, style: Style, runs: Run[]): void {
+  const tex = texLine(textContent(element))
+  if (tex !== '') runs.push({ kind: 'math', value: tex, ...style })
+}
+
+/** TeX on one line, without the blanks at its ends (but for the one that a final backslash escapes). */
+function texLine(source: string): string {
+  const tex = source.includes('\n') ? source.replace(/\s*\n\s*/g, ' ') : source
+  const trimmed = tex.trim()
+  return /(?:^|[^\\])(?:\\\\)*\\$/.test(trimmed) ? `${trimmed} ` : trimmed
+}
+
+function image(element: Element, style: Style, links: Links, runs: Run[]): void {
+  if (hasClass(element, 'icon') || hasClass(element, 'page-cover-image')) return
+  const url = links.image(attribute(element, 'src'))
+  if (url !== null) runs.push({ kind: 'image', value: url, ...style })
+}

@@ -1,0 +1,140 @@
+// Addresses: what a link or an image of an exported page points to, and how the document writes it.
+
+/** A file that a page shows or links to. */
+export interface Asset {
+  /** Relative to the archive's root, percent-encoded once, as the document links it. */
+  path: string
+  kind: 'image' | 'file'
+  in_archive: boolean
+}
+
+/** Something that the document could not carry over as it should be. */
+export interface Warning {
+  code: 'asset_missing' | 'page_missing' | 'link_removed'
+  detail: string
+}
+
+/** What the archive around a page knows. A page that came alone has none. */
+export interface Archive {
+  /** The key of the page at this path (decoded, relative to the archive's root), if there is one. */
+  page(path: string): string | undefined
+  /** The key of the page with this id (32 hex digits), if there is one. */
+  pageById(id: string): string | undefined
+  /** The path, as stored, of the file at this decoded path, if there is one. */
+  file(path: string): string | undefined
+}
+
+/**
+ * The mark around a place in the document that is known only when all its headings are: `#id` of a block of the same
+ * page, or the key of another page behind `/`. The reader drops U+0000 from its input, so no text can hold one.
+ */
+export const MARKER = '\0'
+
+const SCHEME = /^([a-z][a-z0-9+.-]*):/i
+/** Schemes that run code where the document is shown. */
+const UNSAFE = new Set(['javascript', 'vbscript', 'data'])
+const SAFE_DATA = /^data:image\/(?:png|jpeg|jpg|gif|webp|avif|bmp)[;,]/i
+const NOTION_PAGE = /^https:\/\/(?:www\.notion\.so|app\.notion\.com)\/[^?#]*?([0-9a-f]{32})(?:[?#].*)?$/
+
+/** Resolves the addresses of one page, and remembers what they asked for. */
+export class Links {
+  readonly assets: Asset[] = []
+  readonly warnings: Warning[] = []
+  readonly #folder: string[]
+  readonly #archive: Archive | undefined
+  readonly #seen = new Set<string>()
+
+  /** @param path the page's path in the archive, decoded, its folders parted by `/` */
+  constructor(path: string, archive?: Archive) {
+    this.#folder = path.split('/').slice(0, -1)
+    this.#archive = archive
+  }
+
+  /** Where a link points; null if it points nowhere, or to where no document should lead. */
+  link(href: string | undefined): { url: string } | null {
+    const url = this.#resolve(href, 'file')
+    return url === null ? null : { url }
+  }
+
+  /** Where an image lies; null as for `link`. */
+  image(src: string | undefined): string | null {
+    return this.#resolve(src, 'image')
+  }
+
+  #resolve(source: string | undefined, kind: Asset['kind']): string | null {
+    if (source === undefined) return null
+    // Browsers drop these before they look at the scheme.
+    const href = source.replace(/[\t\n\r]/g, '').trim()
+    if (href === '') return null
+    // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+    const scheme = SCHEME.exec(href.replace(/[\u0000-\u0020]/g, ''))?.[1]?.toLowerCase()
+    if (scheme !== undefined) {
+      if (UNSAFE.has(scheme) && !(kind === 'image' && SAFE_DATA.test(href))) {
+        this.warnings.push({ code: 'link_removed', detail: `A link with the scheme "${scheme}:" was removed; its text is kept.` })
+        return null
+      }
+      const id = NOTION_PAGE.exec(href)?.[1]
+      const key = id && this.#archive?.pageById(id)
+      return key === undefined || key === '' ? href : `${MARKER}/${key}${MARKER}`
+    }
+    if (href.startsWith('//')) return href
+    if (href.startsWith('#')) return `${MARKER}${decode(href)}${MARKER}`
+    return this.#relative(href, kind)
+  }
+
+  #relative(href: string, kind: Asset['kind']): string {
+    // A `?` or `#` in a file's name is percent-encoded by the exporter, but not in its sitemap.
+    const whole = this.#path(href)
+    const query = href.search(/[?#]/)
+    const bare = query < 0 ? whole : this.#path(href.slice(0, query))
+    for (const path of [whole, bare]) {
+      const page = this.#archive?.page(path)
+      if (page !== undefined) return `${MARKER}/${page}${MARKER}`
+    }
+    const stored = this.#archive?.file(whole) ?? this.#archive?.file(bare)
+    const url = stored === undefined && query >= 0 ? encode(bare) + href.slice(query) : encode(stored ?? whole)
+    if (!this.#seen.has(url)) {
+      this.#seen.add(url)
+      const isPage = kind === 'file' && /\.html?$/i.test(bare)
+      if (!isPage) this.assets.push({ path: url, kind, in_archive: stored !== undefined })
+      if (this.#archive && stored === undefined) {
+        this.warnings.push({ code: isPage ? 'page_missing' : 'asset_missing', detail: `"${bare}" is not in the archive.` })
+      }
+    }
+    return url
+  }
+
+  /** The path that a relative address means, decoded once, relative to the archive's root. */
+  #path(href: string): string {
+    const path = href.startsWith('/') ? [] : [...this.#folder]
+    for (const segment of href.split('/')) {
+      if (segment === '..') path.pop()
+      else if (segment !== '.' && segment !== '') path.push(decode(segment))
+    }
+    return path.join('/')
+  }
+}
+
+/** Percent-decodes once; what is no valid encoding stays as it is. */
+function decode(source: string): string {
+  if (!source.includes('%')) return source
+  try {
+    return decodeURIComponent(source)
+  } catch {
+    return source.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
+      try {
+        return decodeURIComponent(bytes)
+      } catch {
+        return bytes
+      }
+    })
+  }
+}
+
+/** Percent-encodes a path once, each character that could end or change a Markdown destination included. */
+function encode(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => encodeURIComponent(segment.toWellFormed()).replace(/[()*!']/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`))
+    .join('/')
+}

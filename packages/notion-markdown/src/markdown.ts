@@ -1,0 +1,189 @@
+// Tree → Markdown text. Spacing is decided in `gap` alone; nothing else writes a blank line.
+import { longestRun, writeInline } from './phrasing.ts'
+import { writeSummary } from './summary.ts'
+import { plainText, type Block, type Blockquote, type Code, type Details, type List, type ListItem, type MathBlock, type Root, type Table } from './tree.ts'
+
+/** A heading of the document, in its order. */
+export interface Outline {
+  /** The heading's block id in Notion; null where it has none. */
+  id: string | null
+  text: string
+}
+
+/** Markdown, and the headings that stand in it. Places that are not known yet are between markers (links.ts). */
+export interface Written {
+  markdown: string
+  outline: Outline[]
+}
+
+/** How much indentation a document may take, in characters: past it, containers indent no further. */
+const INDENT_BUDGET = 64 * 1024 * 1024
+/** How far containers may always indent. */
+const INDENT_ALWAYS = 64
+
+/** Writes a tree as CommonMark + GFM + math: LF, one final newline. */
+export function writeMarkdown(root: Root): Written {
+  const writer = new Writer()
+  writer.blocks(root.children, '', false)
+  return { markdown: `${writer.text}\n`, outline: writer.outline }
+}
+
+class Writer {
+  text = ''
+  readonly outline: Outline[] = []
+  #budget = INDENT_BUDGET
+
+  /** Writes siblings, each line behind `prefix` (the first line's is there already). `tight`: in an item of a list. */
+  blocks(blocks: readonly Block[], prefix: string, tight: boolean): void {
+    let last: Block | undefined
+    let marker = 0
+    for (const block of blocks) {
+      if (last) this.#newline(prefix, gap(last, block, tight))
+      marker = last?.type === 'list' && block.type === 'list' && last.ordered === block.ordered ? 1 - marker : 0
+      this.#block(block, prefix, tight && !last, marker)
+      last = block
+    }
+  }
+
+  #block(block: Block, prefix: string, inItem: boolean, marker: number): void {
+    switch (block.type) {
+      case 'paragraph':
+        this.#lines(writeInline(block.children, inItem ? 'item' : 'paragraph'), prefix)
+        break
+      case 'heading':
+        this.outline.push({ id: block.id, text: plainText(block.children) })
+        this.text += `${'#'.repeat(block.depth)} ${writeInline(block.children, 'heading')}`
+        break
+      case 'list':
+        this.#list(block, prefix, marker)
+        break
+      case 'blockquote':
+        this.#quote(block, prefix)
+        break
+      case 'code':
+        this.#code(block, prefix)
+        break
+      case 'math':
+        this.#math(block, prefix)
+        break
+      case 'table':
+        this.#table(block, prefix)
+        break
+      case 'thematicBreak':
+        this.text += '***'
+        break
+      case 'details':
+        this.#details(block, prefix)
+        break
+    }
+  }
+
+  /** Ends the line; `blank` puts an empty one below it. */
+  #newline(prefix: string, blank: boolean): void {
+    const bare = prefix.trimEnd()
+    this.text += blank ? `\n${bare}\n${prefix}` : `\n${prefix}`
+    this.#budget -= prefix.length
+  }
+
+  #lines(text: string, prefix: string): void {
+    this.text += prefix !== '' && text.includes('\n') ? this.#prefixed(text, prefix) : text
+  }
+
+  /** Text whose lines, but for the first, stand behind `prefix`; empty lines behind what of it is visible. */
+  #prefixed(text: string, prefix: string): string {
+    const lines = text.split('\n')
+    this.#budget -= prefix.length * lines.length
+    return lines.map((line, i) => (i === 0 ? line : line === '' ? prefix.trimEnd() : prefix + line)).join('\n')
+  }
+
+  /** The prefix inside a container. */
+  #inside(prefix: string, indent: string): string {
+    return this.#budget > 0 || prefix.length < INDENT_ALWAYS ? prefix + indent : prefix
+  }
+
+  #list(list: List, prefix: string, marker: number): void {
+    const bullet = bulletFor(list, marker)
+    list.children.forEach((item, i) => {
+      if (i > 0) this.#newline(prefix, false)
+      const sign = list.ordered ? `${Math.min(list.start! + i, 999_999_999)}${marker === 0 ? '.' : ')'}` : bullet
+      this.#item(item, sign, prefix)
+    })
+  }
+
+  #item(item: ListItem, sign: string, prefix: string): void {
+    const inside = this.#inside(prefix, ' '.repeat(sign.length + 1))
+    this.text += sign
+    const [first] = item.children
+    if (item.checked !== null) {
+      // GFM reads a box only before text; an empty to-do has a reference to a space.
+      this.text += item.checked ? ' [x] ' : ' [ ] '
+      if (first?.type !== 'paragraph') {
+        this.text += '&#x20;'
+        if (first) this.#newline(inside, gap(EMPTY, first, true))
+      }
+    } else if (first?.type === 'list') {
+      // An item without words of its own: its list begins on the next line, so that the markers cannot become a divider.
+      this.#newline(inside, false)
+    } else if (first) this.text += ' '
+    this.blocks(item.children, inside, true)
+  }
+
+  #quote(quote: Blockquote, prefix: string): void {
+    const inside = this.#inside(prefix, '> ')
+    this.text += '> '
+    this.blocks(quote.children, inside, false)
+  }
+
+  #code(code: Code, prefix: string): void {
+    const fence = '`'.repeat(Math.max(3, longestRun(code.value, '`') + 1))
+    this.#lines(`${fence}${code.lang ?? ''}\n${code.value}\n${fence}`, prefix)
+  }
+
+  #math(math: MathBlock, prefix: string): void {
+    const fence = '$'.repeat(Math.max(2, longestRun(math.value, '$') + 1))
+    this.#lines(`${fence}\n${math.value}\n${fence}`, prefix)
+  }
+
+  #table(table: Table, prefix: string): void {
+    table.children.forEach((row, i) => {
+      if (i > 0) this.#newline(prefix, false)
+      for (const cell of row.children) this.text += `| ${writeInline(cell.children, 'cell')} `
+      this.text += '|'
+      if (i === 0) {
+        this.#newline(prefix, false)
+        this.text += `${'| --- '.repeat(row.children.length)}|`
+      }
+    })
+  }
+
+  #details(details: Details, prefix: string): void {
+    if (details.depth !== null) this.outline.push({ id: details.id, text: plainText(details.summary) })
+    this.text += '<details>'
+    this.#newline(prefix, false)
+    this.text += `<summary>${writeSummary(details.summary, details.depth)}</summary>`
+    this.#newline(prefix, true)
+    if (details.children.length > 0) {
+      this.blocks(details.children, prefix, false)
+      this.#newline(prefix, true)
+    }
+    this.text += '</details>'
+  }
+}
+
+const EMPTY: Block = { type: 'paragraph', children: [] }
+
+/** The sign of a list without numbers. A divider as an item's first block would run together with `*`. */
+function bulletFor(list: List, marker: number): string {
+  if (marker === 0) return '-'
+  return list.children.some((item) => item.children[0]?.type === 'thematicBreak') ? '+' : '*'
+}
+
+/** Whether a blank line stands between two siblings. Only in an item can a list follow its text without one. */
+function gap(before: Block, after: Block, tight: boolean): boolean {
+  if (!tight || after.type !== 'list' || before.type !== 'paragraph') return true
+  const [first] = after.children
+  // What cannot interrupt a paragraph (CommonMark 5.2): a number other than 1, an item that begins empty.
+  if (after.ordered && after.start !== 1) return true
+  return first!.checked === null && (first!.children.length === 0 || first!.children[0]!.type === 'list')
+}
+

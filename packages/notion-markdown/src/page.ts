@@ -1,0 +1,107 @@
+// One exported page: its title, icon, id, description and properties, and the tree of everything that it shows.
+import { BLOCKS } from './blocks.ts'
+import { readProperties, rowOf } from './blocks/table.ts'
+import { Flow } from './flow.ts'
+import { attribute, find, hasClass, parseHtml, textContent, type Element, type Node } from './html.ts'
+import { Links, type Archive, type Asset, type Warning } from './links.ts'
+import { plainText, type Inline, type Root } from './tree.ts'
+
+/** One page, read. */
+export interface Page {
+  /** 32 hex digits; null where neither the page nor its file's name has them. */
+  id: string | null
+  title: string
+  /** The emoji in front of the title. */
+  icon: string | null
+  properties: Record<string, string>
+  assets: Asset[]
+  warnings: Warning[]
+  tree: Root
+}
+
+const ID_IN_NAME = /(?:^|[\s_-])([0-9a-f]{32})(?:\.html?)?$/i
+
+/**
+ * Reads one page. Never throws for what the text holds: whatever is no Notion page is read as the HTML that it is.
+ *
+ * @param path the page's path in its archive, decoded; or its file's name; or empty
+ */
+export function readPage(html: string, path: string, archive?: Archive): Page {
+  const document = parseHtml(html)
+  const article = find(document, 8, (element) => element.name === 'article')
+  const root = article ?? find(document, 2, (element) => element.name === 'body') ?? document
+  const links = new Links(path, archive)
+  const flow = new Flow(BLOCKS, links)
+  const fileName = path.slice(path.lastIndexOf('/') + 1)
+
+  const header = article && find(article, 2, (element) => element.name === 'header')
+  const heading = find(header ?? root, 4, (element) => element.name === 'h1' && hasClass(element, 'page-title'))
+  const icon = header ? iconOf(header) : null
+  const inlineTitle = titleOf(heading, document, fileName, flow)
+  flow.add({ type: 'heading', depth: 1, id: null, children: icon ? [{ type: 'text', value: `${icon} ` }, ...inlineTitle] : inlineTitle })
+
+  const properties = new Map<string, string>()
+  if (header) readHeader(header, heading, flow, properties)
+  flow.read(root.children.filter((node) => !isHead(node, header, heading)))
+
+  return {
+    id: idOf(article, fileName),
+    title: plainText(inlineTitle),
+    icon,
+    properties: Object.fromEntries(properties),
+    assets: links.assets,
+    warnings: links.warnings,
+    tree: { type: 'root', children: flow.blocks },
+  }
+}
+
+/** What of the root's children is not body: the header, and what only stands in the document's head. */
+function isHead(node: Node, header: Element | undefined, heading: Element | undefined): boolean {
+  return typeof node !== 'string' && (node === header || node === heading || node.name === 'head' || node.name === 'title')
+}
+
+/** The page's heading; where it is empty, the document's title; where that is too, the file's name without its id. */
+function titleOf(heading: Element | undefined, document: Element, fileName: string, flow: Flow): Inline[] {
+  const shown = heading ? flow.inline(heading.children) : []
+  if (shown.length > 0) return shown
+  const title = find(document, 4, (element) => element.name === 'title')
+  const named = title ? textContent(title).replace(/\s+/g, ' ').trim() : ''
+  const value = named || fileName.replace(/\.html?$/i, '').replace(ID_IN_NAME, '').trim() || 'Untitled'
+  return [{ type: 'text', value }]
+}
+
+/** An icon that is a picture has no place in text. */
+function iconOf(header: Element): string | null {
+  const frame = find(header, 3, (element) => hasClass(element, 'page-header-icon') || (attribute(element, 'class') ?? '').startsWith('page-header-icon'))
+  const icon = frame ? textContent(frame).trim() : ''
+  return icon === '' ? null : icon
+}
+
+/** The description and the properties, in their order; the cover, the icon and the title have no place of their own here. */
+function readHeader(header: Element, heading: Element | undefined, flow: Flow, properties: Map<string, string>): void {
+  for (const child of header.children) {
+    if (typeof child === 'string') {
+      flow.read([child])
+      continue
+    }
+    if (child === heading || child.name === 'img' || (attribute(child, 'class') ?? '').startsWith('page-header-icon')) continue
+    if (child.name !== 'table' || !hasClass(child, 'properties')) {
+      flow.read([child])
+      continue
+    }
+    const rows = readProperties(child, flow)
+    for (const { name, value } of rows) properties.set(name, plainText(value))
+    if (rows.length === 0) continue
+    flow.add({
+      type: 'table',
+      children: [rowOf([], 2), ...rows.map(({ name, value }) => rowOf([[{ type: 'text', value: name }], value], 2))],
+    })
+  }
+}
+
+function idOf(article: Element | undefined, fileName: string): string | null {
+  const id = article ? (attribute(article, 'id') ?? '').replaceAll('-', '').toLowerCase() : ''
+  if (/^[0-9a-f]{32}$/.test(id)) return id
+  return ID_IN_NAME.exec(fileName)?.[1]?.toLowerCase() ?? null
+}
+

@@ -1,0 +1,167 @@
+// Inline nodes → one string of Markdown. The string is written first with every mark as it would stand, noting where the
+// writer's own characters have a meaning (marks, spans) and where the reader's do not (literals); escape.ts then sees the
+// whole line at once and decides what needs escaping.
+import { escapeLine } from './escape.ts'
+import { MARKER } from './links.ts'
+import type { Inline } from './tree.ts'
+
+/** Where a line stands: what begins a block, follows a heading's `#`, or fills a table's cell. */
+export type Place = 'paragraph' | 'item' | 'heading' | 'cell'
+
+/** A pair of marks around text. */
+export interface Mark {
+  type: 'strong' | 'emphasis' | 'delete'
+  /** `*` or `~`. */
+  char: string
+  length: number
+  open: number
+  close: number
+}
+
+/** A line in the making. All numbers are indexes into `text`. */
+export interface Draft {
+  text: string
+  place: Place
+  /** Characters that a person typed and that could mean something in Markdown. */
+  literals: number[]
+  /** Characters that a person typed in a link's text or an image's description, where brackets always count. */
+  brackets: number[]
+  marks: Mark[]
+  /** From … to of what the writer made and no escape may touch: code, equations, destinations. In order. */
+  spans: { from: number; to: number }[]
+}
+
+const SPECIAL = /[\\`*_[\]<&~$|!]/g
+const HAS_SPECIAL = /[\\`*_[\]<&~$|!]/
+/** First characters that can begin another block than a paragraph. */
+const BLOCK_START = /^[#>+\-=:\d]/
+
+/** TABLE of the marks that CommonMark and GFM have characters for. */
+const MARKS = {
+  strong: { char: '*', length: 2 },
+  emphasis: { char: '*', length: 1 },
+  delete: { char: '~', length: 2 },
+} as const
+
+/** Writes inline nodes as they must stand at `place`; lines are parted by `\n`. */
+export function writeInline(nodes: readonly Inline[], place: Place): string {
+  const [only] = nodes
+  if (nodes.length === 1 && only!.type === 'text') {
+    const value = only!.value
+    if (!HAS_SPECIAL.test(value) && !value.includes('\n') && place !== 'heading' && (place === 'cell' || !BLOCK_START.test(value))) return value
+  }
+  const draft: Draft = { text: '', place, literals: [], brackets: [], marks: [], spans: [] }
+  write(nodes, draft, false)
+  return escapeLine(draft)
+}
+
+function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
+  for (const node of nodes) {
+    switch (node.type) {
+      case 'text':
+        writeText(node.value, draft, linked)
+        break
+      case 'break':
+        // Headings and cells are one line of Markdown each.
+        if (draft.place === 'heading' || draft.place === 'cell') writeSpan('<br>', draft)
+        else draft.text += '\\\n'
+        break
+      case 'inlineCode':
+        writeSpan(fenced(node.value, '`'), draft)
+        break
+      case 'inlineMath':
+        // Two equations in a row would share their `$`.
+        if (draft.text.endsWith('$') && draft.spans[draft.spans.length - 1]?.to === draft.text.length) draft.text += ' '
+        writeSpan(fenced(node.value, '$'), draft)
+        break
+      case 'underline':
+        draft.text += '<u>'
+        write(node.children, draft, linked)
+        draft.text += '</u>'
+        break
+      case 'link':
+        draft.text += '['
+        write(node.children, draft, true)
+        writeSpan(`](${destination(node.url)})`, draft)
+        break
+      case 'image':
+        draft.text += '!['
+        writeText(node.alt, draft, true)
+        writeSpan(`](${destination(node.url)})`, draft)
+        break
+      default:
+        writeMark(node.children, node.type, draft, linked)
+    }
+  }
+}
+
+function writeMark(children: readonly Inline[], type: Mark['type'], draft: Draft, linked: boolean): void {
+  const { char, length } = MARKS[type]
+  const mark: Mark = { type, char, length, open: draft.text.length, close: 0 }
+  draft.marks.push(mark)
+  draft.text += char.repeat(length)
+  write(children, draft, linked)
+  mark.close = draft.text.length
+  draft.text += char.repeat(length)
+}
+
+function writeText(source: string, draft: Draft, linked: boolean): void {
+  const value = source.includes('\n') ? source.replaceAll('\n', ' ') : source
+  const from = draft.text.length
+  SPECIAL.lastIndex = 0
+  for (let match = SPECIAL.exec(value); match; match = SPECIAL.exec(value)) {
+    const isBracket = linked && (match[0] === '[' || match[0] === ']')
+    if (isBracket) draft.brackets.push(from + match.index)
+    else draft.literals.push(from + match.index)
+  }
+  draft.text += value
+}
+
+function writeSpan(text: string, draft: Draft): void {
+  const from = draft.text.length
+  // A cell ends at a pipe wherever it stands; GFM takes the backslash away before it reads the cell (GFM 4.10).
+  draft.text += draft.place === 'cell' && text.includes('|') ? text.replaceAll('|', '\\|') : text
+  draft.spans.push({ from, to: draft.text.length })
+}
+
+/** Code or TeX between runs of `char` that are longer than any inside (CommonMark 6.1). */
+function fenced(value: string, char: '`' | '$'): string {
+  if (!value.includes(char) && !(value.startsWith(' ') && value.endsWith(' '))) return `${char}${value}${char}`
+  const fence = char.repeat(longestRun(value, char) + 1)
+  const edge = value.startsWith(char) || value.endsWith(char) || (value.startsWith(' ') && value.endsWith(' '))
+  const pad = edge ? ' ' : ''
+  return `${fence}${pad}${value}${pad}${fence}`
+}
+
+/** The length of the longest run of `char` in `value`. */
+export function longestRun(value: string, char: string): number {
+  let longest = 0
+  let run = 0
+  for (const c of value) {
+    run = c === char ? run + 1 : 0
+    if (run > longest) longest = run
+  }
+  return longest
+}
+
+/** A link's destination (CommonMark 6.3): as it is, but for what would end it or change under the reader's escapes. */
+function destination(url: string): string {
+  if (url.startsWith(MARKER)) return url
+  let out = url
+  // oxlint-disable-next-line no-control-regex -- what a destination cannot hold
+  if (/[\u0000-\u0020\u007f<>]/.test(out)) out = out.replace(/[\u0000-\u0020\u007f<>]/g, (c) => encodeURIComponent(c))
+  if (out.includes('\\')) out = out.replace(/\\(?=[!-/:-@[-`{-~]|$)/g, '\\\\')
+  if (out.includes('&')) out = out.replace(/&(?=#?\w+;)/g, '\\&')
+  if (/[()]/.test(out) && !isBalanced(out)) out = out.replace(/[()]/g, '\\$&')
+  return out
+}
+
+/** Whether parentheses pair up, no deeper than the 32 levels that readers of CommonMark promise. */
+function isBalanced(url: string): boolean {
+  let depth = 0
+  for (const c of url) {
+    if (c === '(' && ++depth > 32) return false
+    if (c === ')' && --depth < 0) return false
+  }
+  return depth === 0
+}

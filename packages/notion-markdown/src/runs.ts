@@ -1,0 +1,177 @@
+// Runs: a line of text as pieces that carry their marks, the form between the exporter's HTML (one nest of tags a run,
+// spaces and line breaks inside the tags) and the tree (each mark once, as far as it reaches, without spaces at its edges).
+import type { Inline, Marked, Underline } from './tree.ts'
+
+/** TABLE of marks: bit, node. Where two reach equally far, the first is the outer one. */
+const MARKS = [
+  { bit: 1, type: 'underline' },
+  { bit: 2, type: 'delete' },
+  { bit: 4, type: 'strong' },
+  { bit: 8, type: 'emphasis' },
+] as const satisfies readonly { bit: number; type: Marked['type'] | Underline['type'] }[]
+
+/** The bits of `Run.marks`. */
+export const MARK = { underline: 1, delete: 2, strong: 4, emphasis: 8, code: 16 } as const
+
+/** A link that runs point to; runs of one address in a row become one link. */
+export interface Target {
+  url: string
+}
+
+/** A piece of a line. `value` is its text, its TeX, or (image) its address. */
+export interface Run {
+  kind: 'text' | 'math' | 'break' | 'image'
+  value: string
+  marks: number
+  link: Target | null
+}
+
+const BLANK = /^\s*$/
+
+/** The inline nodes of a line: white space out of marks, twins merged, breaks at the edges dropped, marks nested. */
+export function nest(runs: readonly Run[]): Inline[] {
+  if (runs.length === 0) return []
+  const [only] = runs
+  if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && !only!.link && !only!.value.includes('\n')) {
+    const value = only!.value.trim() === only!.value ? only!.value : trimLine(only!.value)
+    return BLANK.test(value) ? [] : [{ type: 'text', value }]
+  }
+  const clean = join(unmarkSpaces(split(runs)))
+  return build(clean, 0, clean.length, 0, false)
+}
+
+/** Each run cut into words and the white space and line breaks around them. */
+function split(runs: readonly Run[]): Run[] {
+  const out: Run[] = []
+  for (const run of runs) {
+    if (run.kind !== 'text') {
+      out.push(run)
+      continue
+    }
+    const lines = run.value.includes('\n') ? run.value.split('\n') : [run.value]
+    for (let i = 0; i < lines.length; i++) {
+      if (i > 0) out.push({ kind: 'break', value: '', marks: run.marks, link: run.link })
+      const line = lines[i]!
+      if (line === '') continue
+      if (run.marks === 0 && !run.link) {
+        out.push({ ...run, value: line })
+        continue
+      }
+      const start = line.length - line.trimStart().length
+      const end = start === line.length ? start : line.trimEnd().length
+      if (start > 0) out.push({ ...run, value: line.slice(0, start) })
+      if (end > start) out.push({ ...run, value: line.slice(start, end) })
+      if (end < line.length) out.push({ ...run, value: line.slice(end) })
+    }
+  }
+  return out
+}
+
+/** Whether a run shows nothing by itself. */
+function isBlank(run: Run): boolean {
+  return run.kind === 'break' || (run.kind === 'text' && BLANK.test(run.value))
+}
+
+/** White space and breaks keep a mark only where what stands on both sides carries it too. */
+function unmarkSpaces(runs: Run[]): Run[] {
+  const out: Run[] = []
+  let before: Run | undefined
+  for (let i = 0; i < runs.length; i++) {
+    if (!isBlank(runs[i]!)) {
+      before = runs[i]
+      out.push(before!)
+      continue
+    }
+    let end = i
+    while (end < runs.length && isBlank(runs[end]!)) end++
+    const after = runs[end]
+    for (; i < end; i++) {
+      const run = runs[i]!
+      const marks = before && after ? run.marks & before.marks & after.marks : 0
+      const link = before && after && run.link && same(run.link, before.link) && same(run.link, after.link) ? run.link : null
+      out.push({ ...run, marks, link })
+    }
+    i--
+  }
+  return out
+}
+
+function same(a: Target | null, b: Target | null): boolean {
+  return a === b || (a !== null && b !== null && a.url === b.url)
+}
+
+/** Twins merged; no blanks at the line's ends; no spaces around breaks. */
+function join(runs: Run[]): Run[] {
+  const out: Run[] = []
+  for (const run of runs) {
+    const last = out[out.length - 1]
+    if (run.kind === 'break' && !last) continue
+    if (last && run.kind === 'text' && last.kind === 'text' && run.marks === last.marks && same(run.link, last.link)) {
+      out[out.length - 1] = { ...last, value: last.value + run.value }
+    } else out.push(run)
+  }
+  for (let i = 0; i < out.length; i++) {
+    const run = out[i]!
+    if (run.kind !== 'text' || run.marks & MARK.code) continue
+    let value = run.value
+    if (i === 0 || out[i - 1]!.kind === 'break') value = trimLine(value, 'start')
+    if (i === out.length - 1 || out[i + 1]!.kind === 'break') value = trimLine(value, 'end')
+    if (value !== run.value) out[i] = { ...run, value }
+  }
+  const shown = out.filter((run) => run.kind !== 'text' || run.value !== '')
+  let start = 0
+  let end = shown.length
+  while (start < end && isBlank(shown[start]!)) start++
+  while (end > start && isBlank(shown[end - 1]!)) end--
+  return shown.slice(start, end)
+}
+
+/** Without the spaces and tabs at a line's ends, which Markdown drops or takes for structure. */
+function trimLine(value: string, ends: 'both' | 'start' | 'end' = 'both'): string {
+  let start = 0
+  let end = value.length
+  const isSpace = (at: number) => value.charCodeAt(at) === 0x20 || value.charCodeAt(at) === 0x09
+  if (ends !== 'end') while (start < end && isSpace(start)) start++
+  if (ends !== 'start') while (end > start && isSpace(end - 1)) end--
+  return value.slice(start, end)
+}
+
+/** Nests the marks of `runs[from … to)` that are not in `done`: the one that reaches farthest is the outermost. */
+function build(runs: readonly Run[], from: number, to: number, done: number, linked: boolean): Inline[] {
+  const out: Inline[] = []
+  for (let i = from; i < to; ) {
+    const run = runs[i]!
+    let reach = i
+    let outer: (typeof MARKS)[number] | null = null
+    if (!linked && run.link) {
+      reach = i + 1
+      while (reach < to && same(runs[reach]!.link, run.link)) reach++
+    }
+    for (const mark of MARKS) {
+      if (!(run.marks & mark.bit) || done & mark.bit) continue
+      let end = i + 1
+      while (end < to && runs[end]!.marks & mark.bit) end++
+      if (end > reach) {
+        reach = end
+        outer = mark
+      }
+    }
+    if (outer) {
+      out.push({ type: outer.type, children: build(runs, i, reach, done | outer.bit, linked) })
+    } else if (!linked && run.link) {
+      out.push({ type: 'link', url: run.link.url, children: build(runs, i, reach, done, true) })
+    } else {
+      out.push(leaf(run))
+      reach = i + 1
+    }
+    i = reach
+  }
+  return out
+}
+
+function leaf(run: Run): Inline {
+  if (run.kind === 'break') return { type: 'break' }
+  if (run.kind === 'math') return { type: 'inlineMath', value: run.value }
+  if (run.kind === 'image') return { type: 'image', url: run.value, alt: '' }
+  return { type: run.marks & MARK.code ? 'inlineCode' : 'text', value: run.value }
+}

@@ -1,0 +1,34 @@
+// Inline nodes → HTML, for a toggle's `<summary>`: CommonMark does not read Markdown inside it.
+import type { Depth, Inline } from './tree.ts'
+
+const TAG = { strong: 'strong', emphasis: 'em', delete: 'del', underline: 'u' } as const
+const ENTITY: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** The content of a `<summary>`, on one line: a blank line would end the HTML. `depth` makes it a heading. */
+export function writeSummary(nodes: readonly Inline[], depth: Depth | null): string {
+  const html = nodes.map(writeNode).join('')
+  return depth === null ? html : `<h${depth}>${html}</h${depth}>`
+}
+
+function writeNode(node: Inline): string {
+  switch (node.type) {
+    case 'text':
+      return escape(node.value)
+    case 'break':
+      return '<br>'
+    case 'inlineCode':
+      return `<code>${escape(node.value)}</code>`
+    case 'inlineMath':
+      return escape(`$${node.value}$`)
+    case 'image':
+      return `<img src="${escape(node.url)}" alt="${escape(node.alt)}">`
+    case 'link':
+      return `<a href="${escape(node.url)}">${node.children.map(writeNode).join('')}</a>`
+    default:
+      return `<${TAG[node.type]}>${node.children.map(writeNode).join('')}</${TAG[node.type]}>`
+  }
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"\n]/g, (char) => ENTITY[char] ?? ' ')
+}

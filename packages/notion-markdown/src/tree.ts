@@ -1,0 +1,126 @@
+// The tree between reading and writing. Its nodes are mdast's (https://github.com/syntax-tree/mdast) and mdast-util-math's,
+// less the fields that are not used here, and two of our own for what Markdown can only write as HTML.
+
+export type Depth = 1 | 2 | 3 | 4 | 5 | 6
+
+export interface Text {
+  type: 'text'
+  value: string
+}
+export interface Break {
+  type: 'break'
+}
+export interface InlineCode {
+  type: 'inlineCode'
+  value: string
+}
+/** An equation within text; `value` is its TeX, on one line. */
+export interface InlineMath {
+  type: 'inlineMath'
+  value: string
+}
+export interface Marked {
+  type: 'strong' | 'emphasis' | 'delete'
+  children: Inline[]
+}
+/** Underlined text, which mdast does not have. */
+export interface Underline {
+  type: 'underline'
+  children: Inline[]
+}
+export interface Link {
+  type: 'link'
+  url: string
+  children: Inline[]
+}
+export interface Image {
+  type: 'image'
+  url: string
+  alt: string
+}
+
+/** What stands in a line of text. */
+export type Inline = Text | Break | InlineCode | InlineMath | Marked | Underline | Link | Image
+
+export interface Heading {
+  type: 'heading'
+  depth: Depth
+  /** The block's id in Notion, which a table of contents names. */
+  id: string | null
+  children: Inline[]
+}
+export interface Paragraph {
+  type: 'paragraph'
+  children: Inline[]
+}
+export interface List {
+  type: 'list'
+  ordered: boolean
+  /** The first item's number; null for a list without numbers. */
+  start: number | null
+  children: ListItem[]
+}
+export interface ListItem {
+  type: 'listItem'
+  /** Whether a to-do is done; null for what is not a to-do. */
+  checked: boolean | null
+  children: Block[]
+}
+export interface Blockquote {
+  type: 'blockquote'
+  children: Block[]
+}
+export interface Code {
+  type: 'code'
+  lang: string | null
+  value: string
+}
+/** A block equation; `value` is its TeX. */
+export interface MathBlock {
+  type: 'math'
+  value: string
+}
+/** The first row is the header; its cells may be empty. */
+export interface Table {
+  type: 'table'
+  children: TableRow[]
+}
+export interface TableRow {
+  type: 'tableRow'
+  children: TableCell[]
+}
+export interface TableCell {
+  type: 'tableCell'
+  children: Inline[]
+}
+export interface ThematicBreak {
+  type: 'thematicBreak'
+}
+/** A toggle. `depth` is that of a toggle heading in the document, null for a plain toggle. */
+export interface Details {
+  type: 'details'
+  depth: Depth | null
+  id: string | null
+  summary: Inline[]
+  children: Block[]
+}
+
+/** What stands on its own. */
+export type Block = Heading | Paragraph | List | Blockquote | Code | MathBlock | Table | ThematicBreak | Details
+
+export interface Root {
+  type: 'root'
+  children: Block[]
+}
+
+/** The text of inline nodes as a reader sees it, without marks; a line break is a space. */
+export function plainText(nodes: readonly Inline[]): string {
+  let text = ''
+  for (const node of nodes) {
+    if (node.type === 'break') text += ' '
+    else if (node.type === 'image') text += node.alt
+    else if ('value' in node) text += node.value
+    else text += plainText(node.children)
+  }
+  return text
+}
