@@ -1,0 +1,89 @@
+// A browser's view of HTML: parse5's tree, and the reading of inline content from it.
+import { parse, parseFragment, type DefaultTreeAdapterTypes } from 'parse5'
+import { ELEMENT_BREAK, IMAGE, LOOSE_BREAK, isOwnAddress, plainAddress, type Run } from './outline.ts'
+
+export type Node = DefaultTreeAdapterTypes.ChildNode
+export type Element = DefaultTreeAdapterTypes.Element
+
+export const parseDocument = (html: string): Node[] => parse(html).childNodes
+export const parsePart = (html: string): Node[] => parseFragment(html).childNodes
+
+export const isElement = (node: Node): node is Element => 'tagName' in node
+export const isText = (node: Node): node is DefaultTreeAdapterTypes.TextNode => node.nodeName === '#text'
+export const attribute = (element: Element, name: string): string => element.attrs.find((attr) => attr.name === name)?.value ?? ''
+export const hasClass = (element: Element, name: string): boolean => attribute(element, 'class').split(/\s+/).includes(name)
+export const elements = (nodes: readonly Node[]): Element[] => nodes.filter(isElement)
+
+/** The elements that satisfy `test`, in order, not looking inside those found. */
+export function find(nodes: readonly Node[], test: (element: Element) => boolean): Element[] {
+  return elements(nodes).flatMap((element) => (test(element) ? [element] : find(element.childNodes, test)))
+}
+
+/** All text inside, whether visible or not; `<br>` is a newline. */
+export function rawText(nodes: readonly Node[]): string {
+  return nodes.map((node) => (isText(node) ? node.value : !isElement(node) ? '' : node.tagName === 'br' ? '\n' : rawText(node.childNodes))).join('')
+}
+
+/** Elements of which nothing is ever seen. */
+const INVISIBLE = new Set(['style', 'script', 'link', 'meta', 'head', 'title', 'svg', 'template', 'noscript', 'base'])
+
+export const isInvisible = (element: Element): boolean => INVISIBLE.has(element.tagName)
+
+/** A picture that stands for a person or a property, drawn even where it is made of letters. */
+export const isPictogram = (element: Element): boolean => hasClass(element, 'property-icon') || hasClass(element, 'user-icon') || hasClass(element, 'text-icon')
+
+export const isEquation = (element: Element): boolean => hasClass(element, 'notion-text-equation-token') || hasClass(element, 'katex')
+
+/** The TeX of an equation: the exporter keeps it only in KaTeX's annotation. */
+export function texOf(element: Element): string {
+  const [annotation] = find([element], (inner) => inner.tagName === 'annotation')
+  return annotation ? rawText(annotation.childNodes) : rawText(element.childNodes)
+}
+
+/** TABLE: element → mark. */
+const MARKS: Record<string, string> = { strong: 'strong', b: 'strong', em: 'em', i: 'em', del: 'del', s: 'del', strike: 'del', code: 'code', u: 'u' }
+
+/** Whether a link to there would be an attack; such a link keeps its text only. A browser ignores control characters and spaces in a scheme. */
+export function isUnsafe(address: string): boolean {
+  const bare = [...address].filter((unit) => unit > ' ').join('').toLowerCase()
+  return ['javascript:', 'vbscript:', 'data:text/html'].some((scheme) => bare.startsWith(scheme))
+}
+
+/** Reads inline content. Blocks among it are read as if they were inline. */
+export function readRuns(nodes: readonly Node[], marks: readonly string[] = []): Run[] {
+  return nodes.flatMap((node) => {
+    if (isText(node)) return [{ text: looseBreaks(node.value), marks }]
+    return isElement(node) ? readElement(node, marks) : []
+  })
+}
+
+function readElement(element: Element, marks: readonly string[]): Run[] {
+  const { tagName, childNodes } = element
+  if (isInvisible(element) || isPictogram(element)) return []
+  if (isEquation(element)) return [{ text: texOf(element), marks, math: true }]
+  if (tagName === 'br') return [{ text: ELEMENT_BREAK, marks }]
+  if (tagName === 'img') {
+    if (hasClass(element, 'icon')) return []
+    return [{ text: IMAGE + attribute(element, 'alt'), marks: [...marks, `image ${plainAddress(attribute(element, 'src'))}`] }]
+  }
+  if (hasClass(element, 'icon')) {
+    const icon = readRuns(childNodes, marks)
+    return icon.length > 0 ? [...icon, { text: ' ', marks }] : []
+  }
+  const mark = MARKS[tagName] ?? (/border-bottom:\s*0?\.05em solid/.test(attribute(element, 'style')) ? 'u' : undefined)
+  if (mark) return readRuns(childNodes, marks.includes(mark) ? marks : [...marks, mark])
+  const address = tagName === 'a' ? attribute(element, 'href') : ''
+  if (address === '' || isUnsafe(address)) return readRuns(childNodes, marks)
+  return linkRuns(readRuns(childNodes, []), address, marks)
+}
+
+/** Marks runs as a link, unless they spell its own address. */
+export function linkRuns(runs: Run[], address: string, marks: readonly string[]): Run[] {
+  const own = isOwnAddress(runs.map((run) => run.text).join(''), address)
+  return runs.map((run) => ({ ...run, marks: [...marks, ...run.marks.filter((mark) => !marks.includes(mark)), ...(own ? [] : [`link ${plainAddress(address)}`])] }))
+}
+
+/** A newline followed by an indent was put there by an editor and not by the exporter; it may render either way. */
+function looseBreaks(text: string): string {
+  return text.replace(/[ \t]*\r?\n(?:[ \t]{2,}|\t)/g, LOOSE_BREAK)
+}

@@ -1,0 +1,251 @@
+// What a page of a Notion export must become: read from the exporter's HTML as a browser would see it, put in terms of Markdown.
+import {
+  attribute, elements, find, hasClass, isElement, isInvisible, isText, isUnsafe, linkRuns, parseDocument, rawText, readRuns, texOf,
+  type Element, type Node,
+} from './dom.ts'
+import { IMAGE, isBlank, partEquations, plainAddress, plainText, type Block, type ListKind, type Outline, type Run } from './outline.ts'
+import { boxOf, holdsValues, isValue, wordsOfPage } from './visible.ts'
+
+/** Elements that are, or may hold, blocks. */
+const BLOCKS = new Set([
+  'address', 'article', 'aside', 'blockquote', 'body', 'center', 'details', 'div', 'dl', 'figure', 'figcaption', 'footer', 'form', 'h1', 'h2', 'h3', 'h4', 'h5',
+  'h6', 'header', 'hr', 'html', 'li', 'main', 'nav', 'ol', 'p', 'pre', 'section', 'summary', 'table', 'tbody', 'td', 'tr', 'ul',
+])
+
+/** TABLE: the font size of a toggle heading → its level in the exporter. */
+const TOGGLE_SIZES: [RegExp, number][] = [[/font-size:\s*1\.875em/, 1], [/font-size:\s*1\.5em/, 2], [/font-size:\s*1\.25em/, 3], [/font-size:\s*1\.125em/, 4]]
+
+/** Reads a page of the export. `fileName` names it where it has no title. */
+export function readExport(html: string, fileName = ''): Outline {
+  const document = parseDocument(html)
+  const title = titleOf(document, fileName)
+  const reader = new Reader()
+  const [article] = find(document, (element) => element.tagName === 'article')
+  const root = article ?? find(document, (element) => element.tagName === 'body')[0]
+  const [header] = root ? find(root.childNodes, (element) => element.tagName === 'header') : []
+  const [heading] = find(document, (element) => hasClass(element, 'page-title'))
+  const [icon] = find(document, (element) => hasClass(element, 'page-header-icon'))
+  const own = heading ? readRuns(heading.childNodes) : []
+  const runs = [...(icon ? readRuns(icon.childNodes) : []), ...(isBlank(own) ? [{ text: title, marks: [] }] : own)]
+  reader.blocks.push({ kind: 'heading', depth: 0, level: 1, runs })
+  const rest = (nodes: readonly Node[]) => nodes.filter((node) => node !== heading && node !== icon && !(isElement(node) && hasClass(node, 'page-cover-image')))
+  if (root) reader.flow(rest(root.childNodes).flatMap((node) => (node === header ? rest(header.childNodes) : [node])), 0)
+  return { blocks: resolveAnchors(reader.blocks), words: wordsOfPage(html, title), faults: [] }
+}
+
+/** Whether the page is the sitemap that a workspace export begins with, and no page of the export. */
+export function isSitemap(html: string): boolean {
+  return /<ul id="id::/.test(html) && !/<article/.test(html)
+}
+
+function titleOf(document: readonly Node[], fileName: string): string {
+  const shown = find(document, (element) => hasClass(element, 'page-title')).map((element) => plainText(readRuns(element.childNodes), true)).find((text) => text !== '')
+  const meta = find(document, (element) => element.tagName === 'title').map((element) => plainText([{ text: rawText(element.childNodes), marks: [] }], true))
+  const named = fileName.replace(/^.*\//, '').replace(/\.html?$/i, '').replace(/ ?\b[0-9a-f]{32}$/, '').trim()
+  return shown || meta[0] || named || 'Untitled'
+}
+
+class Reader {
+  blocks: Block[] = []
+  /** The list at each depth that the next item may continue. */
+  #open = new Map<number, { list: ListKind; number: number }>()
+
+  /** Reads a container's content: blocks as they come, stray inline content between them as paragraphs. */
+  flow(nodes: readonly Node[], depth: number): void {
+    let inline: Node[] = []
+    const flush = () => {
+      this.#paragraph(readRuns(inline), depth)
+      inline = []
+    }
+    for (const node of nodes) {
+      if (isElement(node) && isInvisible(node)) continue
+      if (isElement(node) && BLOCKS.has(node.tagName)) {
+        flush()
+        this.#block(node, depth)
+      } else if (isText(node) || isElement(node)) inline.push(node)
+    }
+    flush()
+  }
+
+  #push(block: Block): void {
+    for (const at of this.#open.keys()) if (at > block.depth || (at === block.depth && block.kind !== 'item')) this.#open.delete(at)
+    this.blocks.push(block)
+  }
+
+  #paragraph(runs: Run[], depth: number): void {
+    if (!isBlank(runs)) this.#push({ kind: 'paragraph', depth, runs })
+  }
+
+  #block(element: Element, depth: number): void {
+    const { tagName, childNodes } = element
+    const level = /^h([1-6])$/.exec(tagName)?.[1]
+    if (level) return this.#heading(element, Number(level), depth)
+    if (tagName === 'p') return this.#p(element, depth)
+    if (tagName === 'ul' || tagName === 'ol') return this.#list(element, depth)
+    if (tagName === 'details') return this.#toggle(element, depth)
+    if (tagName === 'blockquote') return this.#quote(childNodes, depth, '')
+    if (tagName === 'hr') return this.#push({ kind: 'divider', depth })
+    if (tagName === 'pre') return this.#code(element, depth)
+    if (tagName === 'table') return this.#table(element, depth)
+    if (tagName === 'nav') return this.#contents(element, depth)
+    if (tagName === 'figure') return this.#figure(element, depth)
+    if (tagName === 'figcaption') return this.#paragraph(readRuns(childNodes), depth)
+    return this.flow(childNodes, depth)
+  }
+
+  #heading(element: Element, level: number, depth: number): void {
+    const runs = readRuns(element.childNodes)
+    const anyLevel = hasClass(element, 'collection-title')
+    if (!isBlank(runs)) this.#push({ kind: 'heading', depth, level: anyLevel ? 0 : Math.min(level + 1, 6), id: attribute(element, 'id'), runs })
+  }
+
+  /** A paragraph's children stand beside it: a parser ends the `<p>` at their `<div>`, and Markdown has no indented paragraph. */
+  #p(element: Element, depth: number): void {
+    const runs = readRuns(element.childNodes)
+    if (!isBlank(runs)) this.#paragraph(runs, depth)
+    // A blank line that somebody typed parts two lists; the attribute-less remains of a `<p>` cut in two do not.
+    else if (element.attrs.length > 0 && !hasClass(element, 'page-description')) for (const at of this.#open.keys()) if (at >= depth) this.#open.delete(at)
+  }
+
+  #list(element: Element, depth: number): void {
+    const list: ListKind = hasClass(element, 'to-do-list') ? 'todo' : element.tagName === 'ol' ? 'number' : 'bullet'
+    let number = Number.parseInt(attribute(element, 'start'), 10)
+    if (Number.isNaN(number)) number = 1
+    for (const item of elements(element.childNodes)) {
+      if (hasClass(element, 'toggle') || item.tagName !== 'li') {
+        this.flow(item.tagName === 'li' ? item.childNodes : [item], depth)
+        continue
+      }
+      const open = this.#open.get(depth)
+      const opens = open?.list !== list || (list === 'number' && open.number + 1 !== number)
+      const [box] = list === 'todo' ? find(item.childNodes, (inner) => hasClass(inner, 'checkbox')) : []
+      this.#push({
+        kind: 'item', depth, list, opens,
+        ...(list === 'number' ? { number } : {}),
+        ...(list === 'todo' ? { checked: box !== undefined && hasClass(box, 'checkbox-on') } : {}),
+      })
+      this.#open.set(depth, { list, number })
+      this.flow(item.childNodes.filter((node) => node !== box), depth + 1)
+      number++
+    }
+  }
+
+  #toggle(element: Element, depth: number): void {
+    const summary = elements(element.childNodes).find((inner) => inner.tagName === 'summary')
+    const style = summary ? attribute(summary, 'style') : ''
+    const size = TOGGLE_SIZES.find(([pattern]) => pattern.test(style))
+    this.#push({ kind: 'toggle', depth, level: size ? size[1] + 1 : 0, id: attribute(element, 'id'), runs: summary ? readRuns(summary.childNodes) : [] })
+    this.flow(element.childNodes.filter((node) => node !== summary), depth + 1)
+  }
+
+  /** A quotation; `icon` (a callout's) stands in front of its first paragraph. */
+  #quote(nodes: readonly Node[], depth: number, icon: string): void {
+    const at = this.blocks.length
+    this.#push({ kind: 'quote', depth })
+    this.flow(nodes, depth + 1)
+    const first = this.blocks[at + 1]
+    if (icon === '') {
+      if (!first) this.blocks.pop()
+    } else if (first?.kind === 'paragraph') first.runs = [{ text: `${icon} `, marks: [] }, ...first.runs]
+    else this.blocks.splice(at + 1, 0, { kind: 'paragraph', depth: depth + 1, runs: [{ text: icon, marks: [] }] })
+  }
+
+  #code(element: Element, depth: number): void {
+    const code = find(element.childNodes, (inner) => inner.tagName === 'code')[0] ?? element
+    const lang = /(?:^|\s)language-(.*)$/s.exec(attribute(code, 'class'))?.[1] ?? ''
+    this.#push({ kind: 'code', depth, lang, text: rawText(code.childNodes) })
+  }
+
+  #figure(element: Element, depth: number): void {
+    const caption = elements(element.childNodes).find((inner) => inner.tagName === 'figcaption')
+    const captionRuns = caption ? readRuns(caption.childNodes) : []
+    const rest = element.childNodes.filter((node) => node !== caption)
+    if (hasClass(element, 'callout')) {
+      const bodies = elements(element.childNodes)
+      const isIcon = (body: Element) => bodies.length > 1 && body === bodies[0] && !/width:\s*100%/.test(attribute(body, 'style'))
+      const icon = plainText(bodies.filter(isIcon).flatMap((body) => readRuns(body.childNodes)))
+      return this.#quote(element.childNodes.filter((node) => !isElement(node) || !isIcon(node)), depth, icon)
+    }
+    if (hasClass(element, 'equation')) {
+      this.#push({ kind: 'math', depth, tex: texOf(element) })
+      return this.#paragraph(captionRuns, depth)
+    }
+    const [bookmark] = find(rest, (inner) => hasClass(inner, 'bookmark'))
+    if (bookmark) {
+      this.#paragraph(bookmarkRuns(bookmark), depth)
+      return this.#paragraph(captionRuns, depth)
+    }
+    const pictures = find(rest, (inner) => inner.tagName === 'img' && !hasClass(inner, 'icon'))
+    if (pictures.length > 0 && isBlank(readRuns(rest).filter((run) => !run.text.startsWith(IMAGE)))) {
+      for (const picture of pictures) {
+        this.#push({ kind: 'image', depth, src: plainAddress(attribute(picture, 'src')), runs: picture === pictures.at(-1) ? captionRuns : [] })
+      }
+      return
+    }
+    this.flow(rest, depth)
+    this.#paragraph(captionRuns, depth)
+  }
+
+  /** A table of contents: its entries, nested as they are indented, each a link to its heading. */
+  #contents(element: Element, depth: number): void {
+    const parents: number[] = []
+    this.#open.delete(depth)
+    for (const entry of find(element.childNodes, (inner) => hasClass(inner, 'table_of_contents-item'))) {
+      const runs = readRuns(entry.childNodes)
+      if (isBlank(runs)) continue
+      const indent = Number(/table_of_contents-indent-(\d+)/.exec(attribute(entry, 'class'))?.[1] ?? 0)
+      while (parents.length > 0 && (parents.at(-1) ?? 0) >= indent) parents.pop()
+      const at = depth + parents.length
+      const open = this.#open.get(at)
+      this.#push({ kind: 'item', depth: at, list: 'bullet', opens: open?.list !== 'bullet' })
+      this.#open.set(at, { list: 'bullet', number: 1 })
+      this.#push({ kind: 'paragraph', depth: at + 1, runs })
+      parents.push(indent)
+    }
+    this.#open.delete(depth)
+  }
+
+  #table(element: Element, depth: number): void {
+    const heads = elements(element.childNodes).filter((inner) => inner.tagName === 'thead').flatMap((head) => rowsOf(head.childNodes))
+    const rows = rowsOf(element.childNodes).map((row) => elements(row.childNodes).filter((cell) => cell.tagName === 'td' || cell.tagName === 'th').map(cellRuns))
+    if (rows.some((row) => row.length > 0)) this.#push({ kind: 'table', depth, header: heads.length > 0, rows })
+  }
+}
+
+const rowsOf = (nodes: readonly Node[]) => find(nodes, (inner) => inner.tagName === 'tr')
+
+/** A cell's content: several values are listed with commas, a check box is drawn. */
+function cellRuns(cell: Element): Run[] {
+  const box = find(cell.childNodes, (inner) => hasClass(inner, 'checkbox'))[0]
+  if (box) return [{ text: boxOf(box), marks: [] }]
+  const values = elements(cell.childNodes)
+  if (!holdsValues(cell) && !(values.length === 1 && isValue(values[0]!))) return readRuns(cell.childNodes)
+  const parts = values.map((value) => readRuns([value])).filter((runs) => !isBlank(runs))
+  return parts.flatMap((runs, index) => (index === 0 ? runs : [{ text: ', ', marks: [] }, ...runs]))
+}
+
+function bookmarkRuns(bookmark: Element): Run[] {
+  const part = (name: string) => find(bookmark.childNodes, (inner) => hasClass(inner, name)).flatMap((inner) => readRuns(inner.childNodes))
+  const address = attribute(bookmark, 'href')
+  const title = [part('bookmark-title'), part('bookmark-href'), [{ text: address, marks: [] }]].find((runs) => !isBlank(runs)) ?? []
+  const description = part('bookmark-description')
+  const link = isUnsafe(address) ? title : linkRuns(title, address, [])
+  return isBlank(description) ? link : [...link, { text: ': ', marks: [] }, ...description]
+}
+
+/** Turns links to a heading's id into `#N`, the heading's number on the page; a link to anything else may go anywhere. */
+function resolveAnchors(blocks: Block[]): Block[] {
+  const numbers = new Map<string, number>()
+  let number = 0
+  for (const block of blocks) {
+    if (block.kind !== 'heading' && !(block.kind === 'toggle' && block.level > 0)) continue
+    if (block.id) numbers.set(block.id, number)
+    number++
+  }
+  const resolve = (runs: Run[]): Run[] =>
+    partEquations(runs).map((run) => ({ ...run, marks: run.marks.map((mark) => (mark.startsWith('link #') ? `link #${numbers.get(mark.slice(6)) ?? '*'}` : mark)) }))
+  return blocks.map((block) => {
+    if (block.kind === 'table') return { ...block, rows: block.rows.map((row) => row.map(resolve)) }
+    return 'runs' in block ? { ...block, runs: resolve(block.runs) } : block
+  })
+}

@@ -1,0 +1,172 @@
+// The neutral shape into which both sides are read: what a page of the export holds, and what its Markdown renders to.
+// Blocks come in document order with their depth, containers before their content, so that the list is the whole tree.
+
+/** A stretch of text under the same marks. `math` text is TeX; an image is `IMAGE` followed by its alternative text. */
+export interface Run {
+  text: string
+  /** `strong`, `em`, `del`, `code`, `u`, `link ADDRESS`, `image ADDRESS` */
+  marks: readonly string[]
+  math?: true
+}
+
+/** The list an item stands in. */
+export type ListKind = 'bullet' | 'number' | 'todo'
+
+export type Block = { depth: number } & (
+  | { kind: 'heading'; /** 1 to 6; 0 where any level will do */ level: number; id?: string; runs: Run[] }
+  | { kind: 'paragraph'; runs: Run[] }
+  | { kind: 'item'; list: ListKind; number?: number; checked?: boolean; /** whether a list begins here */ opens: boolean }
+  | { kind: 'quote' }
+  | { kind: 'toggle'; /** 0 without a heading in the summary */ level: number; id?: string; runs: Run[] }
+  | { kind: 'code'; lang: string; text: string }
+  | { kind: 'math'; tex: string }
+  | { kind: 'table'; /** the first row is a header row */ header: boolean; rows: Run[][][] }
+  | { kind: 'divider' }
+  | { kind: 'image'; src: string; runs: Run[] }
+)
+
+/** One page, read from either side. */
+export interface Outline {
+  blocks: Block[]
+  /** the visible words in order, found without the blocks */
+  words: string[]
+  /** what the reader met that must not be there at all, such as foreign raw HTML */
+  faults: string[]
+}
+
+/** Stands in a run's text for an image that is set among words. */
+export const IMAGE = '\u{FFFC}'
+
+/** Stands for whitespace that may be a line break or a mere space: a newline that an editor indented. */
+export const LOOSE_BREAK = '\u{E001}'
+
+/** A line break written as an element. The exporter doubles these where the formatting changes, so of several any number may stay. */
+export const ELEMENT_BREAK = '\u{E002}'
+
+/** Among atoms: one or more line breaks. */
+export const SOME_BREAKS = '\u{E003}'
+
+/** One comparable unit of text: a character or a whole equation, with its marks. */
+export interface Atom {
+  text: string
+  marks: string[]
+}
+
+/** TeX without the whitespace that Markdown cannot keep inside `$…$`. */
+export function plainTex(tex: string): string {
+  return tex.replaceAll('\u{FEFF}', '').replace(/\s+/g, ' ').trim()
+}
+
+const isSpace = (text: string) => text === ' ' || text === '\t' || text === '\n' || text === '\r' || text === '\f' || text === LOOSE_BREAK || text === ELEMENT_BREAK
+
+/**
+ * Splits runs into atoms, with whitespace as Markdown can keep it: a run of spaces is one space, none beside a line break,
+ * none at the edges. Whitespace carries no marks.
+ *
+ * @param flat where a line break cannot be written (headings, alternative texts): breaks are spaces
+ */
+export function atoms(runs: readonly Run[], flat = false): Atom[] {
+  const out: Atom[] = []
+  let space = ''
+  for (const run of runs) {
+    const units = run.math ? [`$${plainTex(run.text)}$`] : run.text.replaceAll('\u{FEFF}', '')
+    for (const unit of units) {
+      if (!run.math && isSpace(unit)) {
+        space += unit
+        continue
+      }
+      if (space !== '' && out.length > 0) out.push(...gap(space, flat).map((text) => ({ text, marks: [] })))
+      space = ''
+      out.push({ text: unit, marks: run.math ? run.marks.filter((mark) => mark.startsWith('link ')) : [...run.marks] })
+    }
+  }
+  return out
+}
+
+/** What a run of whitespace between two visible characters amounts to. */
+function gap(space: string, flat: boolean): string[] {
+  if (flat) return [' ']
+  const breaks = [...space].filter((unit) => unit === '\n' || unit === ELEMENT_BREAK).length
+  if (breaks > 1 && space.includes(ELEMENT_BREAK)) return [SOME_BREAKS]
+  if (breaks > 0) return Array.from({ length: breaks }, () => '\n')
+  return [space.includes(LOOSE_BREAK) ? LOOSE_BREAK : ' ']
+}
+
+/** The text of runs as `atoms` sees it. */
+export function plainText(runs: readonly Run[], flat = false): string {
+  return atoms(runs, flat)
+    .map((atom) => atom.text)
+    .join('')
+}
+
+/** Whether a reader sees nothing there. A lone no-break space is nothing either. */
+export function isBlank(runs: readonly Run[]): boolean {
+  return plainText(runs).replaceAll('\u{A0}', '') === ''
+}
+
+/** Words as a reader separates them. A no-break space joins, as it does on paper. */
+export function splitWords(text: string): string[] {
+  return text
+    .replaceAll('\u{FEFF}', '')
+    .replaceAll(IMAGE, '')
+    .split(/[ \t\n\r\f\u{E001}\u{E002}]+/u)
+    .filter((word) => word.replaceAll('\u{A0}', '') !== '')
+}
+
+/** The words of an outline's blocks, in order. */
+export function wordsOfBlocks(blocks: readonly Block[]): string[] {
+  return splitWords(blocks.map(textOfBlock).join('\n'))
+}
+
+function textOfBlock(block: Block): string {
+  switch (block.kind) {
+    case 'code':
+      return block.text
+    case 'math':
+      return plainTex(block.tex)
+    case 'table':
+      return block.rows.map((row) => row.map(joinRuns).join('\n')).join('\n')
+    case 'toggle':
+      return joinRuns(summaryRuns(block.runs))
+    default:
+      return 'runs' in block ? joinRuns(block.runs) : ''
+  }
+}
+
+function joinRuns(runs: readonly Run[]): string {
+  return runs.map((run) => (run.math ? plainTex(run.text) : run.text)).join('')
+}
+
+/** A summary is raw HTML, where an equation is text between dollar signs. */
+export function summaryRuns(runs: readonly Run[]): Run[] {
+  return runs.map((run) => (run.math ? { text: `$${plainTex(run.text)}$`, marks: run.marks } : run))
+}
+
+/** Puts a space between equations that touch: `$a$$b$` would be one with another meaning. */
+export function partEquations(runs: readonly Run[]): Run[] {
+  const out: Run[] = []
+  for (const run of runs) {
+    if (run.text.replaceAll('\u{FEFF}', '') === '') continue
+    if (run.math && out.at(-1)?.math) out.push({ text: ' ', marks: [] })
+    out.push(run)
+  }
+  return out
+}
+
+/** An address in the one form in which both sides are compared: every percent-encoded UTF-8 sequence decoded once. */
+export function plainAddress(address: string): string {
+  return address.trim().replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
+    try {
+      return decodeURIComponent(bytes)
+    } catch {
+      return bytes.toLowerCase()
+    }
+  })
+}
+
+/** Whether a link's text is its address: then nothing tells a link from an address that renderers link by themselves. */
+export function isOwnAddress(text: string, address: string): boolean {
+  const plain = plainAddress(text)
+  const target = plainAddress(address)
+  return ['', 'http://', 'https://', 'mailto:'].some((scheme) => scheme + plain === target)
+}

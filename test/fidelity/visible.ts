@@ -1,0 +1,88 @@
+// The words that a reader sees, straight from a tree of elements, with no notion of blocks or marks. It reads the exporter's
+// HTML and, as a second opinion, the HTML that the Markdown renders to.
+import { attribute, elements, find, hasClass, isElement, isEquation, isInvisible, isPictogram, isText, parseDocument, parsePart, texOf, type Element, type Node } from './dom.ts'
+import { plainTex, splitWords } from './outline.ts'
+
+/** Elements that do not part words; every other does. */
+const INLINE = new Set(['a', 'abbr', 'b', 'cite', 'code', 'del', 'em', 'font', 'i', 'ins', 'kbd', 'mark', 's', 'samp', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'u', 'var', 'wbr'])
+
+/** Several of these in a cell are shown apart, as pills or chips. */
+export const isValue = (element: Element): boolean =>
+  hasClass(element, 'selected-value') || hasClass(element, 'status-value') || hasClass(element, 'user') || /margin-right/.test(attribute(element, 'style'))
+
+/** Whether a cell holds values only, which are then listed with commas. Links count as values in a cell that holds nothing else. */
+export function holdsValues(cell: Element): boolean {
+  const inner = cell.childNodes.filter((node) => !isText(node) || node.value.trim() !== '')
+  return inner.length > 1 && inner.every((node) => isElement(node) && (isValue(node) || node.tagName === 'a' || node.tagName === 'time'))
+}
+
+/** The mark that stands for a check box in a cell, where a list item's box cannot be drawn. */
+export const boxOf = (element: Element): string => (hasClass(element, 'checkbox-on') ? '☑' : '☐')
+
+type Place = 'cell' | 'summary' | ''
+
+/** Stands before and after an equation until all text is there: equations that touch are parted by a space. */
+const EDGE = '\u{E010}'
+
+function collect(nodes: readonly Node[], place: Place): string {
+  return nodes.map((node) => (isText(node) ? node.value : isElement(node) ? read(node, place) : '')).join('')
+}
+
+const words = (text: string) => splitWords(text.replaceAll('\u{FEFF}', '').replaceAll(EDGE + EDGE, ' ').replaceAll(EDGE, ''))
+
+function read(element: Element, place: Place): string {
+  const { tagName, childNodes } = element
+  if (isInvisible(element) || isPictogram(element)) return ''
+  if (isEquation(element)) return EDGE + (place === 'summary' ? `$${plainTex(texOf(element))}$` : plainTex(texOf(element))) + EDGE
+  if (hasClass(element, 'checkbox')) return place === 'cell' ? ` ${boxOf(element)} ` : ''
+  if (hasClass(element, 'icon')) return `${collect(childNodes, place)} `
+  if (hasClass(element, 'bookmark')) return `\n${bookmark(element)}\n`
+  if (tagName === 'td' || tagName === 'th') {
+    const parts = holdsValues(element) ? elements(childNodes).map((value) => collect([value], 'cell')).filter((part) => part.trim() !== '') : [collect(childNodes, 'cell')]
+    return `\n${parts.join(', ')}\n`
+  }
+  if (tagName === 'img') return attribute(element, 'data-alt')
+  const inner = collect(childNodes, tagName === 'summary' ? 'summary' : place)
+  return INLINE.has(tagName) ? inner : `\n${inner}\n`
+}
+
+/** A bookmark reads "title: description"; without a title its address stands in, which is otherwise the link's target. */
+function bookmark(element: Element): string {
+  const part = (name: string) => collect(find([element], (inner) => hasClass(inner, name)).flatMap((inner) => inner.childNodes), '').trim()
+  const title = part('bookmark-title') || part('bookmark-href') || attribute(element, 'href')
+  const description = part('bookmark-description')
+  return description ? `${title}: ${description}` : title
+}
+
+/** The visible words of an exported page. `title` stands in where the page shows none. */
+export function wordsOfPage(html: string, title: string): string[] {
+  const nodes = parseDocument(html)
+  const shown = find(nodes, (element) => hasClass(element, 'page-title')).some((heading) => collect(heading.childNodes, '').trim() !== '')
+  const text = collect(nodes, '')
+  if (shown) return words(text)
+  const icons = find(nodes, (element) => hasClass(element, 'page-header-icon'))
+  const icon = collect(icons, '').trim()
+  return words(`${icon} ${title} ${icon === '' ? text : text.replace(icon, '')}`)
+}
+
+/** The visible words of rendered Markdown. An image shows its alternative text, unless the caption below repeats it. */
+export function wordsOfRendered(html: string): string[] {
+  const nodes = parsePart(html)
+  const shown = (element: Element) => words(collect(element.childNodes, '')).join(' ').replaceAll('$', '')
+  let image: Element | undefined
+  const settle = (next?: Element) => {
+    const alt = image ? words(attribute(image, 'alt')).join(' ') : ''
+    image?.attrs.push({ name: 'data-alt', value: next?.tagName === 'p' && shown(next) === alt.replaceAll('$', '') ? '' : alt })
+    image = undefined
+  }
+  const visit = (list: readonly Element[]): void => {
+    for (const element of list) {
+      if (element.tagName === 'img' || element.tagName === 'p') settle(element)
+      if (element.tagName === 'img') image = element
+      visit(elements(element.childNodes))
+    }
+  }
+  visit(elements(nodes))
+  settle()
+  return words(collect(nodes, ''))
+}
