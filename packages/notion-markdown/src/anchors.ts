@@ -22,13 +22,16 @@ export class Anchors {
 export function fillIn(markdown: string, outline: readonly Outline[], slugs: readonly string[], pageSlug: (key: string) => string | undefined): string {
   if (!markdown.includes(MARKER)) return markdown
   const byId = new Map<string, string>()
+  const byText = new Map<string, string>()
   outline.forEach((heading, i) => {
     if (heading.id) byId.set(heading.id, slugs[i]!)
+    else if (i > 0 && !byText.has(heading.text)) byText.set(heading.text, slugs[i]!)
   })
   const parts = markdown.split(MARKER)
   for (let i = 1; i < parts.length; i += 2) {
-    const place = parts[i]!
-    const slug = place.startsWith('/') ? pageSlug(place.slice(1)) : byId.get(place.slice(1))
+    const [kind, ...names] = parts[i]!.split('/')
+    const [name = '', text = ''] = names.map(decodeURIComponent)
+    const slug = kind === 'page' ? pageSlug(name) : (byId.get(name) ?? byText.get(text))
     // A block without a heading of its own is reached through its page.
     parts[i] = `#${slug ?? slugs[0] ?? ''}`
   }

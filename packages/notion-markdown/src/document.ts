@@ -1,6 +1,6 @@
 // Pages → one document, Markdown or JSON, a piece at a time: only one page's text is in memory.
 import { Anchors, fillIn } from './anchors.ts'
-import { frontMatter } from './frontmatter.ts'
+import { frontMatter, type PageMetadata } from './frontmatter.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
 import type { Archive, Asset, Warning } from './links.ts'
 import { orderPages } from './order.ts'
@@ -44,6 +44,7 @@ export function convertPage(html: string, path: string, exportedAt: Date | null,
 /** A page of the document: where it stands, and what its headings are called there. */
 interface DocumentPage {
   summary: PageSummary
+  isSitemap: boolean
   index: number
   parent: PageSummary | null
   slugs: string[]
@@ -77,6 +78,7 @@ export async function* joinDocument(
     const summary = pages[page]!
     return {
       summary,
+      isSitemap: page === sitemap,
       index: page,
       parent: pages[parent] ?? null,
       slugs: anchors.ofPage(summary.outline),
@@ -93,8 +95,17 @@ export async function* joinDocument(
 type TextOf = (page: DocumentPage) => Promise<string>
 
 async function* markdown(document: readonly DocumentPage[], textOf: TextOf, options: DocumentOptions): AsyncGenerator<string> {
-  if (options.includeMetadata) yield frontMatter(document.map((page) => ({ title: page.summary.title, exportedAt: page.exportedAt, sourceUrl: page.sourceUrl, anchor: page.slugs[0]! })))
+  if (options.includeMetadata) yield frontMatter(metadataOf(mainPage(document)), document.map(metadataOf))
   yield* joined(document, textOf)
+}
+
+/** The page that gives the document its title: the first that is not the sitemap, which only lists the others. */
+function mainPage(document: readonly DocumentPage[]): DocumentPage {
+  return document.find((page) => !page.isSitemap) ?? document[0]!
+}
+
+function metadataOf({ summary, exportedAt, sourceUrl, slugs }: DocumentPage): PageMetadata {
+  return { title: summary.title, exportedAt, sourceUrl, anchor: slugs[0]! }
 }
 
 /** All pages, parted by rules. */
@@ -103,7 +114,7 @@ async function* joined(document: readonly DocumentPage[], textOf: TextOf): Async
 }
 
 async function* json(document: readonly DocumentPage[], textOf: TextOf, options: DocumentOptions): AsyncGenerator<string> {
-  yield `{"object":"document","title":${JSON.stringify(document[0]?.summary.title ?? null)},"markdown":"`
+  yield `{"object":"document","title":${JSON.stringify(mainPage(document).summary.title)},"markdown":"`
   for await (const piece of joined(document, textOf)) yield JSON.stringify(piece).slice(1, -1)
   yield '","pages":['
   for (const [i, page] of document.entries()) {

@@ -2,7 +2,7 @@
 import type { Element, Node } from './html.ts'
 import type { Links } from './links.ts'
 import { readInline } from './inline.ts'
-import { nest } from './runs.ts'
+import { nest, textOf } from './runs.ts'
 import type { Block, Inline, List } from './tree.ts'
 
 /** Reads one element into a flow. */
@@ -33,10 +33,7 @@ export class Flow {
   /** The inline content of `nodes`. */
   inline(nodes: readonly Node[]): Inline[] {
     const [only] = nodes
-    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\n') && !only.includes('\ufeff')) {
-      const value = only.trim()
-      return value === '' ? [] : [{ type: 'text', value: value.length === only.length ? only : value }]
-    }
+    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\n') && !only.includes('\ufeff')) return textOf(only)
     return nest(readInline(nodes, this.links))
   }
 

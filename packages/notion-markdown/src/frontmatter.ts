@@ -10,11 +10,13 @@ export interface PageMetadata {
   anchor: string
 }
 
-/** The YAML front matter of a document: of its first page, and of each where there is more than one. */
-export function frontMatter(pages: readonly PageMetadata[]): string {
-  const [first] = pages
-  const document = { title: first?.title ?? null, exported_at: first?.exportedAt ?? null, source_url: first?.sourceUrl ?? null }
-  const list = pages.map((page) => ({ title: page.title, exported_at: page.exportedAt, source_url: page.sourceUrl, anchor: page.anchor }))
-  const value = pages.length > 1 ? { ...document, pages: list } : document
+/** The YAML front matter of a document: what `main` says of the whole, and each page where there is more than one. */
+export function frontMatter(main: PageMetadata, pages: readonly PageMetadata[]): string {
+  const document = fieldsOf(main)
+  const value = pages.length > 1 ? { ...document, pages: pages.map((page) => ({ ...fieldsOf(page), anchor: page.anchor })) } : document
   return `---\n${stringify(value, { lineWidth: 0 })}---\n\n`
+}
+
+function fieldsOf(page: PageMetadata) {
+  return { title: page.title, exported_at: page.exportedAt, source_url: page.sourceUrl }
 }

@@ -85,11 +85,8 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
     case 'span':
       return span(node, style, links, runs)
     case 'div':
-      if (hasClass(node, 'checkbox')) {
-        runs.push(plain(hasClass(node, 'checkbox-on') ? '☑' : '☐'))
-        return
-      }
-      break
+      if (!hasClass(node, 'checkbox')) break
+      return checkbox(node, runs)
   }
   if (!LINES.has(node.name) || node.children.length === 0) return readAll(node, style, links, runs)
   const before = runs.length
@@ -104,6 +101,7 @@ function readAll(element: Element, style: Style, links: Links, runs: Run[]): voi
 
 function span(element: Element, style: Style, links: Links, runs: Run[]): void {
   if (element.attributes === '') return readAll(element, style, links, runs)
+  if (hasClass(element, 'checkbox')) return checkbox(element, runs)
   // The picture beside a person's name, or their initial in its place.
   if (hasClass(element, 'user-icon')) return
   if (hasClass(element, 'icon')) {
@@ -117,6 +115,10 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
   }
   const underlined = element.attributes.includes('border-bottom')
   readAll(element, underlined ? { marks: style.marks | MARK.underline, link: style.link } : style, links, runs)
+}
+
+function checkbox(element: Element, runs: Run[]): void {
+  runs.push(plain(hasClass(element, 'checkbox-on') ? '☑' : '☐'))
 }
 
 function equation(element: Element, style: Style, runs: Run[]): void {

@@ -25,10 +25,25 @@ export interface Archive {
 }
 
 /**
- * The mark around a place in the document that is known only when all its headings are: `#id` of a block of the same
- * page, or the key of another page behind `/`. The reader drops U+0000 from its input, so no text can hold one.
+ * The mark around an address within the document, which is known only when all its headings are (anchors.ts). The reader
+ * drops U+0000 from its input, so no text can hold one; what stands between two marks is percent-encoded, so that no
+ * writer changes it.
  */
 export const MARKER = '\0'
+
+/** A block of the same page, by its id; where no heading has it, by a heading's text. */
+export function placeOfBlock(id: string, text = ''): string {
+  return `${MARKER}block/${encodePlace(id)}/${encodePlace(text)}${MARKER}`
+}
+
+/** A page of the archive, by its key. */
+function placeOfPage(key: string): string {
+  return `${MARKER}page/${encodePlace(key)}${MARKER}`
+}
+
+function encodePlace(part: string): string {
+  return encodeURIComponent(part.toWellFormed())
+}
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i
 /** Schemes that run code where the document is shown. */
@@ -80,7 +95,7 @@ export class Links {
       return key === undefined ? href : this.#page(key)
     }
     if (href.startsWith('//')) return href
-    if (href.startsWith('#')) return `${MARKER}${decode(href)}${MARKER}`
+    if (href.startsWith('#')) return placeOfBlock(decode(href.slice(1)))
     return this.#relative(href, kind)
   }
 
@@ -108,14 +123,14 @@ export class Links {
 
   #page(key: string): string {
     this.pages.add(key)
-    return `${MARKER}/${key}${MARKER}`
+    return placeOfPage(key)
   }
 
   /** The path that a relative address means, decoded once, relative to the archive's root. */
   #path(href: string): string {
     const path = href.startsWith('/') ? [] : [...this.#folder]
     for (const segment of href.split('/')) {
-      if (segment === '..') path.pop()
+      if (segment === '..' && path.length > 0 && path[path.length - 1] !== '..') path.pop()
       else if (segment !== '.' && segment !== '') path.push(decode(segment))
     }
     return path.join('/')

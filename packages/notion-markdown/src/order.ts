@@ -50,8 +50,9 @@ export function orderPages(pages: readonly Linked[], sitemap: number): Placed[] 
   }
 
   if (sitemap >= 0) visit(sitemap)
-  for (const page of byPath) if (!linked.has(page)) visit(page)
-  for (const page of byPath) if (!claimed[page]) visit(page)
+  const top = byPath.filter((page) => owners[page]! < 0)
+  for (const page of top) if (!linked.has(page)) visit(page)
+  for (const page of top) visit(page)
   for (const page of byPath) visit(page)
   return placed
 }

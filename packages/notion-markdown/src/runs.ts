@@ -33,11 +33,15 @@ export function nest(runs: readonly Run[]): Inline[] {
   if (runs.length === 0) return []
   const [only] = runs
   if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && !only!.link && !only!.value.includes('\n')) {
-    const value = only!.value.trim() === only!.value ? only!.value : trimLine(only!.value)
-    return BLANK.test(value) ? [] : [{ type: 'text', value }]
+    return textOf(only!.value)
   }
   const clean = join(unmarkSpaces(split(runs)))
   return build(clean, 0, clean.length, 0, false)
+}
+
+/** The nodes of one line of text without marks: one, or none if it shows nothing. */
+export function textOf(line: string): Inline[] {
+  return BLANK.test(line) ? [] : [{ type: 'text', value: trimLine(line) }]
 }
 
 /** Each run cut into words and the white space and line breaks around them. */
@@ -100,12 +104,11 @@ function same(a: Target | null, b: Target | null): boolean {
   return a === b || (a !== null && b !== null && a.url === b.url)
 }
 
-/** Twins merged; no blanks at the line's ends; no spaces around breaks. */
+/** Twins merged; nothing that shows nothing at the ends; no spaces around breaks. */
 function join(runs: Run[]): Run[] {
   const out: Run[] = []
   for (const run of runs) {
     const last = out[out.length - 1]
-    if (run.kind === 'break' && !last) continue
     if (last && run.kind === 'text' && last.kind === 'text' && run.marks === last.marks && same(run.link, last.link)) {
       out[out.length - 1] = { ...last, value: last.value + run.value }
     } else out.push(run)
@@ -119,10 +122,11 @@ function join(runs: Run[]): Run[] {
     if (value !== run.value) out[i] = { ...run, value }
   }
   const shown = out.filter((run) => run.kind !== 'text' || run.value !== '')
+  if (shown.every(isBlank)) return []
   let start = 0
   let end = shown.length
-  while (start < end && isBlank(shown[start]!)) start++
-  while (end > start && isBlank(shown[end - 1]!)) end--
+  while (shown[start]!.kind === 'break') start++
+  while (shown[end - 1]!.kind === 'break') end--
   return shown.slice(start, end)
 }
 

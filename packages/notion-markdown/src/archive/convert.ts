@@ -1,35 +1,111 @@
-// A file → one document: everything between the bytes of an upload and the text of the answer.
+// A file → one document: everything between the bytes of an upload and the text of the answer. An archive's pages can be
+// converted by several threads, each its share (`convertShare`), and are joined by one (`joinShares`).
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { decodeHtml } from '../decode.ts'
-import { convertPage, type ConvertedPage } from '../document.ts'
+import { convertPage, joinDocument, type DocumentOptions } from '../document.ts'
 import type { Archive } from '../links.ts'
-import type { ExportPage, NotionExport } from './export.ts'
+import { openExport, type NotionExport } from './export.ts'
 import { pathKey } from './names.ts'
+import { readShelves, writeShelf } from './shelf.ts'
+import { fileSource } from './source.ts'
+
+/** A file, and what document is wanted of it. */
+export interface ConvertOptions extends DocumentOptions {
+  /** Where the file lies. */
+  path: string
+  kind: 'html' | 'zip'
+  /** What its owner calls it. */
+  fileName: string
+  /** A folder of this conversion's own for what does not fit into memory. Default: a temporary one. */
+  scratch?: string
+}
+
+/** One thread's share of an archive's pages: those whose number leaves `index` when divided by `of`. */
+export interface Share {
+  index: number
+  of: number
+}
+
+/** Called after each page. `total` counts the pages of the share. */
+export type OnPage = (done: number, total: number) => void
+
+/** What a conversion came to. */
+export interface Converted {
+  pages: number
+}
+
+/** Takes the document, a piece at a time. */
+export type Write = (piece: string) => void | Promise<void>
 
 const ID = /([0-9a-f]{32})\.html?$/i
 
-/** What the pages of an export can find out about one another and about the files beside them. */
-export function archiveOf(opened: NotionExport): Archive {
-  const pages = new Set(opened.pages.map((page) => pathKey(page.path)))
-  const byId = new Map<string, string>()
-  for (const page of opened.pages) {
-    const id = ID.exec(page.path)?.[1]?.toLowerCase()
-    if (id) byId.set(id, pathKey(page.path))
-  }
-  return {
-    page: (path) => {
-      const key = pathKey(path)
-      return pages.has(key) ? key : undefined
-    },
-    pageById: (id) => byId.get(id),
-    file: (path) => opened.files.get(pathKey(path)),
+/**
+ * Converts a page or an archive, on this thread.
+ *
+ * @throws InvalidArchive
+ */
+export async function convertFile(options: ConvertOptions, write: Write, onPage?: OnPage): Promise<Converted> {
+  if (options.kind === 'html') return convertSingle(options, write)
+  const scratch = options.scratch ?? (await mkdtemp(join(tmpdir(), 'notion-markdown-')))
+  try {
+    await convertShare({ ...options, scratch }, { index: 0, of: 1 }, onPage)
+    return await joinShares({ ...options, scratch }, 1, write)
+  } finally {
+    if (options.scratch === undefined) await rm(scratch, { recursive: true, force: true })
   }
 }
 
+async function convertSingle(options: ConvertOptions, write: Write): Promise<Converted> {
+  const page = convertPage(decodeHtml(await readFile(options.path)), options.fileName, null)
+  for await (const piece of joinDocument([page.summary], (path) => path, -1, () => page.markdown, options)) await write(piece)
+  return { pages: 1 }
+}
+
 /**
- * Reads and converts one page of an export.
+ * Converts one share of an archive's pages onto a shelf in the scratch folder.
  *
- * @throws InvalidArchive when its content is not what the archive announced
+ * @throws InvalidArchive
  */
-export async function convertExported(page: ExportPage, archive: Archive): Promise<ConvertedPage> {
-  return convertPage(decodeHtml(await page.read()), page.path, page.modifiedAt, archive)
+export async function convertShare(options: ConvertOptions & { scratch: string }, share: Share, onPage?: OnPage): Promise<void> {
+  await using source = await openFile(options.path)
+  await using opened = await openExport(source, { scratch: options.scratch })
+  await using shelf = await writeShelf(options.scratch, share.index)
+  const archive = archiveOf(opened)
+  const mine = opened.pages.map((page, number) => ({ page, number })).filter(({ number }) => number % share.of === share.index)
+  for (const [done, { page, number }] of mine.entries()) {
+    await shelf.put(number, convertPage(decodeHtml(await page.read()), page.path, page.modifiedAt, archive), page === opened.sitemap)
+    onPage?.(done + 1, mine.length)
+  }
+  await shelf.finish()
+}
+
+/** Joins what `count` shares left in the scratch folder. */
+export async function joinShares(options: ConvertOptions & { scratch: string }, count: number, write: Write): Promise<Converted> {
+  await using shelves = await readShelves(options.scratch, count)
+  for await (const piece of joinDocument(shelves.summaries, pathKey, shelves.sitemap, (index) => shelves.text(index), options)) await write(piece)
+  return { pages: shelves.summaries.length }
+}
+
+async function openFile(path: string) {
+  const source = await fileSource(path)
+  return { ...source, [Symbol.asyncDispose]: () => source.close() }
+}
+
+/** What the pages of an export can find out about one another and about the files beside them. */
+function archiveOf(opened: NotionExport): Archive {
+  const pages = new Set<string>()
+  const byId = new Map<string, string>()
+  for (const page of opened.pages) {
+    const key = pathKey(page.path)
+    pages.add(key)
+    const id = ID.exec(page.path)?.[1]?.toLowerCase()
+    if (id) byId.set(id, key)
+  }
+  return {
+    page: (path) => (pages.has(pathKey(path)) ? pathKey(path) : undefined),
+    pageById: (id) => byId.get(id),
+    file: (path) => opened.files.get(pathKey(path)),
+  }
 }

@@ -64,7 +64,7 @@ function numberFor(start: number, flow: Flow): number {
 }
 
 function isCheckbox(node: Node): boolean {
-  return typeof node !== 'string' && node.name === 'div' && hasClass(node, 'checkbox')
+  return typeof node !== 'string' && (node.name === 'div' || node.name === 'span') && hasClass(node, 'checkbox')
 }
 
 function isDone(item: Element): boolean {

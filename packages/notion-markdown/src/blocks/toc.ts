@@ -1,6 +1,7 @@
 import { attribute, find, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
-import type { List } from '../tree.ts'
+import { placeOfBlock } from '../links.ts'
+import { plainText, type List } from '../tree.ts'
 
 /** `<nav class="table_of_contents">`: a nested list of links to the page's headings. */
 export function readTableOfContents(element: Element, flow: Flow): void {
@@ -10,8 +11,10 @@ export function readTableOfContents(element: Element, flow: Flow): void {
   for (const child of element.children) {
     if (typeof child === 'string') continue
     const link = find(child, 2, (below) => below.name === 'a') ?? (child.name === 'a' ? child : undefined)
-    const text = link ? flow.inline([link]) : []
-    if (text.length === 0) continue
+    const text = link ? flow.inline(link.children) : []
+    if (!link || text.length === 0) continue
+    // Toggle headings carry no id, so the entry names its heading's text as well.
+    const url = placeOfBlock((attribute(link, 'href') ?? '').replace(/^#/, ''), plainText(text))
     const indent = Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0)
     while (lists.length > 1 && lists[lists.length - 1]!.indent > indent) lists.pop()
     let open = lists[lists.length - 1]!
@@ -24,7 +27,7 @@ export function readTableOfContents(element: Element, flow: Flow): void {
       open = { list: root, indent }
       lists.push(open)
     }
-    open.list.children.push({ type: 'listItem', checked: null, children: [{ type: 'paragraph', children: text }] })
+    open.list.children.push({ type: 'listItem', checked: null, children: [{ type: 'paragraph', children: [{ type: 'link', url, children: text }] }] })
   }
   if (root.children.length > 0) flow.add(root)
 }

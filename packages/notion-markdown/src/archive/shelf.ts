@@ -1,0 +1,95 @@
+// Where converted pages wait until all are there and their order is known: two files, so that neither an archive's size
+// nor the number of threads that convert it decides how much memory it takes.
+import { open, readFile, writeFile, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ConvertedPage, PageSummary } from '../document.ts'
+
+/** A page on a shelf: its place in the export, its summary, and where its Markdown lies, in bytes. */
+interface Entry {
+  page: number
+  summary: PageSummary
+  isSitemap: boolean
+  at: number
+  size: number
+}
+
+/** Takes the pages that one thread converts. */
+export interface ShelfWriter extends AsyncDisposable {
+  put(page: number, converted: ConvertedPage, isSitemap: boolean): Promise<void>
+  /** Lists what was put; without it the shelf stays empty for its readers. */
+  finish(): Promise<void>
+}
+
+/** How much text is gathered before it is written. */
+const BATCH = 1024 * 1024
+
+const textFile = (folder: string, shelf: number) => join(folder, `shelf-${shelf}.md`)
+const listFile = (folder: string, shelf: number) => join(folder, `shelf-${shelf}.json`)
+
+/** Opens shelf number `shelf` in a folder of the conversion's own. */
+export async function writeShelf(folder: string, shelf: number): Promise<ShelfWriter> {
+  const file = await open(textFile(folder, shelf), 'w')
+  const entries: Entry[] = []
+  let waiting: Buffer[] = []
+  let bytes = 0
+  let at = 0
+  const flush = async () => {
+    await file.writev(waiting)
+    waiting = []
+    bytes = 0
+  }
+  return {
+    async put(page, { summary, markdown }, isSitemap) {
+      const text = Buffer.from(markdown)
+      entries.push({ page, summary, isSitemap, at, size: text.length })
+      at += text.length
+      bytes += text.length
+      waiting.push(text)
+      if (bytes >= BATCH || waiting.length >= 1000) await flush()
+    },
+    async finish() {
+      await flush()
+      await writeFile(listFile(folder, shelf), JSON.stringify(entries))
+    },
+    [Symbol.asyncDispose]: () => file.close(),
+  }
+}
+
+/** What stands on all shelves, in the order of the export. */
+export interface ShelfReader extends AsyncDisposable {
+  summaries: PageSummary[]
+  /** The index of the sitemap, −1 if there is none. */
+  sitemap: number
+  text(index: number): Promise<string>
+}
+
+/** Opens the shelves 0 … `count` − 1 of a folder. */
+export async function readShelves(folder: string, count: number): Promise<ShelfReader> {
+  const files: FileHandle[] = []
+  const pages: (Entry & { file: FileHandle })[] = []
+  const close = async () => void (await Promise.all(files.map((file) => file.close())))
+  try {
+    for (let shelf = 0; shelf < count; shelf++) {
+      const file = await open(textFile(folder, shelf), 'r')
+      files.push(file)
+      // Written by `finish` above, in this very conversion.
+      const entries = JSON.parse(await readFile(listFile(folder, shelf), 'utf8')) as Entry[]
+      for (const entry of entries) pages.push({ ...entry, file })
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  pages.sort((a, b) => a.page - b.page)
+  return {
+    summaries: pages.map(({ summary }) => ({ ...summary, exportedAt: summary.exportedAt === null ? null : new Date(summary.exportedAt) })),
+    sitemap: pages.findIndex(({ isSitemap }) => isSitemap),
+    async text(index) {
+      const { file, at, size } = pages[index]!
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, at)
+      if (bytesRead !== size) throw new Error(`a converted page was cut: ${bytesRead} of ${size} bytes`)
+      return buffer.toString('utf8')
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
