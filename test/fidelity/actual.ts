@@ -7,7 +7,7 @@ import { mathFromMarkdown } from 'mdast-util-math'
 import { gfm } from 'micromark-extension-gfm'
 import { math } from 'micromark-extension-math'
 import { linkRuns, parsePart, readRuns, find } from './dom.ts'
-import { IMAGE, isBlank, plainAddress, plainText, wordsOfBlocks, type Block, type Outline, type Run } from './outline.ts'
+import { IMAGE, cellTex, isBlank, plainAddress, plainText, wordsOfBlocks, type Block, type Outline, type Run } from './outline.ts'
 
 /** Reads a Markdown document as its readers will see it. */
 export function readMarkdown(markdown: string): Outline {
@@ -19,7 +19,10 @@ export function readMarkdown(markdown: string): Outline {
 }
 
 /** TABLE: raw HTML that a document may hold among words → the mark that it stands for. */
-const INLINE_HTML: Record<string, string> = { u: 'u', strong: 'strong', em: 'em', del: 'del' }
+const INLINE_HTML: Record<string, string> = { u: 'u', strong: 'strong', em: 'em', del: 'del', code: 'code' }
+
+/** GFM takes the backslash from an escaped pipe of a cell before it looks for inline content; this parser does so for code only. */
+export const unescapePipes = (text: string): string => text.replace(/\\([\\|])/g, (pair, unit: string) => (unit === '|' ? unit : pair))
 
 class Reader {
   blocks: Block[] = []
@@ -128,7 +131,7 @@ class Reader {
   }
 
   #rows(table: Table): Run[][][] {
-    return table.children.map((row) => row.children.map((cell) => this.#phrasing(cell.children, [])))
+    return table.children.map((row) => row.children.map((cell) => this.#phrasing(cell.children, []).map((run) => (run.math ? { ...run, text: cellTex(unescapePipes(run.text)) } : run))))
   }
 
   /** A paragraph; one that holds nothing but images is so many images. */
@@ -205,8 +208,8 @@ function joinCaptions(blocks: Block[]): Block[] {
   return out
 }
 
-/** An alternative text may keep the dollar signs of an equation or not. */
-const bareText = (runs: readonly Run[]) => plainText(runs.map((run) => ({ text: run.text, marks: [] })), true).replaceAll('$', '')
+/** An alternative text may keep the dollar signs of an equation or not, and a space between two or not. */
+const bareText = (runs: readonly Run[]) => plainText(runs.map((run) => ({ text: run.text, marks: [] })), true).replace(/[\s$]+/g, '')
 
 const sameWords = (a: readonly Run[], b: readonly Run[]) => bareText(a) === bareText(b)
 

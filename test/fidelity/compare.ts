@@ -1,9 +1,10 @@
 // The judge: what a page of the export holds against what its Markdown renders to, difference by difference.
 import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
+import type {} from 'micromark-extension-gfm-table' // for the type of its data
 import { math } from 'micromark-extension-math'
 import type { CompileContext, HtmlExtension, Token } from 'micromark-util-types'
-import { readMarkdown } from './actual.ts'
+import { readMarkdown, unescapePipes } from './actual.ts'
 import { diff } from './diff.ts'
 import { isSitemap, readExport } from './expected.ts'
 import { SOME_BREAKS, LOOSE_BREAK, atoms, isBlank, plainText, plainTex, splitWords, summaryRuns, type Atom, type Block, type Outline, type Run } from './outline.ts'
@@ -92,7 +93,8 @@ function drop(this: CompileContext): undefined {
   this.resume()
 }
 function value(this: CompileContext, token: Token): undefined {
-  this.raw(this.encode(this.sliceSerialize(token)))
+  const tex = this.sliceSerialize(token)
+  this.raw(this.encode(this.getData('tableAlign') ? unescapePipes(tex) : tex))
 }
 function line(this: CompileContext, token: Token): undefined {
   this.raw(`${this.encode(this.sliceSerialize(token))}\n`)
@@ -241,7 +243,7 @@ function compareTables(a: Extract<Block, { kind: 'table' }>, b: Extract<Block, {
 
 /** The marks of every visible character of two equal texts. */
 function compareMarks(a: readonly Run[], b: readonly Run[], flat: boolean, where: string): Difference[] {
-  const visible = (runs: readonly Run[]) => atoms(runs, flat).filter((atom) => !/^[ \n\u{A0}\u{E001}\u{E003}]$/u.test(atom.text))
+  const visible = (runs: readonly Run[]) => atoms(runs, flat).filter((atom) => !/^[\s\u{E001}\u{E003}]$/u.test(atom.text))
   const wanted = visible(a)
   const found = visible(b)
   if (wanted.every((atom, index) => sameMarks(atom, found[index]))) return []

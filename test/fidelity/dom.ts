@@ -1,6 +1,6 @@
 // A browser's view of HTML: parse5's tree, and the reading of inline content from it.
 import { parse, parseFragment, type DefaultTreeAdapterTypes } from 'parse5'
-import { ELEMENT_BREAK, IMAGE, LOOSE_BREAK, isOwnAddress, plainAddress, type Run } from './outline.ts'
+import { ELEMENT_BREAK, IMAGE, LOOSE_BREAK, isOwnAddress, plainAddress, plainTex, type Run } from './outline.ts'
 
 export type Node = DefaultTreeAdapterTypes.ChildNode
 export type Element = DefaultTreeAdapterTypes.Element
@@ -60,7 +60,7 @@ export function readRuns(nodes: readonly Node[], marks: readonly string[] = []):
 function readElement(element: Element, marks: readonly string[]): Run[] {
   const { tagName, childNodes } = element
   if (isInvisible(element) || isPictogram(element)) return []
-  if (isEquation(element)) return [{ text: texOf(element), marks, math: true }]
+  if (isEquation(element)) return plainTex(texOf(element)) === '' ? [] : [{ text: texOf(element), marks, math: true }]
   if (tagName === 'br') return [{ text: ELEMENT_BREAK, marks }]
   if (tagName === 'img') {
     if (hasClass(element, 'icon')) return []

@@ -3,8 +3,8 @@ import {
   attribute, elements, find, hasClass, isElement, isInvisible, isText, isUnsafe, linkRuns, parseDocument, rawText, readRuns, texOf,
   type Element, type Node,
 } from './dom.ts'
-import { IMAGE, isBlank, partEquations, plainAddress, plainText, type Block, type ListKind, type Outline, type Run } from './outline.ts'
-import { boxOf, holdsValues, isValue, wordsOfPage } from './visible.ts'
+import { IMAGE, cellTex, isBlank, plainAddress, plainText, type Block, type ListKind, type Outline, type Run } from './outline.ts'
+import { boxOf, holdsValues, wordsOfPage } from './visible.ts'
 
 /** Elements that are, or may hold, blocks. */
 const BLOCKS = new Set([
@@ -146,7 +146,7 @@ class Reader {
     const first = this.blocks[at + 1]
     if (icon === '') {
       if (!first) this.blocks.pop()
-    } else if (first?.kind === 'paragraph') first.runs = [{ text: `${icon} `, marks: [] }, ...first.runs]
+    } else if (first?.kind === 'paragraph') first.runs = [{ text: `${icon} `, marks: [] }, ...withoutLeadingSpace(first.runs)]
     else this.blocks.splice(at + 1, 0, { kind: 'paragraph', depth: depth + 1, runs: [{ text: icon, marks: [] }] })
   }
 
@@ -212,15 +212,23 @@ class Reader {
   }
 }
 
+/** A line break between a callout's icon and its first word has no place in Markdown. */
+function withoutLeadingSpace(runs: readonly Run[]): Run[] {
+  const first = runs.findIndex((run) => run.math || !isBlank([run]))
+  return runs.slice(first).map((run, index) => (index === 0 && !run.math ? { ...run, text: run.text.replace(/^[ \t\n\u{E001}\u{E002}]+/u, '') } : run))
+}
+
 const rowsOf = (nodes: readonly Node[]) => find(nodes, (inner) => inner.tagName === 'tr')
+
+const readCell = (nodes: readonly Node[]) => readRuns(nodes).map((run) => (run.math ? { ...run, text: cellTex(run.text) } : run))
 
 /** A cell's content: several values are listed with commas, a check box is drawn. */
 function cellRuns(cell: Element): Run[] {
   const box = find(cell.childNodes, (inner) => hasClass(inner, 'checkbox'))[0]
   if (box) return [{ text: boxOf(box), marks: [] }]
   const values = elements(cell.childNodes)
-  if (!holdsValues(cell) && !(values.length === 1 && isValue(values[0]!))) return readRuns(cell.childNodes)
-  const parts = values.map((value) => readRuns([value])).filter((runs) => !isBlank(runs))
+  if (!holdsValues(cell)) return readCell(cell.childNodes)
+  const parts = values.map((value) => readCell([value])).filter((runs) => !isBlank(runs))
   return parts.flatMap((runs, index) => (index === 0 ? runs : [{ text: ', ', marks: [] }, ...runs]))
 }
 
@@ -243,7 +251,7 @@ function resolveAnchors(blocks: Block[]): Block[] {
     number++
   }
   const resolve = (runs: Run[]): Run[] =>
-    partEquations(runs).map((run) => ({ ...run, marks: run.marks.map((mark) => (mark.startsWith('link #') ? `link #${numbers.get(mark.slice(6)) ?? '*'}` : mark)) }))
+    runs.map((run) => ({ ...run, marks: run.marks.map((mark) => (mark.startsWith('link #') ? `link #${numbers.get(mark.slice(6)) ?? '*'}` : mark)) }))
   return blocks.map((block) => {
     if (block.kind === 'table') return { ...block, rows: block.rows.map((row) => row.map(resolve)) }
     return 'runs' in block ? { ...block, runs: resolve(block.runs) } : block

@@ -52,23 +52,45 @@ export interface Atom {
   marks: string[]
 }
 
-/** TeX without the whitespace that Markdown cannot keep inside `$…$`. */
+/** TeX without the whitespace that Markdown cannot keep inside `$…$`. A space after a backslash is a command. */
 export function plainTex(tex: string): string {
-  return tex.replaceAll('\u{FEFF}', '').replace(/\s+/g, ' ').trim()
+  const line = tex.replaceAll('\u{FEFF}', '').replace(/\s+/g, ' ').trimStart()
+  return /(?:^|[^\\])\\(?:\\\\)* $/.test(line) ? line : line.trimEnd()
+}
+
+/**
+ * Puts one space between equations that touch, or that only spaces part: `$a$$b$` would be one equation with another meaning,
+ * so a space there may be the page's or the Markdown's own.
+ */
+function partEquations(runs: readonly Run[]): Run[] {
+  const out: Run[] = []
+  for (const run of runs) {
+    if (run.text.replaceAll('\u{FEFF}', '') === '') continue
+    if (run.math && out.at(-1)?.math) out.push({ text: ' ', marks: [] })
+    out.push(run)
+  }
+  return out
+}
+
+/** TeX in a cell, where a bar is the cell's end: `|` may be written `\\vert` there, `\\|` must be written `\\Vert`. */
+export function cellTex(tex: string): string {
+  return plainTex(tex)
+    .replace(/\\[lr]?Vert(?![a-zA-Z]) ?/g, '\\|')
+    .replace(/\\[lr]?vert(?![a-zA-Z]) ?/g, '|')
 }
 
 const isSpace = (text: string) => text === ' ' || text === '\t' || text === '\n' || text === '\r' || text === '\f' || text === LOOSE_BREAK || text === ELEMENT_BREAK
 
 /**
  * Splits runs into atoms, with whitespace as Markdown can keep it: a run of spaces is one space, none beside a line break,
- * none at the edges; a no-break space stays, but for the invisible one at the end. Whitespace carries no marks.
+ * none at the edges; other spaces of Unicode stay, but for the invisible ones at the end. Whitespace carries no marks.
  *
  * @param flat where a line break cannot be written (headings, alternative texts): breaks are spaces
  */
 export function atoms(runs: readonly Run[], flat = false): Atom[] {
   const out: Atom[] = []
   let space = ''
-  for (const run of runs) {
+  for (const run of partEquations(runs)) {
     const units = run.math ? [`$${plainTex(run.text)}$`] : run.text.replaceAll('\u{FEFF}', '')
     for (const unit of units) {
       if (!run.math && isSpace(unit)) {
@@ -80,7 +102,7 @@ export function atoms(runs: readonly Run[], flat = false): Atom[] {
       out.push({ text: unit, marks: run.math ? run.marks.filter((mark) => mark.startsWith('link ')) : [...run.marks] })
     }
   }
-  while (out.at(-1)?.text === '\u{A0}' || out.at(-1)?.text === ' ') out.pop()
+  while (out.at(-1)?.text.trim() === '') out.pop()
   return out
 }
 
@@ -89,6 +111,7 @@ function gap(space: string, flat: boolean): string[] {
   if (flat) return [' ']
   const breaks = [...space].filter((unit) => unit === '\n' || unit === ELEMENT_BREAK).length
   if (breaks > 1 && space.includes(ELEMENT_BREAK)) return [SOME_BREAKS]
+  if (breaks > 0 && space.includes(LOOSE_BREAK)) return [SOME_BREAKS]
   if (breaks > 0) return Array.from({ length: breaks }, () => '\n')
   return [space.includes(LOOSE_BREAK) ? LOOSE_BREAK : ' ']
 }
@@ -100,9 +123,9 @@ export function plainText(runs: readonly Run[], flat = false): string {
     .join('')
 }
 
-/** Whether a reader sees nothing there. A lone no-break space is nothing either. */
+/** Whether a reader sees nothing there. A lone no-break or ideographic space is nothing either. */
 export function isBlank(runs: readonly Run[]): boolean {
-  return plainText(runs).replaceAll('\u{A0}', '') === ''
+  return plainText(runs).trim() === ''
 }
 
 /** Words as a reader separates them. A no-break space joins, as it does on paper. */
@@ -110,8 +133,9 @@ export function splitWords(text: string): string[] {
   return text
     .replaceAll('\u{FEFF}', '')
     .replaceAll(IMAGE, '')
-    .split(/\u{A0}*(?:[ \t\n\r\f\u{E001}\u{E002}]+|$)/u)
-    .filter((word) => word.replaceAll('\u{A0}', '') !== '')
+    .split(/[ \t\n\r\f\u{E001}\u{E002}]+/u)
+    .map((word) => word.trimEnd())
+    .filter((word) => word !== '')
 }
 
 /** The words of an outline's blocks, in order. */
@@ -135,23 +159,12 @@ function textOfBlock(block: Block): string {
 }
 
 function joinRuns(runs: readonly Run[]): string {
-  return runs.map((run) => (run.math ? plainTex(run.text) : run.text)).join('')
+  return partEquations(runs).map((run) => (run.math ? plainTex(run.text) : run.text)).join('')
 }
 
 /** A summary is raw HTML, where an equation is text between dollar signs. */
 export function summaryRuns(runs: readonly Run[]): Run[] {
-  return runs.map((run) => (run.math ? { text: `$${plainTex(run.text)}$`, marks: run.marks } : run))
-}
-
-/** Puts a space between equations that touch: `$a$$b$` would be one with another meaning. */
-export function partEquations(runs: readonly Run[]): Run[] {
-  const out: Run[] = []
-  for (const run of runs) {
-    if (run.text.replaceAll('\u{FEFF}', '') === '') continue
-    if (run.math && out.at(-1)?.math) out.push({ text: ' ', marks: [] })
-    out.push(run)
-  }
-  return out
+  return partEquations(runs).map((run) => (run.math ? { text: `$${plainTex(run.text)}$`, marks: run.marks } : run))
 }
 
 /** An address in the one form in which both sides are compared: every percent-encoded UTF-8 sequence decoded once. */

@@ -1,19 +1,40 @@
 // The words that a reader sees, straight from a tree of elements, with no notion of blocks or marks. It reads the exporter's
 // HTML and, as a second opinion, the HTML that the Markdown renders to.
 import { attribute, elements, find, hasClass, isElement, isEquation, isInvisible, isPictogram, isText, parseDocument, parsePart, texOf, type Element, type Node } from './dom.ts'
-import { plainTex, splitWords } from './outline.ts'
+import { cellTex, plainTex, splitWords } from './outline.ts'
 
 /** Elements that do not part words; every other does. */
 const INLINE = new Set(['a', 'abbr', 'b', 'cite', 'code', 'del', 'em', 'font', 'i', 'ins', 'kbd', 'mark', 's', 'samp', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'u', 'var', 'wbr'])
 
-/** Several of these in a cell are shown apart, as pills or chips. */
-export const isValue = (element: Element): boolean =>
-  hasClass(element, 'selected-value') || hasClass(element, 'status-value') || hasClass(element, 'user') || /margin-right/.test(attribute(element, 'style'))
+/** TABLE: what a cell of a database may hold several of, shown apart as pills, chips or lines. */
+const VALUES: ((element: Element) => boolean)[] = [
+  (element) => hasClass(element, 'selected-value'),
+  (element) => hasClass(element, 'status-value'),
+  (element) => hasClass(element, 'user'),
+  (element) => /margin-right/.test(attribute(element, 'style')),
+  (element) => element.tagName === 'a',
+]
 
-/** Whether a cell holds values only, which are then listed with commas. Links count as values in a cell that holds nothing else. */
+/** Whether a cell holds several values of one kind, which are then listed with commas. What somebody wrote as text is no such list. */
 export function holdsValues(cell: Element): boolean {
   const inner = cell.childNodes.filter((node) => !isText(node) || node.value.trim() !== '')
-  return inner.length > 1 && inner.every((node) => isElement(node) && (isValue(node) || node.tagName === 'a' || node.tagName === 'time'))
+  return inner.length > 1 && VALUES.some((isValue) => inner.every((node) => isElement(node) && isValue(node))) && isProperty(cell)
+}
+
+/** Whether a cell is a property of a page and not of type text. */
+function isProperty(cell: Element): boolean {
+  const row = parent(cell)
+  if (/property-row-/.test(row ? attribute(row, 'class') : '')) return !/property-row-(?:text|title)/.test(attribute(row!, 'class'))
+  let table = row
+  while (table && table.tagName !== 'table') table = parent(table)
+  if (!row || !table || !hasClass(table, 'collection-content')) return false
+  const head = find(table.childNodes, (inner) => inner.tagName === 'th')[elements(row.childNodes).indexOf(cell)]
+  return !head || find([head], (inner) => /^types(?:Text|Title)$/.test(attribute(inner, 'class'))).length === 0
+}
+
+function parent(element: Element): Element | undefined {
+  const above = element.parentNode
+  return above && 'tagName' in above ? above : undefined
 }
 
 /** The mark that stands for a check box in a cell, where a list item's box cannot be drawn. */
@@ -23,17 +44,20 @@ type Place = 'cell' | 'summary' | ''
 
 /** Stands before and after an equation until all text is there: equations that touch are parted by a space. */
 const EDGE = '\u{E010}'
+const PARTED = /\u{E010}\s*\u{E010}/gu
 
 function collect(nodes: readonly Node[], place: Place): string {
   return nodes.map((node) => (isText(node) ? node.value : isElement(node) ? read(node, place) : '')).join('')
 }
 
-const words = (text: string) => splitWords(text.replaceAll('\u{FEFF}', '').replaceAll(EDGE + EDGE, ' ').replaceAll(EDGE, ''))
+const words = (text: string) => splitWords(text.replaceAll('\u{FEFF}', '').replace(PARTED, ' ').replaceAll(EDGE, ''))
+
+const equation = (tex: string, place: Place) => (place === 'summary' ? `$${plainTex(tex)}$` : place === 'cell' ? cellTex(tex) : plainTex(tex))
 
 function read(element: Element, place: Place): string {
   const { tagName, childNodes } = element
   if (isInvisible(element) || isPictogram(element)) return ''
-  if (isEquation(element)) return EDGE + (place === 'summary' ? `$${plainTex(texOf(element))}$` : plainTex(texOf(element))) + EDGE
+  if (isEquation(element)) return EDGE + equation(texOf(element), place) + EDGE
   if (hasClass(element, 'checkbox')) return place === 'cell' ? ` ${boxOf(element)} ` : ''
   if (hasClass(element, 'icon')) return `${collect(childNodes, place)} `
   if (hasClass(element, 'bookmark')) return `\n${bookmark(element)}\n`
@@ -68,11 +92,11 @@ export function wordsOfPage(html: string, title: string): string[] {
 /** The visible words of rendered Markdown. An image shows its alternative text, unless the caption below repeats it. */
 export function wordsOfRendered(html: string): string[] {
   const nodes = parsePart(html)
-  const shown = (element: Element) => words(collect(element.childNodes, '')).join(' ').replaceAll('$', '')
+  const bare = (text: string) => text.replace(/[\s$]+/g, '')
   let image: Element | undefined
   const settle = (next?: Element) => {
     const alt = image ? words(attribute(image, 'alt')).join(' ') : ''
-    image?.attrs.push({ name: 'data-alt', value: next?.tagName === 'p' && shown(next) === alt.replaceAll('$', '') ? '' : alt })
+    image?.attrs.push({ name: 'data-alt', value: next?.tagName === 'p' && bare(words(collect(next.childNodes, '')).join('')) === bare(alt) ? '' : alt })
     image = undefined
   }
   const visit = (list: readonly Element[]): void => {

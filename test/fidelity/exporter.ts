@@ -1,0 +1,229 @@
+// Prints a tree of Notion blocks as the exporter would have, in the manner of each of its eras.
+
+/** 1: 2019 to 2020 · 2: 2021 to 2022 · 3: 2023 · 4: 2024 to mid 2025 · 5: since late 2025 */
+export type Era = 1 | 2 | 3 | 4 | 5
+export const ERAS: readonly Era[] = [1, 2, 3, 4, 5]
+
+export type InlineMark = 'strong' | 'em' | 'del' | 'code' | 'underline' | 'colour' | 'background'
+
+export type Inline =
+  | { kind: 'text'; text: string; marks?: readonly InlineMark[]; href?: string }
+  | { kind: 'equation'; tex: string; marks?: readonly InlineMark[] }
+  | { kind: 'user'; name: string }
+  | { kind: 'date'; text: string }
+  | { kind: 'page'; title: string; href: string; icon?: string }
+  | { kind: 'break' }
+
+export type Block =
+  | { kind: 'paragraph' | 'quote' | 'bullet' | 'toggle'; text: readonly Inline[]; children: readonly Block[] }
+  | { kind: 'number'; text: readonly Inline[]; children: readonly Block[]; /** a new list begins here, at this number */ restart?: number }
+  | { kind: 'todo'; text: readonly Inline[]; checked: boolean; children: readonly Block[] }
+  | { kind: 'callout'; icon: string; text: readonly Inline[]; children: readonly Block[] }
+  | { kind: 'heading'; level: 1 | 2 | 3; text: readonly Inline[] }
+  | { kind: 'toggleHeading'; level: 1 | 2 | 3; text: readonly Inline[]; children: readonly Block[] }
+  | { kind: 'code'; language: string; text: string }
+  | { kind: 'equation'; tex: string }
+  | { kind: 'divider' | 'empty' }
+  | { kind: 'image'; src: string; caption: readonly Inline[] }
+  | { kind: 'file'; href: string; label: string; caption: readonly Inline[] }
+  | { kind: 'bookmark'; href: string; title: string; description: string }
+  | { kind: 'pageLink'; href: string; title: string; icon: string }
+  | { kind: 'columns'; columns: readonly (readonly Block[])[] }
+  | { kind: 'synced'; children: readonly Block[] }
+  | { kind: 'table'; header: boolean; rows: readonly (readonly (readonly Inline[])[])[] }
+  | { kind: 'database'; title: string; rows: readonly { title: string; tags: readonly string[]; done: boolean; date: string; note: readonly Inline[] }[] }
+
+export interface Page {
+  title: readonly Inline[]
+  icon: string
+  description: string
+  properties: readonly { name: string; type: 'text' | 'multi_select' | 'checkbox' | 'date'; text: readonly Inline[]; values: readonly string[] }[]
+  blocks: readonly Block[]
+}
+
+/** Escapes text as the exporter does. */
+export function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#x27;')
+}
+
+/** TABLE: mark → tags around. */
+const TAGS: Record<InlineMark, [string, string]> = {
+  strong: ['<strong>', '</strong>'],
+  em: ['<em>', '</em>'],
+  del: ['<del>', '</del>'],
+  code: ['<code>', '</code>'],
+  underline: ['<span style="border-bottom:0.05em solid">', '</span>'],
+  colour: ['<mark class="highlight-red">', '</mark>'],
+  background: ['<mark class="highlight-yellow_background">', '</mark>'],
+}
+
+const SIZES = { 1: '1.875em', 2: '1.5em', 3: '1.25em' }
+
+/** A page of the given era. */
+export function printPage(page: Page, era: Era): string {
+  return new Printer(era).page(page)
+}
+
+class Printer {
+  #era: Era
+  #ids = 0
+
+  constructor(era: Era) {
+    this.#era = era
+  }
+
+  page({ title, icon, description, properties, blocks }: Page): string {
+    const dir = this.#era >= 5 ? ' dir="auto"' : ''
+    const head = `<html><head><meta http-equiv="Content-Type" content="text/html; charset=utf-8"/><title>${escape(title.map(plain).join(''))}</title><style>\n/* ${this.#era > 1 ? 'cspell:disable-file' : 'styles'} */\nbody { white-space: pre-wrap; }\n</style></head>`
+    const iconHtml = icon ? `<div class="page-header-icon undefined"><span class="icon">${escape(icon)}</span></div>` : ''
+    const about = this.#era >= 3 ? `<p class="page-description"${dir}>${escape(description)}</p>` : ''
+    const rows = properties.map(({ name, type, text, values }) => {
+      const value = { text: () => this.inline(text), multi_select: () => values.map(pill).join(''), checkbox: () => `<div class="checkbox checkbox-${values.length % 2 ? 'on' : 'off'}"></div>`, date: () => `<time>@March ${values.length + 1}, 2024</time>` }[type]()
+      return `<tr class="property-row property-row-${type}"><th><span class="icon property-icon"><svg viewBox="0 0 16 16" class="typesText"><path d="M1 2"></path></svg></span>${escape(name)}</th><td>${value}</td></tr>`
+    })
+    const table = rows.length > 0 ? `<table class="properties"><tbody>${rows.join('')}</tbody></table>` : ''
+    const end = this.#era >= 4 ? '<span class="sans" style="font-size:14px;padding-top:2em"></span>' : ''
+    return `${head}<body><article id="${this.#id()}" class="page sans"><header>${iconHtml}<h1 class="page-title"${dir}>${this.inline(title)}</h1>${about}${table}</header><div class="page-body">${this.blocks(blocks, 0)}</div></article>${end}</body></html>`
+  }
+
+  blocks(blocks: readonly Block[], depth: number): string {
+    let number = 0
+    return blocks
+      .map((block) => {
+        number = block.kind === 'number' ? (block.restart ?? number + 1) : 0
+        const html = this.#block(block, depth, number)
+        return this.#era >= 5 ? `<div style="display:contents" dir="${block.kind === 'image' ? 'ltr' : 'auto'}">${html}</div>` : html
+      })
+      .join('')
+  }
+
+  #id(): string {
+    return `00000000-0000-4000-8000-${(this.#ids++).toString(16).padStart(12, '0')}`
+  }
+
+  #block(block: Block, depth: number, number: number): string {
+    const id = `id="${this.#id()}"`
+    switch (block.kind) {
+      case 'paragraph':
+        return `<p ${id} class="">${this.inline(block.text)}${this.#indented(block.children, depth)}</p>`
+      case 'empty':
+        return `<p ${id} class="">\n</p>`
+      case 'heading':
+        return `<h${block.level} ${id} class="">${this.inline(block.text)}</h${block.level}>`
+      case 'toggleHeading': {
+        const style = `font-weight:600;font-size:${SIZES[block.level]};line-height:1.3${this.#era >= 4 ? ';margin:0' : ''}`
+        const children = this.blocks(block.children, depth + 1)
+        return `<details open=""><summary style="${style}">${this.inline(block.text)}</summary>${this.#era >= 4 ? `<div class="indented">${children}</div>` : children}</details>`
+      }
+      case 'quote':
+        return `<blockquote ${id} class="">${this.inline(block.text)}${this.blocks(block.children, depth + 1)}</blockquote>`
+      case 'divider':
+        return `<hr ${id}/>`
+      case 'callout': {
+        const icon = block.icon ? `<div style="font-size:1.5em"><span class="icon">${escape(block.icon)}</span></div>` : ''
+        const text = this.#era >= 4 ? `<p ${id} class="">${this.inline(block.text)}</p>` : this.inline(block.text)
+        return `<figure class="block-color-gray_background callout" style="white-space:pre-wrap;display:flex" ${id}>${icon}<div style="width:100%">${text}${this.blocks(block.children, depth + 1)}</div></figure>`
+      }
+      case 'bullet': {
+        const style = this.#era >= 2 ? ` style="list-style-type:${['disc', 'circle', 'square'][depth % 3]}"` : ''
+        return `<ul ${id} class="bulleted-list"><li${style}>${this.inline(block.text)}${this.blocks(block.children, depth + 1)}</li></ul>`
+      }
+      case 'number':
+        return `<ol type="${['1', 'a', 'i'][depth % 3]}" ${id} class="numbered-list" start="${number}"><li>${this.inline(block.text)}${this.blocks(block.children, depth + 1)}</li></ol>`
+      case 'todo': {
+        const children = this.blocks(block.children, depth + 1)
+        const box = `<div class="checkbox checkbox-${block.checked ? 'on' : 'off'}"></div> <span class="to-do-children-${block.checked ? '' : 'un'}checked">${this.inline(block.text)}</span>`
+        return `<ul ${id} class="to-do-list"><li>${box}${this.#era >= 3 ? `<div class="indented">${children}</div>` : children}</li></ul>`
+      }
+      case 'toggle':
+        return `<ul ${id} class="toggle"><li><details open=""><summary>${this.inline(block.text)}</summary>${this.blocks(block.children, depth + 1)}</details></li></ul>`
+      case 'code': {
+        const prism = '<script src="https://example.com/prism.min.js" crossorigin="anonymous" referrerPolicy="no-referrer"></script><link rel="stylesheet" href="https://example.com/prism.min.css" crossorigin="anonymous"/>'
+        const language = this.#era >= 4 ? ` class="language-${escape(block.language)}"` : ''
+        return `${this.#era >= 4 ? prism : ''}<pre ${id} class="code"><code${language}>${escape(block.text)}</code></pre>`
+      }
+      case 'equation':
+        return `<figure ${id} class="equation"><style>@import url('https://example.com/katex.min.css')</style><div class="equation-container"><span class="katex-display">${katex(block.tex)}</span></div></figure>`
+      case 'image':
+        return `<figure ${id} class="image"><a href="${escape(block.src)}"><img style="width:240px" src="${escape(block.src)}"/></a>${this.#caption(block.caption)}</figure>`
+      case 'file':
+        return `<figure ${id}><div class="source"><a href="${escape(block.href)}">${escape(block.label)}</a></div>${this.#caption(block.caption)}</figure>`
+      case 'bookmark': {
+        const description = block.description ? `<div class="bookmark-description">${escape(block.description)}</div>` : ''
+        return `<figure ${id}><a href="${escape(block.href)}" class="bookmark source"><div class="bookmark-info"><div class="bookmark-text"><div class="bookmark-title">${escape(block.title)}</div>${description}</div><div class="bookmark-href"><img src="https://example.com/favicon.ico" class="icon bookmark-icon"/>${escape(block.href)}</div></div><img src="https://example.com/x.png" class="bookmark-image"/></a></figure>`
+      }
+      case 'pageLink':
+        return `<figure ${id} class="link-to-page"><a href="${escape(block.href)}">${block.icon ? `<span class="icon">${escape(block.icon)}</span>` : ''}${escape(block.title)}</a></figure>`
+      case 'columns':
+        return `<div ${id} class="column-list">${block.columns.map((column) => `<div id="${this.#id()}" style="width:50%" class="column">${this.blocks(column, depth)}</div>`).join('')}</div>`
+      case 'synced':
+        return `<div>${this.blocks(block.children, depth)}</div>`
+      case 'table':
+        return this.#table(block.rows, block.header, id)
+      case 'database':
+        return this.#database(block, id)
+    }
+  }
+
+  #indented(children: readonly Block[], depth: number): string {
+    return children.length > 0 ? `<div class="indented">${this.blocks(children, depth)}</div>` : ''
+  }
+
+  #caption(caption: readonly Inline[]): string {
+    return caption.length > 0 ? `<figcaption>${this.inline(caption)}</figcaption>` : ''
+  }
+
+  #table(rows: readonly (readonly (readonly Inline[])[])[], header: boolean, id: string): string {
+    const wrap = (row: string) => (this.#era >= 5 ? `<div style="display:contents" dir="ltr">${row}</div>` : row)
+    const row = (cells: readonly (readonly Inline[])[], tag: string) => wrap(`<tr id="${this.#id()}">${cells.map((cell) => `<${tag} id="B;In" class="">${this.inline(cell)}</${tag}>`).join('')}</tr>`)
+    const head = header && rows[0] ? `<thead class="simple-table-header">${row(rows[0], 'th')}</thead>` : ''
+    return `<table ${id} class="simple-table">${head}<tbody>${rows.slice(header ? 1 : 0).map((cells) => row(cells, 'td')).join('')}</tbody></table>`
+  }
+
+  #database({ title, rows }: Extract<Block, { kind: 'database' }>, id: string): string {
+    const columns = { Name: 'Title', Tags: 'MultipleSelect', Done: 'Checkbox', Date: 'Date', Note: 'Text' }
+    const head = Object.entries(columns).map(([name, type]) => `<th><span class="icon property-icon"><svg viewBox="0 0 16 16" class="types${type}"><path d="M1 2"></path></svg></span>${name}</th>`).join('')
+    const body = rows.map((row) => `<tr id="${this.#id()}"><td class="cell-title"><a href="Db/${encodeURIComponent(row.title)}.html">${escape(row.title)}</a></td><td class="cell-a>b">${row.tags.map(pill).join('')}</td><td class="cell-c">${`<div class="checkbox checkbox-${row.done ? 'on' : 'off'}"></div>`}</td><td class="cell-d">${row.date ? `<time>@${escape(row.date)}</time>` : ''}</td><td class="cell-e">${this.inline(row.note)}</td></tr>`).join('')
+    return `<div ${id} class="collection-content"><h4 class="collection-title">${escape(title)}</h4><table class="collection-content"><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>${this.#era >= 3 ? '<br/><br/>' : ''}</div>`
+  }
+
+  inline(list: readonly Inline[]): string {
+    return list.map((inline, index) => this.#inline(inline, list[index + 1])).join('')
+  }
+
+  #inline(inline: Inline, next: Inline | undefined): string {
+    switch (inline.kind) {
+      case 'text': {
+        // Old exports keep a typed line break as it is, new ones write an element.
+        const text = this.#era >= 4 ? escape(inline.text).replaceAll('\n', '<br/>') : escape(inline.text)
+        const marked = wrapIn(text, inline.marks ?? [])
+        return inline.href === undefined ? marked : `<a href="${escape(inline.href)}">${marked}</a>`
+      }
+      case 'equation':
+        return wrapIn(`<style>@import url('https://example.com/katex.min.css')</style><span data-token-index="0" contenteditable="false" class="notion-text-equation-token" style="user-select:all"><span></span><span>${katex(inline.tex)}</span><span>\u{FEFF}</span></span>`, inline.marks ?? [])
+      case 'user':
+        return `<span class="user">@${escape(inline.name)}</span>`
+      case 'date':
+        return `<time>@${escape(inline.text)}</time>`
+      case 'page':
+        return `<a href="${escape(inline.href)}">${inline.icon ? `<span class="icon">${escape(inline.icon)}</span>` : ''}${escape(inline.title)}</a>`
+      case 'break': {
+        if (this.#era < 4) return '\n'
+        // A change of formatting after a line break comes with a second one.
+        const changes = next?.kind === 'text' && (next.marks?.length ?? 0) > 0
+        return changes ? '<br/><br/>' : '<br/>'
+      }
+    }
+  }
+}
+
+const pill = (value: string) => `<span class="selected-value select-value-color-blue">${escape(value)}</span>`
+
+const wrapIn = (html: string, marks: readonly InlineMark[]) => marks.reduceRight((inner, mark) => TAGS[mark][0] + inner + TAGS[mark][1], html)
+
+/** KaTeX's three copies of an equation; the TeX is in the annotation. */
+const katex = (tex: string) =>
+  `<span class="katex"><span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>${escape(tex)}</mi></mrow><annotation encoding="application/x-tex">${escape(tex)}</annotation></semantics></math></span><span class="katex-html" aria-hidden="true"><span class="base"><span class="mord">${escape(tex)}</span></span></span></span>`
+
+const plain = (inline: Inline): string =>
+  inline.kind === 'text' ? inline.text : inline.kind === 'equation' ? inline.tex : inline.kind === 'user' ? `@${inline.name}` : inline.kind === 'date' ? `@${inline.text}` : inline.kind === 'page' ? inline.title : ' '
