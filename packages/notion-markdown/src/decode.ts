@@ -40,7 +40,7 @@ function declaredEncoding(bytes: Uint8Array): string | undefined {
     const isContentType = attributes.get('http-equiv')?.trim().toLowerCase() === 'content-type'
     const content = isContentType ? /charset\s*=\s*["']?([^\s"';]+)/i.exec(attributes.get('content') ?? '')?.[1] : undefined
     const charset = attributes.get('charset') ?? content
-    if (charset !== undefined) return charset.trim()
+    if (charset !== undefined) return charset.trim().replace(/\/$/, '')
   }
   return undefined
 }
