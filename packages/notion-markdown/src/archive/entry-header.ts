@@ -20,9 +20,9 @@ export interface EntryHeader {
   readonly headerAt: number
   /** Date and time as DOS packs them: the date in the upper 16 bits. */
   readonly dosTime: number
-  /** The name's own bytes, and the bytes of the field that gives it in Unicode, for comparison with the entry's own header. */
-  readonly rawName: Buffer
-  readonly unicodeName: Buffer | undefined
+  /** The name's own bytes, and those of the field that gives it in Unicode, one a character, to compare with the entry's own header. */
+  readonly rawName: string
+  readonly unicodeName: string | undefined
 }
 
 export const STORED = 0
@@ -69,7 +69,7 @@ export function readEntryHeader(directory: Buffer, at: number, number: number): 
   const unicodeName = extra.get(UNICODE_PATH)
   const path = nameFromField(unicodeName, rawName) ?? plainName
   checkName(path)
-  checkName(plainName)
+  if (path !== plainName) checkName(plainName)
 
   const stated = [directory.readUInt32LE(at + 24), directory.readUInt32LE(at + 20), directory.readUInt32LE(at + 42)]
   const [size, packedSize, headerAt] = widen(stated, extra.get(ZIP64), path)
@@ -84,16 +84,19 @@ export function readEntryHeader(directory: Buffer, at: number, number: number): 
     packedSize: packedSize!,
     headerAt: headerAt!,
     dosTime: directory.readUInt32LE(at + 12),
-    rawName,
-    unicodeName,
+    rawName: rawName.toString('latin1'),
+    unicodeName: unicodeName?.toString('latin1'),
   }
   checkKind(header, directory.readUInt8(at + 5), directory.readUInt32LE(at + 38))
   checkCoding(header)
   return { header, next }
 }
 
+const NO_FIELDS: ReadonlyMap<number, Buffer> = new Map()
+
 /** A field list (APPNOTE 4.5) by number. The first of a number counts, unless it is one that matters: then it must be alone. */
-export function readExtra(extra: Buffer, name: string): Map<number, Buffer> {
+export function readExtra(extra: Buffer, name: string): ReadonlyMap<number, Buffer> {
+  if (extra.length === 0) return NO_FIELDS
   const fields = new Map<number, Buffer>()
   let at = 0
   while (at + 4 <= extra.length) {

@@ -4,8 +4,8 @@ import { InvalidArchive } from './invalid-archive.ts'
 import { decodeName } from './names.ts'
 import type { ByteSource } from './source.ts'
 
-/** An entry whose own header has been checked. */
-export interface ZipEntry extends EntryHeader {
+/** An entry whose own header has been checked: what reading it needs. */
+export interface ZipEntry extends Pick<EntryHeader, 'path' | 'isFolder' | 'method' | 'crc' | 'size' | 'packedSize' | 'dosTime'> {
   /** Where its data starts. */
   readonly dataAt: number
 }
@@ -42,16 +42,17 @@ export async function checkLayout(source: ByteSource, headers: readonly EntryHea
     const header = headers[i]!
     const follower = order[place + 1]
     const next = follower === undefined ? undefined : headers[follower]!
-    const entry = await readLocalHeader(read, header, end)
-    const dataEnd = entry.dataAt + entry.packedSize
+    const dataAt = await readLocalHeader(read, header, end)
+    const dataEnd = dataAt + header.packedSize
     const gap = Math.min(next?.headerAt ?? end, end) - dataEnd
     if (gap < 0) {
       throw next && next.headerAt < end
         ? new InvalidArchive('overlap', { name: header.path, other: next.path })
         : new InvalidArchive('overlap_directory', { name: header.path })
     }
-    await checkGap(read, entry, dataEnd, gap)
-    entries[i] = entry
+    await checkGap(read, header, dataEnd, gap)
+    const { path, isFolder, method, crc, size, packedSize, dosTime } = header
+    entries[i] = { path, isFolder, method, crc, size, packedSize, dosTime, dataAt }
   }
   return entries
 }
@@ -73,8 +74,12 @@ function bufferedReader(source: ByteSource, end: number): Read {
   }
 }
 
-/** The entry's own header (APPNOTE 4.3.7), compared with the directory's. */
-async function readLocalHeader(read: Read, header: EntryHeader, end: number): Promise<ZipEntry> {
+/**
+ * Compares the entry's own header (APPNOTE 4.3.7) with the directory's.
+ *
+ * @returns where the data starts
+ */
+async function readLocalHeader(read: Read, header: EntryHeader, end: number): Promise<number> {
   const { path: name, headerAt } = header
   const fixed = await read(headerAt, LOCAL_SIZE)
   if (!fixed || fixed.readUInt32LE(0) !== LOCAL) throw new InvalidArchive('local_missing', { name })
@@ -89,12 +94,12 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
   const dataAt = headerAt + LOCAL_SIZE + nameSize + fixed.readUInt16LE(28)
   const variable = await read(headerAt + LOCAL_SIZE, dataAt - headerAt - LOCAL_SIZE)
   if (!variable || dataAt > end) throw new InvalidArchive('local_missing', { name })
-  const rawName = variable.subarray(0, nameSize)
+  const rawName = variable.toString('latin1', 0, nameSize)
   const extra = readExtra(variable.subarray(nameSize), name)
 
-  if (!rawName.equals(header.rawName)) throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
+  if (rawName !== header.rawName) throw new InvalidArchive('local_name', { name, other: decodeName(variable.subarray(0, nameSize), false) })
   const unicodeName = extra.get(UNICODE_PATH)
-  if (unicodeName && header.unicodeName && !unicodeName.equals(header.unicodeName)) {
+  if (unicodeName && header.unicodeName !== undefined && unicodeName.toString('latin1') !== header.unicodeName) {
     throw new InvalidArchive('local_name', { name, other: decodeName(unicodeName.subarray(5), false) })
   }
   if ((local.flags & COMPARED) !== (header.flags & COMPARED)) throw new InvalidArchive('local_flags', { name })
@@ -108,11 +113,11 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
     field || !isEarly ? widen([local.size, local.packedSize], field, name) : [local.size % FULL, local.packedSize % FULL]
   if (!says(size!, header.size) || !says(packedSize!, header.packedSize)) throw new InvalidArchive('local_size', { name })
   if (!says(local.crc, header.crc)) throw new InvalidArchive('local_crc', { name })
-  return { ...header, dataAt }
+  return dataAt
 }
 
 /** What may stand between an entry's data and the next header: nothing, or the descriptor that the flags announce. */
-async function checkGap(read: Read, entry: ZipEntry, at: number, gap: number): Promise<void> {
+async function checkGap(read: Read, entry: EntryHeader, at: number, gap: number): Promise<void> {
   const { path: name } = entry
   const bytes = (gap > 0 && (await read(at, Math.min(gap, 24)))) || Buffer.alloc(0)
   if ((entry.flags & FLAG.descriptor) !== 0) {
@@ -139,7 +144,7 @@ const DESCRIPTORS = [
 ]
 
 /** @returns the length of the descriptor in `bytes` that says what the directory says, or 0 */
-function descriptorLength(bytes: Buffer, { crc, size, packedSize }: ZipEntry): number {
+function descriptorLength(bytes: Buffer, { crc, size, packedSize }: EntryHeader): number {
   for (const { signed, wide } of DESCRIPTORS) {
     const at = signed ? 4 : 0
     const length = at + (wide ? 20 : 12)
