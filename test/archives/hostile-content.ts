@@ -1,5 +1,6 @@
 // One row is one archive whose headers are in order and whose content is not.
 import { cutShort, damagedMiddle, emptyBlocks, noise, twoGigabytes, withTail } from './bombs.ts'
+import { pageHtml, sitemapHtml } from './pages.ts'
 import { sound, plain, headSize, withFirst, withSpec, both, named, only, many, part, deflatedPart, largePart, flipped, type Row } from './shapes.ts'
 import { archive, deflated, deflatedRun, raw, text } from './writer.ts'
 
@@ -124,6 +125,14 @@ export const EXPORT: Row[] = [
     'two parts with different pages of one name',
     /Two parts .* "Page\.html"/,
     only(part(archive([plain])), part(archive([{ ...plain, data: 'other' }]), 2)),
+  ],
+  [
+    'two parts of which only one has a sitemap where both have an index',
+    /Two parts .* "index\.html"/,
+    only(
+      part(archive([plain, { name: 'index.html', data: sitemapHtml('a') }])),
+      part(archive([{ name: 'index.html', data: pageHtml('My index') }]), 2),
+    ),
   ],
   [
     'a part whose page lies under another part\'s file',

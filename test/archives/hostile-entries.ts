@@ -100,8 +100,17 @@ export const LAYOUT: Row[] = [
   ['a shorter name in the entry\'s header', /another name/, only({ ...plain, local: { nameLength: 4 } })],
   [
     'another Unicode name in the entry\'s header',
-    /another name/,
-    only({ ...plain, central: { extra: unicodePath(text('Page.html'), 'a.html') }, local: { extra: unicodePath(text('Page.html'), 'b.html') } }),
+    /another name in its own header \("b\.html"\)/,
+    only({
+      ...plain,
+      central: { extra: unicodePath(text('Page.html'), 'a.html') },
+      local: { extra: unicodePath(text('Page.html'), 'b.html') },
+    }),
+  ],
+  [
+    'a Unicode name in the entry\'s header only',
+    /another name in its own header \("b\.html"\)/,
+    only({ ...plain, local: { extra: unicodePath(text('Page.html'), 'b.html') } }),
   ],
   ['other flags in the entry\'s header', /flags .* differ/, withFirst({ local: { flags: 1 << 11 } })],
   ['encryption in the entry\'s header only', /flags .* differ/, withFirst({ local: { flags: 1 } })],

@@ -83,7 +83,10 @@ export const ENTRY: Row[] = [
   [
     'two Unicode names',
     /malformed extra field/,
-    only({ ...plain, central: { extra: Buffer.concat([unicodePath(text('Page.html'), 'a.html'), unicodePath(text('Page.html'), 'b.html')]) } }),
+    only({
+      ...plain,
+      central: { extra: Buffer.concat(['a.html', 'b.html'].map((name) => unicodePath(text('Page.html'), name))) },
+    }),
   ],
   ['a ZIP64 size that is missing', /ZIP64 sizes .* are missing/, withFirst({ central: { size: FULL } })],
   ['two ZIP64 fields', /ZIP64 sizes/, only({ ...plain, central: { size: FULL, extra: Buffer.concat([field64(plainSize), field64(1)]) } })],
@@ -94,7 +97,7 @@ export const ENTRY: Row[] = [
   ['a named pipe', /neither a plain file/, withFirst({ central: { host: 3, attributes: 0o010644 * 65536 } })],
   ['a device', /neither a plain file/, withFirst({ central: { host: 3, attributes: 0o020644 * 65536 } })],
   ['a socket', /neither a plain file/, withFirst({ central: { host: 3, attributes: 0o140644 * 65536 } })],
-  ['a reparse point', /neither a plain file/, withFirst({ central: { host: 10, attributes: 0x400 } })],
+  ['the label of a disk', /neither a plain file/, withFirst({ central: { host: 0, attributes: 0x08 } })],
   ['a folder without the folder\'s name', /neither a plain file/, withFirst({ central: { host: 3, attributes: 0o040755 * 65536 } })],
   ['a folder with content', /folder and yet has content/, named('Folder/')],
   ['stored with two sizes', /its two sizes differ/, only({ ...plain, both: { size: plainSize + 1 } })],

@@ -1,5 +1,5 @@
-import { asBuffer, uint64 } from './bytes.ts'
-import { FLAG, readExtra, widen, type EntryHeader } from './entry-header.ts'
+import { readExtra, readUnicodePath, widen, type EntryHeader } from './entry-header.ts'
+import { asBuffer, FIELD, FLAG, SATURATED, SIGNATURE, SIZE, uint64 } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { decodeName } from './names.ts'
 import type { ByteSource } from './source.ts'
@@ -9,14 +9,6 @@ export interface ZipEntry extends Pick<EntryHeader, 'path' | 'isFolder' | 'metho
   /** Where its data starts. */
   readonly dataAt: number
 }
-
-const LOCAL = 0x04034b50
-const LOCAL_SIZE = 30
-const CENTRAL = 0x02014b50
-const DESCRIPTOR = 0x08074b50
-const FULL = 0xffffffff
-const ZIP64 = 0x0001
-const UNICODE_PATH = 0x7075
 
 /** Flags that must be the same in both headers. The others hint at how hard the packer tried. */
 const COMPARED = FLAG.encrypted | FLAG.descriptor | FLAG.patched | FLAG.strong | FLAG.utf8 | FLAG.masked
@@ -81,8 +73,8 @@ function bufferedReader(source: ByteSource, end: number): Read {
  */
 async function readLocalHeader(read: Read, header: EntryHeader, end: number): Promise<number> {
   const { path: name, headerAt } = header
-  const fixed = await read(headerAt, LOCAL_SIZE)
-  if (!fixed || fixed.readUInt32LE(0) !== LOCAL) throw new InvalidArchive('local_missing', { name })
+  const fixed = await read(headerAt, SIZE.local)
+  if (!fixed || fixed.readUInt32LE(0) !== SIGNATURE.local) throw new InvalidArchive('local_missing', { name })
   const nameSize = fixed.readUInt16LE(26)
   const local = {
     flags: fixed.readUInt16LE(6),
@@ -91,26 +83,25 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
     packedSize: fixed.readUInt32LE(18),
     size: fixed.readUInt32LE(22),
   }
-  const dataAt = headerAt + LOCAL_SIZE + nameSize + fixed.readUInt16LE(28)
-  const variable = await read(headerAt + LOCAL_SIZE, dataAt - headerAt - LOCAL_SIZE)
+  const dataAt = headerAt + SIZE.local + nameSize + fixed.readUInt16LE(28)
+  const variable = await read(headerAt + SIZE.local, dataAt - headerAt - SIZE.local)
   if (!variable || dataAt > end) throw new InvalidArchive('local_missing', { name })
-  const rawName = variable.toString('latin1', 0, nameSize)
+  const rawName = variable.subarray(0, nameSize)
   const extra = readExtra(variable.subarray(nameSize), name)
 
-  if (rawName !== header.rawName) throw new InvalidArchive('local_name', { name, other: decodeName(variable.subarray(0, nameSize), false) })
-  const unicodeName = extra.get(UNICODE_PATH)
-  if (unicodeName && header.unicodeName !== undefined && unicodeName.toString('latin1') !== header.unicodeName) {
-    throw new InvalidArchive('local_name', { name, other: decodeName(unicodeName.subarray(5), false) })
-  }
+  if (rawName.toString('latin1') !== header.rawName) throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
+  // Some writers put the name in Unicode into the directory only.
+  const unicodePath = readUnicodePath(extra, rawName)
+  if (unicodePath !== undefined && unicodePath !== name) throw new InvalidArchive('local_name', { name, other: unicodePath })
   if ((local.flags & COMPARED) !== (header.flags & COMPARED)) throw new InvalidArchive('local_flags', { name })
   if (local.method !== header.method) throw new InvalidArchive('local_method', { name })
 
   // With a descriptor after the data the header may leave its numbers empty, or saturated.
   const isEarly = (header.flags & FLAG.descriptor) !== 0
   const says = (value: number, truth: number) => value === truth || (isEarly && value === 0)
-  const field = extra.get(ZIP64)
-  const [size, packedSize] =
-    field || !isEarly ? widen([local.size, local.packedSize], field, name) : [local.size % FULL, local.packedSize % FULL]
+  const field = extra.get(FIELD.zip64)
+  const stated = [local.size, local.packedSize]
+  const [size, packedSize] = field || !isEarly ? widen(stated, field, name) : stated.map((value) => value % SATURATED.uint32)
   if (!says(size!, header.size) || !says(packedSize!, header.packedSize)) throw new InvalidArchive('local_size', { name })
   if (!says(local.crc, header.crc)) throw new InvalidArchive('local_crc', { name })
   return dataAt
@@ -130,8 +121,8 @@ async function checkGap(read: Read, entry: EntryHeader, at: number, gap: number)
     if ([12, 16, 20, 24].includes(gap)) throw new InvalidArchive('descriptor', { name })
   } else if (gap === 0) return
   const signature = bytes.length >= 4 ? bytes.readUInt32LE(0) : 0
-  if (signature === CENTRAL) throw new InvalidArchive('hidden_directory', { name })
-  if (signature === LOCAL) throw new InvalidArchive('hidden_entry', { name })
+  if (signature === SIGNATURE.central) throw new InvalidArchive('hidden_directory', { name })
+  if (signature === SIGNATURE.local) throw new InvalidArchive('hidden_entry', { name })
   throw new InvalidArchive('hidden_bytes', { name, n: gap })
 }
 
@@ -148,7 +139,7 @@ function descriptorLength(bytes: Buffer, { crc, size, packedSize }: EntryHeader)
   for (const { signed, wide } of DESCRIPTORS) {
     const at = signed ? 4 : 0
     const length = at + (wide ? 20 : 12)
-    if (bytes.length < length || (signed && bytes.readUInt32LE(0) !== DESCRIPTOR) || bytes.readUInt32LE(at) !== crc) continue
+    if (bytes.length < length || (signed && bytes.readUInt32LE(0) !== SIGNATURE.descriptor) || bytes.readUInt32LE(at) !== crc) continue
     const [packed, whole] = wide
       ? [uint64(bytes, at + 4), uint64(bytes, at + 12)]
       : [bytes.readUInt32LE(at + 4), bytes.readUInt32LE(at + 8)]
