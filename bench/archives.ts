@@ -1,5 +1,6 @@
-// Every hostile archive, and the largest sound ones, each in a process of its own: how long until it is refused (or read), and the most memory
-// that the process ever held. Fails when a hostile one is not refused within two seconds and 300 MB, or a sound one takes more memory than that.
+// Every hostile archive, and the largest sound ones, each in a process of its own: how long until it is refused (or read), and the most
+// memory that the process ever held. Fails when a hostile one is not refused within two seconds and 300 MB, or a sound one takes more
+// memory than that.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

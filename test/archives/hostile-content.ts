@@ -1,7 +1,22 @@
 // One row is one archive whose headers are in order and whose content is not.
 import { cutShort, damagedMiddle, emptyBlocks, noise, twoGigabytes, withTail } from './bombs.ts'
 import { pageHtml, sitemapHtml } from './pages.ts'
-import { sound, plain, headSize, withFirst, withSpec, both, named, only, many, part, deflatedPart, largePart, flipped, type Row } from './shapes.ts'
+import {
+  both,
+  deflatedPart,
+  flipped,
+  headSize,
+  largePart,
+  many,
+  named,
+  only,
+  part,
+  plain,
+  sound,
+  withFirst,
+  withSpec,
+  type Row,
+} from './shapes.ts'
 import { archive, deflated, deflatedRun, raw, text } from './writer.ts'
 
 /** Data that is not what was announced. */

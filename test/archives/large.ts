@@ -5,6 +5,7 @@ import { many, part } from './shapes.ts'
 import { archive } from './writer.ts'
 
 const MB = 1024 * 1024
+const attachmentAndPage = () => archive([{ name: 'a.bin', data: noise(45 * MB), stored: true }, { name: 'a.html', data: 'x' }])
 
 /** TABLE of them. */
 export const LARGE: { name: string; build(): Uint8Array }[] = [
@@ -23,11 +24,11 @@ export const LARGE: { name: string; build(): Uint8Array }[] = [
   },
   {
     name: 'a deflated part of 45 MB',
-    build: () => archive([{ ...part(archive([{ name: 'a.bin', data: noise(45 * MB), stored: true }, { name: 'a.html', data: 'x' }])), stored: false }]),
+    build: () => archive([{ ...part(attachmentAndPage()), stored: false }]),
   },
   {
     name: 'a stored part of 45 MB',
-    build: () => archive([part(archive([{ name: 'a.bin', data: noise(45 * MB), stored: true }, { name: 'a.html', data: 'x' }]))]),
+    build: () => archive([part(attachmentAndPage())]),
   },
   { name: 'a page of 30 MB', build: () => archive([{ name: 'a.html', data: noise(15 * MB).toString('hex') }]) },
 ]

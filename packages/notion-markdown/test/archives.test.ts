@@ -50,7 +50,7 @@ const withEach = (lies: Partial<EntrySpec>) => someEntries().map((entry) => ({ .
 const unix = (mode: number) => ({ central: { host: 3, attributes: mode * 65536 } })
 const FULL = 0xffffffff
 
-/** TABLE of sound archives: what is special about each, its entries, how it is written, and what must be read if that is not what was written. */
+/** TABLE of sound archives: what is special about each, its entries, how it is written; what must be read, if not just that. */
 const SOUND: { name: string; entries: EntrySpec[]; spec?: ArchiveSpec; holds?: Record<string, string> }[] = [
   { name: 'deflated and stored entries', entries: someEntries() },
   { name: 'everything stored', entries: withEach({ stored: true }) },
@@ -80,7 +80,10 @@ const SOUND: { name: string; entries: EntrySpec[]; spec?: ArchiveSpec; holds?: R
     name: 'a ZIP64 field that repeats what the header says',
     entries: [{ ...page, central: { size: FULL, packedSize: FULL, extra: field64(size, packedSize, 0) } }],
   },
-  { name: 'extra fields, and padding that is none', entries: withEach({ both: { extra: Buffer.concat([field(0x5455, raw('x')), raw('\0\0\0')]) } }) },
+  {
+    name: 'extra fields, and padding that is none',
+    entries: withEach({ both: { extra: Buffer.concat([field(0x5455, raw('x')), raw('\0\0\0')]) } }),
+  },
   { name: 'extra fields that differ between the headers', entries: withEach({ local: { extra: field(0x5855, Buffer.alloc(12)) } }) },
   { name: 'modes of Unix files', entries: withEach(unix(0o100644)) },
   {
@@ -114,10 +117,17 @@ const SOUND: { name: string; entries: EntrySpec[]; spec?: ArchiveSpec; holds?: R
   },
   { name: 'decomposed accents', entries: [{ name: 'Einfu\u0308hrung.html', data: 'x' }] },
   { name: 'text that stays percent-encoded', entries: [page, { name: 'Page/%D0%BA.jpg', data: 'x' }] },
-  { name: 'an attached archive, deep and at the root', entries: [page, { ...part(1, page), name: 'Page/a-Part-1.zip' }, { ...part(1, page), name: 'a.zip' }] },
+  {
+    name: 'an attached archive, deep and at the root',
+    entries: [page, { ...part(1, page), name: 'Page/a-Part-1.zip' }, { ...part(1, page), name: 'a.zip' }],
+  },
   { name: 'one part, deflated', entries: [part(1, ...someEntries())], holds: contentOf(...someEntries()) },
   { name: 'one part, stored', entries: [{ ...part(1, ...someEntries()), stored: true }], holds: contentOf(...someEntries()) },
-  { name: 'a part of 9 MB', entries: [part(1, page, { name: 'noise.bin', data: noise(9e6), stored: true })], holds: { ...contentOf(page), 'noise.bin': latin1(noise(9e6)) } },
+  {
+    name: 'a part of 9 MB',
+    entries: [part(1, page, { name: 'noise.bin', data: noise(9e6), stored: true })],
+    holds: { ...contentOf(page), 'noise.bin': latin1(noise(9e6)) },
+  },
   {
     name: 'a page beside two parts, one in capitals',
     entries: [page, part(1, { name: 'A.html' }), { ...part(2, { name: 'B.html' }), name: 'EXPORT-PART-2.ZIP' }],
@@ -204,7 +214,11 @@ const SITEMAPS: { name: string; entries: EntrySpec[]; sitemap: string | null }[]
   { name: 'at the root', entries: [page, { name: 'index.html', data: sitemapHtml(HOME) }], sitemap: 'index.html' },
   { name: 'in the top folder', entries: [page, { name: 'Export-1/index.html', data: sitemapHtml() }], sitemap: 'Export-1/index.html' },
   { name: 'in a part', entries: [part(1, page, { name: 'Export-1/index.html', data: sitemapHtml() })], sitemap: 'Export-1/index.html' },
-  { name: 'at the root rather than in a folder', entries: [{ name: 'A/index.html', data: sitemapHtml() }, { name: 'index.html', data: sitemapHtml() }], sitemap: 'index.html' },
+  {
+    name: 'at the root rather than in a folder',
+    entries: ['A/index.html', 'index.html'].map((name) => ({ name, data: sitemapHtml() })),
+    sitemap: 'index.html',
+  },
   { name: 'deeper, where it is an attachment', entries: [page, { name: 'A/B/index.html', data: sitemapHtml() }], sitemap: null },
   { name: 'a page of that name', entries: [{ name: 'index.html', data: pageHtml('index') }], sitemap: null },
   { name: 'none', entries: [page], sitemap: null },
