@@ -23,14 +23,19 @@ export interface Running extends AsyncDisposable {
   readonly store: Store
 }
 
-const clock = (): number => Date.now()
+export interface ServeOptions {
+  /** Takes `/proxy` on the raw request. */
+  proxy?: RawHandler
+  /** Milliseconds since 1970; the machine's clock unless a test has another. */
+  clock?: () => number
+}
 
 /**
  * Starts the server. Disposing of it stops accepting, lets requests under way end within `shutdownTimeout`, and closes everything.
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function serve(config: Config, log: Log, proxy?: RawHandler): Promise<Running> {
+export async function serve(config: Config, log: Log, { proxy, clock = Date.now }: ServeOptions = {}): Promise<Running> {
   await using starting = new AsyncDisposableStack()
   const { server, storage, conversion } = config
   let stopping = false
