@@ -241,7 +241,7 @@ function compareTables(a: Extract<Block, { kind: 'table' }>, b: Extract<Block, {
 
 /** The marks of every visible character of two equal texts. */
 function compareMarks(a: readonly Run[], b: readonly Run[], flat: boolean, where: string): Difference[] {
-  const visible = (runs: readonly Run[]) => atoms(runs, flat).filter((atom) => !/^[ \n\u{E001}\u{E003}]$/u.test(atom.text))
+  const visible = (runs: readonly Run[]) => atoms(runs, flat).filter((atom) => !/^[ \n\u{A0}\u{E001}\u{E003}]$/u.test(atom.text))
   const wanted = visible(a)
   const found = visible(b)
   if (wanted.every((atom, index) => sameMarks(atom, found[index]))) return []

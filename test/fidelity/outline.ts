@@ -61,7 +61,7 @@ const isSpace = (text: string) => text === ' ' || text === '\t' || text === '\n'
 
 /**
  * Splits runs into atoms, with whitespace as Markdown can keep it: a run of spaces is one space, none beside a line break,
- * none at the edges. Whitespace carries no marks.
+ * none at the edges; a no-break space stays, but for the invisible one at the end. Whitespace carries no marks.
  *
  * @param flat where a line break cannot be written (headings, alternative texts): breaks are spaces
  */
@@ -80,6 +80,7 @@ export function atoms(runs: readonly Run[], flat = false): Atom[] {
       out.push({ text: unit, marks: run.math ? run.marks.filter((mark) => mark.startsWith('link ')) : [...run.marks] })
     }
   }
+  while (out.at(-1)?.text === '\u{A0}' || out.at(-1)?.text === ' ') out.pop()
   return out
 }
 
@@ -109,7 +110,7 @@ export function splitWords(text: string): string[] {
   return text
     .replaceAll('\u{FEFF}', '')
     .replaceAll(IMAGE, '')
-    .split(/[ \t\n\r\f\u{E001}\u{E002}]+/u)
+    .split(/\u{A0}*(?:[ \t\n\r\f\u{E001}\u{E002}]+|$)/u)
     .filter((word) => word.replaceAll('\u{A0}', '') !== '')
 }
 

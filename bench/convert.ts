@@ -1,0 +1,85 @@
+// How fast a page is converted, beside merely reading it and beside other converters: `node scripts/launch.mjs bench/convert.ts FOLDER`.
+// All take turns on the same pages in one process, round after round, so that the machine's moods hit all alike.
+//   --rounds N  rounds counted (default 9); one more warms up      --only NAME[,NAME]  contestants to run
+// Fails when a bar is missed.
+import { Parser } from 'htmlparser2'
+import { parseArgs } from 'node:util'
+import { convertHtml } from '../packages/notion-markdown/src/index.ts'
+import { pagesOf } from '../test/corpus/pages.ts'
+import { installRivals, loadMdream, loadTurndown, type Convert } from './rivals/load.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string', default: '9' }, only: { type: 'string', default: '' } },
+})
+const [folder] = positionals
+if (!folder) {
+  console.error('usage: node scripts/launch.mjs bench/convert.ts FOLDER [--rounds N] [--only NAME[,NAME]]')
+  process.exit(2)
+}
+
+const nothing = () => {}
+const handlers = { onopentag: nothing, onclosetag: nothing, ontext: nothing, oncomment: nothing, onprocessinginstruction: nothing }
+
+/** Reads a page with the parser that most tools stand on, and does nothing with it. */
+const parseOnly: Convert = (html) => {
+  const parser = new Parser(handlers)
+  parser.end(html)
+  return ''
+}
+
+installRivals()
+
+/** TABLE: contestants; `bar` is how many times as fast ours must be. */
+const contestants: { name: string; convert: Convert; bar?: number }[] = [
+  { name: 'ours', convert: (html) => convertHtml(html) },
+  { name: 'htmlparser2', convert: parseOnly, bar: 0.6 },
+  { name: 'mdream-js', convert: await loadMdream(), bar: 1.4 },
+  { name: 'turndown', convert: loadTurndown(), bar: 7 },
+]
+const chosen = contestants.filter(({ name }) => values.only === '' || name === 'ours' || values.only.split(',').includes(name))
+
+const pages = [...pagesOf(folder)].map((page) => page.html)
+const bytes = pages.reduce((sum, html) => sum + Buffer.byteLength(html), 0)
+if (pages.length === 0) {
+  console.error(`${folder} holds no .html file and no .zip with one`)
+  process.exit(2)
+}
+const rounds = Number(values.rounds)
+const times = new Map(chosen.map(({ name }) => [name, [] as number[]]))
+const failures = new Map<string, number>()
+for (let round = 0; round <= rounds; round++) {
+  // Every round begins with another contestant.
+  for (let turn = 0; turn < chosen.length; turn++) {
+    const { name, convert } = chosen[(round + turn) % chosen.length]!
+    let failed = 0
+    const started = performance.now()
+    for (const html of pages) {
+      try {
+        convert(html)
+      } catch {
+        failed++
+      }
+    }
+    const time = performance.now() - started
+    if (round > 0) times.get(name)!.push(time)
+    failures.set(name, failed)
+  }
+}
+
+const median = (list: readonly number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]!
+const speed = (name: string) => bytes / 1e6 / (median(times.get(name)!) / 1000)
+const ours = speed('ours')
+let missed = 0
+console.log(`${pages.length} pages, ${(bytes / 1e6).toFixed(1)} MB, median of ${rounds} rounds, Node ${process.versions.node}\n`)
+console.log(`${'contestant'.padEnd(14)}${'MB/s'.padStart(8)}${'best'.padStart(8)}${'worst'.padStart(8)}${'ours is'.padStart(10)}${'bar'.padStart(7)}`)
+for (const { name, bar } of chosen) {
+  const list = times.get(name)!
+  const ratio = ours / speed(name)
+  const fails = bar !== undefined && ratio < bar
+  if (fails) missed++
+  const columns = [speed(name), bytes / 1e3 / Math.min(...list), bytes / 1e3 / Math.max(...list)].map((value) => value.toFixed(1).padStart(8)).join('')
+  const verdict = bar === undefined ? '' : `${`${ratio.toFixed(2)} ×`.padStart(10)}${String(bar).padStart(7)}${fails ? '  MISSED' : ''}`
+  console.log(`${name.padEnd(14)}${columns}${verdict}${failures.get(name) ? `  (failed on ${failures.get(name)} pages)` : ''}`)
+}
+process.exitCode = missed > 0 ? 1 : 0
