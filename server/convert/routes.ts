@@ -16,6 +16,7 @@ import type { Store } from '../store/open.ts'
 import type { Scratch } from '../store/scratch.ts'
 import { abandon, admit, answerOrTurn, countConversion, readKey } from './admission.ts'
 import { fingerprint } from './fingerprint.ts'
+import { convert as convertOn } from './convert.ts'
 import type { Threads } from './threads.ts'
 import { receiveUpload } from './upload.ts'
 import type { Format } from './upload.ts'
@@ -118,7 +119,7 @@ export function convertRoutes({ store, blobs, scratch, threads, instance, plans,
     // 5. Convert it.
     const [output, workspace] = [end.use(scratch.place()), end.use(scratch.place())]
     const task = { ...upload, path: source.path, uploadedAt: clock(), scratch: workspace.path, output: output.path }
-    await threads.run(task, { signal: gone })
+    await convertOn(task, threads, { signal: gone })
 
     // 6. Count it, and keep the answer for its key; then nothing can take the success back.
     const contentType = CONTENT_TYPES[upload.format]

@@ -1,7 +1,8 @@
-// One conversion: a file in, a document file out. It knows no HTTP and no database, so that the request, the job and the command line all
+// One step of a conversion: files in, files out. It knows no HTTP and no database, so that the request, the job and the command line all
 // use it.
-import { closeSync, openSync, writeSync } from 'node:fs'
-import { convertFile } from './engine.ts'
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { convertFile, convertShare, joinShares } from '@tollmark/notion-markdown/archive'
+import type { OnPage, Share, Write } from '@tollmark/notion-markdown/archive'
 import type { FileKind } from './sniff.ts'
 import type { Format } from './upload.ts'
 
@@ -21,31 +22,45 @@ export interface Task {
   readonly output: string
 }
 
+/** The whole of a conversion, one thread's share of its pages, or the joining of `join` shares. */
+export type Step = { readonly whole: true } | { readonly share: Share } | { readonly join: number }
+
 export interface Progress {
   readonly pagesDone: number
-  readonly pagesTotal: number | null
+  readonly pagesTotal: number
 }
 
-export interface Converted {
-  readonly pages: number
-  readonly title: string
-  /** Bytes of the document. */
-  readonly size: number
+/** Runs one step; @throws InvalidArchive where the file itself is at fault. */
+export async function run({ output, uploadedAt, ...task }: Task, step: Step, onProgress?: (progress: Progress) => void): Promise<void> {
+  mkdirSync(task.scratch, { recursive: true })
+  const options = { ...task, uploadedAt: new Date(uploadedAt) }
+  const onPage: OnPage = (pagesDone, pagesTotal) => onProgress?.({ pagesDone, pagesTotal })
+  if ('share' in step) return convertShare(options, step.share, onPage)
+  await writing(output, async (write) => {
+    if ('join' in step) await joinShares(options, step.join, write)
+    else await convertFile(options, write, onPage)
+  })
 }
 
-/** Converts; @throws InvalidArchive where the file itself is at fault. */
-export async function run({ output, uploadedAt, ...task }: Task, onProgress?: (progress: Progress) => void): Promise<Converted> {
-  const file = openSync(output, 'wx')
-  let size = 0
+/** How much text is gathered before it is written. */
+const BATCH = 256 * 1024
+
+/** Gives `use` what writes the file at `path`. */
+async function writing(path: string, use: (write: Write) => Promise<void>): Promise<void> {
+  const file = openSync(path, 'wx')
+  let waiting = ''
+  // Written at once: this is no thread that serves requests.
+  const flush = (): void => {
+    const bytes = Buffer.from(waiting)
+    waiting = ''
+    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
+  }
   try {
-    // Written at once: this is no thread that serves requests.
-    const write = (chunk: string): void => {
-      const bytes = Buffer.from(chunk)
-      for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
-      size += bytes.length
-    }
-    const { pages, title } = await convertFile({ ...task, uploadedAt: new Date(uploadedAt), ...(onProgress ? { onProgress } : {}) }, write)
-    return { pages, title, size }
+    await use((piece) => {
+      waiting += piece
+      if (waiting.length >= BATCH) flush()
+    })
+    flush()
   } finally {
     closeSync(file)
   }

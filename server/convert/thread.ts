@@ -1,7 +1,7 @@
 // A worker thread of the pool: takes one task after the other, reports progress, answers.
 import { parentPort } from 'node:worker_threads'
 import { run } from './run.ts'
-import type { Task } from './run.ts'
+import type { Step, Task } from './run.ts'
 import type { FromWorker } from './threads.ts'
 
 const port = parentPort!
@@ -13,9 +13,9 @@ function faultOfFile(error: unknown): string | undefined {
   return known ? String(error.detail) : undefined
 }
 
-port.on('message', (task: Task) => {
-  run(task, (progress) => send({ progress })).then(
-    (converted) => send({ converted }),
+port.on('message', ({ task, step }: { task: Task; step: Step }) => {
+  run(task, step, (progress) => send({ progress })).then(
+    () => send({ done: true }),
     (error: unknown) => {
       const invalid = faultOfFile(error)
       if (invalid !== undefined) return send({ invalid })

@@ -2,12 +2,12 @@
 // ends with its thread, and takes nobody with it.
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../errors.ts'
-import type { Converted, Progress, Task } from './run.ts'
+import type { Progress, Step, Task } from './run.ts'
 
 /** What a worker sends. */
 export type FromWorker =
   | { readonly progress: Progress }
-  | { readonly converted: Converted }
+  | { readonly done: true }
   | { readonly invalid: string }
   | { readonly failed: { readonly message: string; readonly stack: string; readonly errno: string | undefined } }
 
@@ -23,17 +23,21 @@ export interface ThreadLimits {
 }
 
 export interface Threads extends AsyncDisposable {
+  /** How many there can be. */
+  readonly size: number
   /**
-   * Runs one conversion, in turn.
+   * Runs one step of a conversion, in turn.
    *
-   * @param signal ends it, also while it runs; it then rejects with the signal's reason
+   * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason. `isPart`: it belongs to a conversion that
+   *   has been let in, so it may wait however many do
    * @throws Problem `invalid_file` where the file is at fault, `too_many_uploads` where too many wait
    */
-  run(task: Task, more?: { signal?: AbortSignal; onProgress?: (progress: Progress) => void }): Promise<Converted>
+  run(task: Task, step: Step, more?: { signal?: AbortSignal; isPart?: boolean; onProgress?: (progress: Progress) => void }): Promise<void>
 }
 
 interface Waiting {
   task: Task
+  step: Step
   onMessage: (message: FromWorker) => void
   fail: (error: unknown) => void
   /** Ends the thread that it runs on; set while it runs. */
@@ -100,18 +104,19 @@ export function openThreads({ threads, queue, deadline, heap }: ThreadLimits, pr
       item.fail(new Problem('invalid_file', `The file takes longer than ${deadline / 1000} seconds to convert. Export it in smaller parts.`))
     }, deadline)
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
-    worker.postMessage(item.task)
+    worker.postMessage({ task: item.task, step: item.step })
   }
 
   idle.push(start())
 
   return {
-    run: (task, { signal, onProgress } = {}) => {
+    size: threads,
+    run: async (task, step, { signal, isPart = false, onProgress } = {}) => {
       signal?.throwIfAborted()
-      if (closed || (waiting.length >= queue && idle.length === 0 && all.size >= threads)) {
+      if (closed || (!isPart && waiting.length >= queue && idle.length === 0 && all.size >= threads)) {
         throw new Problem('too_many_uploads', 'Too many conversions are waiting. Try again in a moment.', { retryAfter: RETRY_AFTER })
       }
-      return new Promise<Converted>((resolve, reject) => {
+      return new Promise<void>((resolve, reject) => {
         const abort = (): void => {
           const place = waiting.indexOf(item)
           if (place >= 0) waiting.splice(place, 1)
@@ -121,10 +126,11 @@ export function openThreads({ threads, queue, deadline, heap }: ThreadLimits, pr
         const done = (): void => signal?.removeEventListener('abort', abort)
         const item: Waiting = {
           task,
+          step,
           onMessage: (message) => {
             if ('progress' in message) return onProgress?.(message.progress)
             done()
-            if ('converted' in message) resolve(message.converted)
+            if ('done' in message) resolve()
             else if ('invalid' in message) reject(new Problem('invalid_file', message.invalid))
             else reject(rebuilt(message.failed))
           },

@@ -1,15 +1,17 @@
 import { copyFileSync, createReadStream, mkdirSync, mkdtempSync, openSync, closeSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { basename, extname, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
-import { InvalidArchive, extractAssets } from '../../../server/convert/engine.ts'
+import { InvalidArchive, extractAssets } from '@tollmark/notion-markdown/archive'
+import { convert } from '../../../server/convert/convert.ts'
 import { run } from '../../../server/convert/run.ts'
 import type { Progress } from '../../../server/convert/run.ts'
 import { SNIFFED, sniff } from '../../../server/convert/sniff.ts'
 import type { FileKind } from '../../../server/convert/sniff.ts'
 import type { Format } from '../../../server/convert/upload.ts'
-import { SetupError } from '../../../server/errors.ts'
+import { openThreads } from '../../../server/convert/threads.ts'
+import { Problem, SetupError } from '../../../server/errors.ts'
 import type { Command } from './main.ts'
 import { progressBar } from './progress.ts'
 
@@ -55,13 +57,19 @@ export const command: Command = {
   },
 }
 
+/** One conversion at a time, on all cores, as long and with as much memory as it takes. */
+const THREADS = { threads: availableParallelism(), queue: 1, deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
+
 type Wanted = Omit<Parameters<typeof run>[0], 'fileName' | 'uploadedAt'>
 
 async function convertOne(wanted: Wanted, onProgress: (progress: Progress) => void): Promise<void> {
   try {
-    await run({ ...wanted, fileName: basename(wanted.path), uploadedAt: Date.now() }, onProgress)
+    const task = { ...wanted, fileName: basename(wanted.path), uploadedAt: Date.now() }
+    if (task.kind === 'html') return await run(task, { whole: true })
+    await using threads = openThreads(THREADS)
+    await convert(task, threads, { onProgress })
   } catch (error) {
-    if (error instanceof InvalidArchive) throw new SetupError(`${wanted.path}: ${error.detail}`, { cause: error })
+    if (error instanceof Problem || error instanceof InvalidArchive) throw new SetupError(`${wanted.path}: ${error.detail}`, { cause: error })
     throw error
   }
 }
