@@ -8,8 +8,8 @@ const MARKS: { encoding: string; bytes: number[] }[] = [
 const startsWith = (bytes: Uint8Array, start: readonly number[]) => start.every((byte, i) => bytes[i] === byte)
 
 /**
- * The text of an HTML file: by its byte order mark, else by the encoding that it declares in its first 1024 bytes (HTML Standard, "prescan"),
- * else as UTF-8. Bytes that are invalid in that encoding become U+FFFD; nothing throws. The mark is not part of the text.
+ * The text of an HTML file: by its byte order mark, else by the encoding that it declares in its first 1024 bytes (HTML Standard,
+ * "prescan"), else as UTF-8. Bytes that are invalid in that encoding become U+FFFD; nothing throws. The mark is not part of the text.
  */
 export function decodeHtml(bytes: Uint8Array): string {
   const encoding = marked(bytes) ?? usable(declaredEncoding(bytes)) ?? 'utf-8'
@@ -40,14 +40,16 @@ function declaredEncoding(bytes: Uint8Array): string | undefined {
     const isContentType = attributes.get('http-equiv')?.trim().toLowerCase() === 'content-type'
     const content = isContentType ? /charset\s*=\s*["']?([^\s"';]+)/i.exec(attributes.get('content') ?? '')?.[1] : undefined
     const charset = attributes.get('charset') ?? content
-    if (charset !== undefined) return charset.trim()
+    if (charset !== undefined) return charset.trim().replace(/\/$/, '')
   }
   return undefined
 }
 
-/** Markup that a page or a fragment of one starts with. */
-const MARKUP =
-  /^<(?:!doctype(?:\s+html\b|\s*>)|(?:html|head|title|meta|link|style|script|body|header|article|section|main|nav|h[1-6]|p|div|span|details|figure|table|ul|ol|dl|blockquote|pre|hr|br|img|a|b|i|strong|em)(?:[\s/>]|$))/i
+/** Elements that a page or a fragment of one starts with. */
+const STARTS =
+  'html|head|title|meta|link|style|script|body|header|article|section|main|nav|h[1-6]|p|div|span|details|figure|table|ul|ol|dl|' +
+  'blockquote|pre|hr|br|img|a|b|i|strong|em'
+const MARKUP = new RegExp(`^<(?:!doctype(?:\\s+html\\b|\\s*>)|(?:${STARTS})(?:[\\s/>]|$))`, 'i')
 
 /** Files that hold nothing but printable characters where one looks first, and yet are no text: PDF, PostScript, RTF. */
 const DISGUISED = /^(?:%PDF-|%!PS|\{\\rtf)/
@@ -59,8 +61,8 @@ const BINARY = /[\x00-\x07\x0e-\x1a\x1c-\x1f]/
 const HEAD = 4096
 
 /**
- * Whether a file is HTML: its content decides. It is if it starts with markup, or if it is text and its name says HTML, for fragments that
- * start with words.
+ * Whether a file is HTML: its content decides. It is if it starts with markup, or if it is text and its name says HTML, for
+ * fragments that start with words.
  *
  * @param bytes the file, or at least its first 4096 bytes
  */

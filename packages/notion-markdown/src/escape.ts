@@ -4,13 +4,6 @@
 import { decodeText } from './entities.ts'
 import type { Draft, Mark } from './phrasing.ts'
 
-/** A change to the draft: at an index, characters taken out, text put in. */
-interface Edit {
-  at: number
-  remove: number
-  insert: string
-}
-
 /** A run of one character that could open or close a mark. */
 interface Run {
   char: string
@@ -24,35 +17,44 @@ const TAG = { strong: 'strong', emphasis: 'em', delete: 'del' } as const
 const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
 const REFERENCE = /&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{0,31});/y
 
+/** For each character of a text, 1 where something holds of it. */
+type Flags = Uint8Array
+
 /** The draft's text, escaped. */
 export function escapeLine(draft: Draft): string {
-  const escapes = new Set<number>(draft.brackets)
   const tagged = tagBrokenMarks(draft)
-  const literals = new Set(draft.literals)
+  const escapes: Flags = new Uint8Array(draft.text.length + 1)
+  const literals: Flags = new Uint8Array(draft.text.length + 1)
+  for (const at of draft.literals) literals[at] = 1
   escapeLiterals(draft, literals, tagged, escapes)
+  escapeBrackets(draft, escapes)
   if (draft.place === 'paragraph' || draft.place === 'item') escapeLineStarts(draft, literals, escapes)
   if (draft.place === 'heading') escapeClosingSequence(draft, escapes)
-  if (escapes.size > 0 || draft.marks.length > 0 || draft.spans.length > 0) breakAutolinks(draft, escapes)
+  breakAutolinks(draft, escapes)
   return apply(draft, tagged, escapes)
 }
 
 /** Puts the backslashes in, and HTML tags where marks would not be read as marks. */
-function apply(draft: Draft, tagged: ReadonlySet<Mark>, escapes: ReadonlySet<number>): string {
-  if (escapes.size === 0 && tagged.size === 0) return draft.text
-  const edits: Edit[] = []
-  for (const at of escapes) edits.push({ at, remove: 0, insert: '\\' })
-  for (const mark of tagged) {
-    edits.push({ at: mark.open, remove: mark.length, insert: `<${TAG[mark.type]}>` })
-    edits.push({ at: mark.close, remove: mark.length, insert: `</${TAG[mark.type]}>` })
-  }
-  edits.sort((a, b) => a.at - b.at)
+function apply(draft: Draft, tagged: ReadonlySet<Mark>, escapes: Flags): string {
+  const { text } = draft
+  const tags = [...tagged].flatMap((mark) => [
+    { at: mark.open, length: mark.length, tag: `<${TAG[mark.type]}>` },
+    { at: mark.close, length: mark.length, tag: `</${TAG[mark.type]}>` },
+  ])
+  tags.sort((a, b) => a.at - b.at)
+  tags.push({ at: text.length, length: 0, tag: '' })
   let out = ''
   let done = 0
-  for (const edit of edits) {
-    out += draft.text.slice(done, edit.at) + edit.insert
-    done = edit.at + edit.remove
+  let escape = escapes.indexOf(1)
+  for (const { at, length, tag } of tags) {
+    for (; escape >= 0 && escape < at; escape = escapes.indexOf(1, escape + 1)) {
+      out += `${text.slice(done, escape)}\\`
+      done = escape
+    }
+    out += text.slice(done, at) + tag
+    done = at + length
   }
-  return out + draft.text.slice(done)
+  return out
 }
 
 // ── Marks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -122,7 +124,7 @@ function tagBrokenMarks(draft: Draft): Set<Mark> {
 
 // ── Literals ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function escapeLiterals(draft: Draft, isLiteral: ReadonlySet<number>, tagged: ReadonlySet<Mark>, escapes: Set<number>): void {
+function escapeLiterals(draft: Draft, isLiteral: Flags, tagged: ReadonlySet<Mark>, escapes: Flags): void {
   const { text, literals, place } = draft
   if (literals.length === 0) return
   const emphasis: Run[] = []
@@ -137,7 +139,7 @@ function escapeLiterals(draft: Draft, isLiteral: ReadonlySet<number>, tagged: Re
     i++
     switch (char) {
       case '\\':
-        if (to < text.length && (ASCII_PUNCTUATION.test(text[to]!) || text[to] === '\n')) escapes.add(at)
+        if (to < text.length && (ASCII_PUNCTUATION.test(text[to]!) || text[to] === '\n')) escapes[at] = 1
         break
       case '*':
       case '_':
@@ -153,17 +155,17 @@ function escapeLiterals(draft: Draft, isLiteral: ReadonlySet<number>, tagged: Re
         dollars.push(at)
         break
       case '<':
-        if (/[a-zA-Z/!?]/.test(text[to] ?? '') && (lastGreater > at || isLineStart(text, at, place))) escapes.add(at)
+        if (/[a-zA-Z/!?]/.test(text[to] ?? '') && (lastGreater > at || isLineStart(text, at, place))) escapes[at] = 1
         break
       case '&':
-        if (isReference(text, at)) escapes.add(at)
+        if (isReference(text, at)) escapes[at] = 1
         break
       case '|':
-        if (place === 'cell') escapes.add(at)
+        if (place === 'cell') escapes[at] = 1
         break
       case '!':
         // Before a link, an exclamation mark would make it an image.
-        if (text[to] === '[' && !isLiteral.has(to)) escapes.add(at)
+        if (text[to] === '[' && !isLiteral[to]) escapes[at] = 1
         break
       case '[':
         brackets.push(at)
@@ -172,7 +174,7 @@ function escapeLiterals(draft: Draft, isLiteral: ReadonlySet<number>, tagged: Re
         const open = brackets.pop()
         const next = text[to]
         // `[text](address)`, and a definition at the start of a block; other brackets mean nothing in a document without definitions.
-        if (open !== undefined && (next === '(' || (next === ':' && open === 0))) escapes.add(open)
+        if (open !== undefined && (next === '(' || (next === ':' && open === 0))) escapes[open] = 1
         break
       }
     }
@@ -180,7 +182,28 @@ function escapeLiterals(draft: Draft, isLiteral: ReadonlySet<number>, tagged: Re
   for (const char of ['*', '_', '~']) escapeRuns(emphasis, char, draft, tagged, escapes)
   escapeBackticks(backticks, draft, escapes)
   const hasMath = draft.spans.some((span) => text[span.from] === '$')
-  if (dollars.length > 1 || hasMath) for (const at of dollars) escapes.add(at)
+  if (dollars.length > 1 || hasMath) for (const at of dollars) escapes[at] = 1
+}
+
+/** Brackets in a link's text may stay where they pair up (CommonMark 6.3), but not before what would make a link of them. */
+function escapeBrackets(draft: Draft, escapes: Flags): void {
+  const { text, brackets, links } = draft
+  let open: number[] = []
+  let link = 0
+  for (const at of brackets) {
+    while (links[link]!.to <= at) {
+      link++
+      for (const unpaired of open) escapes[unpaired] = 1
+      open = []
+    }
+    if (text[at] === '[') open.push(at)
+    else {
+      const from = open.pop()
+      if (from === undefined || text[at + 1] === '(') escapes[at] = 1
+      if (from !== undefined && text[at + 1] === '(') escapes[from] = 1
+    }
+  }
+  for (const unpaired of open) escapes[unpaired] = 1
 }
 
 function isLineStart(text: string, at: number, place: Draft['place']): boolean {
@@ -207,7 +230,7 @@ function runOf(text: string, char: string, from: number, to: number): Run {
 }
 
 /** Escapes the runs of `char` that could pair with one another, or with a mark of the writer's. */
-function escapeRuns(all: readonly Run[], char: string, draft: Draft, tagged: ReadonlySet<Mark>, escapes: Set<number>): void {
+function escapeRuns(all: readonly Run[], char: string, draft: Draft, tagged: ReadonlySet<Mark>, escapes: Flags): void {
   const runs = all.filter((run) => run.char === char)
   if (runs.length === 0) return
   const beside = draft.marks.some((mark) => mark.char === char && !tagged.has(mark))
@@ -215,16 +238,16 @@ function escapeRuns(all: readonly Run[], char: string, draft: Draft, tagged: Rea
   const lastCloser = runs.findLastIndex((run) => run.closes)
   runs.forEach((run, i) => {
     const pairs = (run.opens && lastCloser > i) || (run.closes && firstOpener >= 0 && firstOpener < i)
-    if (pairs || (beside && (run.opens || run.closes))) for (let at = run.from; at < run.to; at++) escapes.add(at)
+    if (pairs || (beside && (run.opens || run.closes))) for (let at = run.from; at < run.to; at++) escapes[at] = 1
   })
 }
 
 /** A run of backticks opens code only where another of the same length follows. */
-function escapeBackticks(runs: readonly { from: number; to: number }[], draft: Draft, escapes: Set<number>): void {
+function escapeBackticks(runs: readonly { from: number; to: number }[], draft: Draft, escapes: Flags): void {
   if (runs.length === 0) return
   const hasCode = draft.spans.some((span) => draft.text[span.from] === '`')
   if (runs.length === 1 && !hasCode) return
-  for (const run of runs) for (let at = run.from; at < run.to; at++) escapes.add(at)
+  for (const run of runs) for (let at = run.from; at < run.to; at++) escapes[at] = 1
 }
 
 // ── Places ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -235,8 +258,7 @@ const LINE_STARTS: readonly { first: RegExp; test: RegExp; offset?: (match: RegE
   { first: />/, test: /^>/ }, // quote
   { first: /[-+*]/, test: /^[-+*](?=[ \t]|$)/, only: 'first' }, // item
   { first: /[-+*]/, test: /^[-+*](?=[ \t])/, only: 'later' },
-  { first: /[-*_]/, test: /^([-*_])[ \t]*(?:\1[ \t]*){2,}$/ }, // divider
-  { first: /[-=]/, test: /^(?:-+|=+)[ \t]*$/, only: 'later' }, // underline of a heading
+    { first: /[-=]/, test: /^(?:-+|=+)[ \t]*$/, only: 'later' }, // underline of a heading
   { first: /\d/, test: /^\d{1,9}(?=[.)](?:[ \t]|$))/, offset: (match) => match[0].length, only: 'first' }, // numbered item
   { first: /[01]/, test: /^0{0,8}1(?=[.)](?:[ \t]|$))/, offset: (match) => match[0].length, only: 'later' },
   { first: /`/, test: /^`{3,}[^`]*$/ }, // fence
@@ -245,7 +267,7 @@ const LINE_STARTS: readonly { first: RegExp; test: RegExp; offset?: (match: RegE
   { first: /\[/, test: /^\[![a-zA-Z]+\][ \t]*$/, only: 'first' }, // GitHub's alerts
 ]
 
-function escapeLineStarts(draft: Draft, literals: ReadonlySet<number>, escapes: Set<number>): void {
+function escapeLineStarts(draft: Draft, literals: Flags, escapes: Flags): void {
   const { text } = draft
   for (let from = 0; from <= text.length; ) {
     const newline = text.indexOf('\n', from)
@@ -255,34 +277,47 @@ function escapeLineStarts(draft: Draft, literals: ReadonlySet<number>, escapes: 
   }
 }
 
-function escapeLineStart(draft: Draft, literals: ReadonlySet<number>, from: number, end: number, escapes: Set<number>): void {
+function escapeLineStart(draft: Draft, literals: Flags, from: number, end: number, escapes: Flags): void {
   const { text, place } = draft
   const first = text[from]
   if (first === undefined || from === end) return
   // What the writer put there (a mark, code, a link) begins no block.
-  if (/[*~`[]/.test(first) && !literals.has(from)) return
+  if (/[*~`[]/.test(first) && !literals[from]) return
   if (first === '~' && text.startsWith('~~~', from)) {
     // A fence; each tilde, because two of them could still strike out.
-    for (let at = from; text[at] === '~'; at++) escapes.add(at)
+    for (let at = from; text[at] === '~'; at++) escapes[at] = 1
     return
   }
   if (!/[#>+\-*_=\d`:|[]/.test(first)) return
   // The `\` of a hard break is not part of what the line says.
   const line = text.slice(from, text[end - 1] === '\\' && text[end] === '\n' ? end - 1 : end)
+  if (isDivider(line)) escapes[from] = 1
   for (const row of LINE_STARTS) {
     if (!row.first.test(first)) continue
     if (row.only === 'item' ? place !== 'item' || from > 0 : row.only !== undefined && (row.only === 'first') !== (from === 0)) continue
     const match = row.test.exec(line)
-    if (match) escapes.add(from + (row.offset?.(match) ?? 0))
+    if (match) escapes[from + (row.offset?.(match) ?? 0)] = 1
   }
 }
 
+/** Three or more of one sign, blanks between (CommonMark 4.1). */
+function isDivider(line: string): boolean {
+  const sign = line[0]!
+  if (!'-*_'.includes(sign)) return false
+  let count = 0
+  for (const char of line) {
+    if (char === sign) count++
+    else if (char !== ' ' && char !== '\t') return false
+  }
+  return count >= 3
+}
+
 /** A heading's own `#`s at its end would be taken for a closing sequence (CommonMark 4.2). */
-function escapeClosingSequence(draft: Draft, escapes: Set<number>): void {
+function escapeClosingSequence(draft: Draft, escapes: Flags): void {
   const { text } = draft
   let from = text.length
   while (text[from - 1] === '#') from--
-  if (from < text.length && (from === 0 || text[from - 1] === ' ' || text[from - 1] === '\t')) escapes.add(from)
+  if (from < text.length && (from === 0 || text[from - 1] === ' ' || text[from - 1] === '\t')) escapes[from] = 1
 }
 
 const AUTOLINK = /(?:https?:\/\/|www\.)[^\s<]+/gi
@@ -292,10 +327,11 @@ const AUTOLINK_TRAIL = '!"\'*,.:;?_~)'
  * An address typed as text becomes a link by itself in GFM (6.9), with everything up to the next space. Where that would
  * swallow a mark or a backslash of ours, the address is kept from being one.
  */
-function breakAutolinks(draft: Draft, escapes: Set<number>): void {
+function breakAutolinks(draft: Draft, escapes: Flags): void {
   const { text } = draft
   if (!/https?:\/\/|www\./i.test(text)) return
-  const points = [...escapes, ...draft.marks.flatMap((mark) => [mark.open, mark.close]), ...draft.spans.map((span) => span.from)].sort((a, b) => a - b)
+  // What of the writer's own an address must not swallow, besides backslashes.
+  const points = [...draft.marks.flatMap((mark) => [mark.open, mark.close]), ...draft.spans.map((span) => span.from)].sort((a, b) => a - b)
   // Addresses in code, equations and links are none of GFM's business.
   const own = [...draft.spans, ...draft.links].sort((a, b) => a.from - b.from)
   let point = 0
@@ -311,6 +347,7 @@ function breakAutolinks(draft: Draft, escapes: Set<number>): void {
       continue
     }
     while (point < points.length && points[point]! <= from) point++
-    if (point < points.length && points[point]! < to) escapes.add(from + (match[0].toLowerCase().startsWith('www') ? 3 : match[0].indexOf(':')))
+    const swallows = (point < points.length && points[point]! < to) || escapes.subarray(from, to).includes(1)
+    if (swallows) escapes[from + (match[0].toLowerCase().startsWith('www') ? 3 : match[0].indexOf(':'))] = 1
   }
 }

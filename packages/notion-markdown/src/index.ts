@@ -30,6 +30,7 @@ export function parsePage(html: string, options: PageOptions = {}): Page {
   return readPage(html, options.fileName ?? '')
 }
 
+export { decodeHtml, looksLikeHtml, looksLikeZip } from './decode.ts'
 export type { Asset, Warning } from './links.ts'
 export type { Page } from './page.ts'
 export type * from './tree.ts'

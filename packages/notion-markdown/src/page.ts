@@ -2,8 +2,9 @@
 import { BLOCKS } from './blocks.ts'
 import { readProperties, rowOf } from './blocks/table.ts'
 import { Flow } from './flow.ts'
-import { attribute, find, hasClass, parseHtml, textContent, type Element, type Node } from './html.ts'
+import { attribute, find, hasClass, textContent, type Element, type Node } from './html.ts'
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
+import { parseHtml } from './parse.ts'
 import { plainText, type Inline, type Root } from './tree.ts'
 
 /** One page, read. */

@@ -69,7 +69,7 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
  * @throws InvalidArchive
  */
 export async function convertShare(options: ConvertOptions & { scratch: string }, share: Share, onPage?: OnPage): Promise<void> {
-  await using source = await openFile(options.path)
+  await using source = await fileSource(options.path)
   await using opened = await openExport(source, { scratch: options.scratch })
   await using shelf = await writeShelf(options.scratch, share.index)
   const archive = archiveOf(opened)
@@ -86,11 +86,6 @@ export async function joinShares(options: ConvertOptions & { scratch: string }, 
   await using shelves = await readShelves(options.scratch, count)
   for await (const piece of joinDocument(shelves.summaries, pathKey, shelves.sitemap, (index) => shelves.text(index), options)) await write(piece)
   return { pages: shelves.summaries.length }
-}
-
-async function openFile(path: string) {
-  const source = await fileSource(path)
-  return { ...source, [Symbol.asyncDispose]: () => source.close() }
 }
 
 /** What the pages of an export can find out about one another and about the files beside them. */

@@ -1,4 +1,4 @@
-import { asBuffer, uint64 } from './bytes.ts'
+import { asBuffer, SATURATED, SIGNATURE, SIZE, uint64 } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ByteSource } from './source.ts'
 
@@ -9,13 +9,7 @@ export interface EndRecord {
   directorySize: number
 }
 
-const SIGNATURE = Buffer.from('PK\x05\x06', 'latin1')
-const LOCATOR64 = 0x07064b50
-const END64 = 0x06064b50
-const CENTRAL = 0x02014b50
-const SIZE = 22
-const LOCATOR64_SIZE = 20
-const END64_SIZE = 56
+const END = Buffer.from('PK\x05\x06', 'latin1')
 const LONGEST_COMMENT = 0xffff
 
 /**
@@ -29,7 +23,7 @@ const LONGEST_COMMENT = 0xffff
  */
 export async function readEnd(source: ByteSource): Promise<EndRecord> {
   if (source.size === 0) throw new InvalidArchive('empty_file')
-  const tailSize = Math.min(source.size, SIZE + LONGEST_COMMENT + LOCATOR64_SIZE + END64_SIZE)
+  const tailSize = Math.min(source.size, SIZE.end + LONGEST_COMMENT + SIZE.locator64 + SIZE.end64)
   const tailAt = source.size - tailSize
   const tail = asBuffer(await source.read(tailAt, tailSize))
   const at = findEnd(tail)
@@ -41,8 +35,8 @@ export async function readEnd(source: ByteSource): Promise<EndRecord> {
     directorySize: tail.readUInt32LE(at + 12),
     directoryAt: tail.readUInt32LE(at + 16),
   }
-  const locatorAt = at - LOCATOR64_SIZE
-  const has64 = locatorAt >= 0 && tail.readUInt32LE(locatorAt) === LOCATOR64
+  const locatorAt = at - SIZE.locator64
+  const has64 = locatorAt >= 0 && tail.readUInt32LE(locatorAt) === SIGNATURE.locator64
   const end64 = has64 ? read64(tail, tailAt, locatorAt, end) : { ...end, at: tailAt + at }
   if (end64.disk !== 0 || end64.directoryDisk !== 0 || end64.entriesHere !== end64.entries) throw new InvalidArchive('multi_disk')
   await checkDirectory(source, end64, end64.at)
@@ -53,16 +47,16 @@ export async function readEnd(source: ByteSource): Promise<EndRecord> {
 function findEnd(tail: Buffer): number {
   const claims: number[] = []
   let last = -1
-  for (let at = tail.indexOf(SIGNATURE); at >= 0; at = tail.indexOf(SIGNATURE, at + 1)) {
+  for (let at = tail.indexOf(END); at >= 0; at = tail.indexOf(END, at + 1)) {
     last = at
-    if (at + SIZE <= tail.length && at + SIZE + tail.readUInt16LE(at + 20) === tail.length) claims.push(at)
+    if (at + SIZE.end <= tail.length && at + SIZE.end + tail.readUInt16LE(at + 20) === tail.length) claims.push(at)
   }
   if (last < 0) throw new InvalidArchive('no_end')
   if (claims.length > 1) throw new InvalidArchive('ambiguous_end')
   if (claims[0] === last) return last
   if (claims.length === 1) throw new InvalidArchive('end_in_comment')
-  if (last + SIZE > tail.length) throw new InvalidArchive('cut_end')
-  const excess = tail.length - (last + SIZE + tail.readUInt16LE(last + 20))
+  if (last + SIZE.end > tail.length) throw new InvalidArchive('cut_end')
+  const excess = tail.length - (last + SIZE.end + tail.readUInt16LE(last + 20))
   throw excess < 0 ? new InvalidArchive('cut_end') : new InvalidArchive('trailing_bytes', { n: excess })
 }
 
@@ -71,9 +65,9 @@ type End = Record<'disk' | 'directoryDisk' | 'entriesHere' | 'entries' | 'direct
 /** The ZIP64 end record, which must lie directly before its locator and say the same as the plain one wherever that says anything. */
 function read64(tail: Buffer, tailAt: number, locatorAt: number, end: End): End & { at: number } {
   if (tail.readUInt32LE(locatorAt + 4) !== 0 || tail.readUInt32LE(locatorAt + 16) > 1) throw new InvalidArchive('multi_disk')
-  const at = locatorAt - END64_SIZE
+  const at = locatorAt - SIZE.end64
   if (at < 0 || uint64(tail, locatorAt + 8) !== tailAt + at) throw new InvalidArchive('zip64_locator')
-  if (tail.readUInt32LE(at) !== END64 || uint64(tail, at + 4) !== END64_SIZE - 12) throw new InvalidArchive('zip64_end')
+  if (tail.readUInt32LE(at) !== SIGNATURE.end64 || uint64(tail, at + 4) !== SIZE.end64 - 12) throw new InvalidArchive('zip64_end')
   const end64 = {
     disk: tail.readUInt32LE(at + 16),
     directoryDisk: tail.readUInt32LE(at + 20),
@@ -85,7 +79,7 @@ function read64(tail: Buffer, tailAt: number, locatorAt: number, end: End): End 
   const agrees = (field: keyof End, saturated: number) => end[field] === saturated || end[field] === end64[field]
   const small: (keyof End)[] = ['disk', 'directoryDisk', 'entriesHere', 'entries']
   const large: (keyof End)[] = ['directorySize', 'directoryAt']
-  if (!small.every((field) => agrees(field, 0xffff)) || !large.every((field) => agrees(field, 0xffffffff))) {
+  if (!small.every((field) => agrees(field, SATURATED.uint16)) || !large.every((field) => agrees(field, SATURATED.uint32))) {
     throw new InvalidArchive('zip64_disagrees')
   }
   return { ...end64, at: tailAt + at }
@@ -97,5 +91,5 @@ async function checkDirectory(source: ByteSource, end: End, endAt: number): Prom
   if (gap < 0) throw new InvalidArchive('directory_outside')
   if (gap === 0) return
   const shifted = end.directorySize >= 4 ? await source.read(endAt - end.directorySize, 4) : new Uint8Array(4)
-  throw new InvalidArchive(asBuffer(shifted).readUInt32LE(0) === CENTRAL ? 'leading_bytes' : 'directory_gap', { n: gap })
+  throw new InvalidArchive(asBuffer(shifted).readUInt32LE(0) === SIGNATURE.central ? 'leading_bytes' : 'directory_gap', { n: gap })
 }

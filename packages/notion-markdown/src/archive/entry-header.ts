@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { uint64 } from './bytes.ts'
+import { FIELD, FLAG, METHOD, SATURATED, SIGNATURE, SIZE, uint64 } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { checkName, decodeName } from './names.ts'
 
@@ -8,7 +8,7 @@ export interface EntryHeader {
   /** The stored path, decoded; a folder's ends in `/`. */
   readonly path: string
   readonly isFolder: boolean
-  /** 0: stored, 8: deflated. */
+  /** One of `METHOD`. */
   readonly method: number
   readonly flags: number
   readonly crc: number
@@ -20,30 +20,17 @@ export interface EntryHeader {
   readonly headerAt: number
   /** Date and time as DOS packs them: the date in the upper 16 bits. */
   readonly dosTime: number
-  /** The name's own bytes, and the bytes of the field that gives it in Unicode, for comparison with the entry's own header. */
-  readonly rawName: Buffer
-  readonly unicodeName: Buffer | undefined
+  /** The name's own bytes, one a character, to compare with the entry's own header. */
+  readonly rawName: string
 }
-
-export const STORED = 0
-export const DEFLATED = 8
-
-/** General purpose flags (APPNOTE 4.4.4) that change how an entry is read. */
-export const FLAG = { encrypted: 1, descriptor: 1 << 3, patched: 1 << 5, strong: 1 << 6, utf8: 1 << 11, masked: 1 << 13 }
-
-export const CENTRAL_SIZE = 46
-const CENTRAL = 0x02014b50
-const ZIP64 = 0x0001
-const UNICODE_PATH = 0x7075
-const FULL = 0xffffffff
 
 /** No deflate stream is shorter than its content by more than this factor. */
 const BEST_DEFLATE = 1032
 
 /** Host systems whose attributes are those of DOS: FAT, NTFS (two numbers), VFAT. */
 const DOS_HOSTS = new Set([0, 10, 11, 14])
-/** Volume label, device, reparse point (a link). */
-const DOS_SPECIAL = 0x08 | 0x40 | 0x400
+/** Volume label, device. (Windows' own bit for links stands on every file that a cloud drive keeps, so it says nothing.) */
+const DOS_SPECIAL = 0x08 | 0x40
 const UNIX = { type: 0xf000, folder: 0x4000, file: 0x8000, link: 0xa000 }
 
 /**
@@ -53,10 +40,10 @@ const UNIX = { type: 0xf000, folder: 0x4000, file: 0x8000, link: 0xa000 }
  * @throws InvalidArchive
  */
 export function readEntryHeader(directory: Buffer, at: number, number: number): { header: EntryHeader; next: number } {
-  if (at + CENTRAL_SIZE > directory.length || directory.readUInt32LE(at) !== CENTRAL) {
+  if (at + SIZE.central > directory.length || directory.readUInt32LE(at) !== SIGNATURE.central) {
     throw new InvalidArchive('directory_record', { n: number })
   }
-  const nameAt = at + CENTRAL_SIZE
+  const nameAt = at + SIZE.central
   const extraAt = nameAt + directory.readUInt16LE(at + 28)
   const commentAt = extraAt + directory.readUInt16LE(at + 30)
   const next = commentAt + directory.readUInt16LE(at + 32)
@@ -66,13 +53,12 @@ export function readEntryHeader(directory: Buffer, at: number, number: number): 
   const rawName = directory.subarray(nameAt, extraAt)
   const plainName = decodeName(rawName, (flags & FLAG.utf8) !== 0)
   const extra = readExtra(directory.subarray(extraAt, commentAt), plainName)
-  const unicodeName = extra.get(UNICODE_PATH)
-  const path = nameFromField(unicodeName, rawName) ?? plainName
+  const path = readUnicodePath(extra, rawName) ?? plainName
   checkName(path)
-  checkName(plainName)
+  if (path !== plainName) checkName(plainName)
 
   const stated = [directory.readUInt32LE(at + 24), directory.readUInt32LE(at + 20), directory.readUInt32LE(at + 42)]
-  const [size, packedSize, headerAt] = widen(stated, extra.get(ZIP64), path)
+  const [size, packedSize, headerAt] = widen(stated, extra.get(FIELD.zip64), path)
   if (directory.readUInt16LE(at + 34) !== 0) throw new InvalidArchive('entry_on_disk', { name: path })
   const header: EntryHeader = {
     path,
@@ -84,24 +70,27 @@ export function readEntryHeader(directory: Buffer, at: number, number: number): 
     packedSize: packedSize!,
     headerAt: headerAt!,
     dosTime: directory.readUInt32LE(at + 12),
-    rawName,
-    unicodeName,
+    rawName: rawName.toString('latin1'),
   }
   checkKind(header, directory.readUInt8(at + 5), directory.readUInt32LE(at + 38))
   checkCoding(header)
   return { header, next }
 }
 
+const NO_FIELDS: ReadonlyMap<number, Buffer> = new Map()
+
 /** A field list (APPNOTE 4.5) by number. The first of a number counts, unless it is one that matters: then it must be alone. */
-export function readExtra(extra: Buffer, name: string): Map<number, Buffer> {
+export function readExtra(extra: Buffer, name: string): ReadonlyMap<number, Buffer> {
+  if (extra.length === 0) return NO_FIELDS
   const fields = new Map<number, Buffer>()
   let at = 0
   while (at + 4 <= extra.length) {
     const id = extra.readUInt16LE(at)
     const end = at + 4 + extra.readUInt16LE(at + 2)
     if (end > extra.length) throw new InvalidArchive('extra_field', { name })
-    if (fields.has(id) && (id === ZIP64 || id === UNICODE_PATH)) throw new InvalidArchive(id === ZIP64 ? 'zip64_field' : 'extra_field', { name })
     if (!fields.has(id)) fields.set(id, extra.subarray(at + 4, end))
+    else if (id === FIELD.zip64) throw new InvalidArchive('zip64_field', { name })
+    else if (id === FIELD.unicodePath) throw new InvalidArchive('extra_field', { name })
     at = end
   }
   // Up to three bytes of padding are common (zipalign).
@@ -109,7 +98,8 @@ export function readExtra(extra: Buffer, name: string): Map<number, Buffer> {
 }
 
 /** The name in the Unicode Path field (APPNOTE 4.6.9), if it is there and belongs to this name. */
-function nameFromField(field: Buffer | undefined, rawName: Buffer): string | undefined {
+export function readUnicodePath(extra: ReadonlyMap<number, Buffer>, rawName: Buffer): string | undefined {
+  const field = extra.get(FIELD.unicodePath)
   if (!field || field.length < 5 || field[0] !== 1 || field.readUInt32LE(1) !== crc32(rawName)) return undefined
   return decodeName(field.subarray(5), true)
 }
@@ -119,19 +109,19 @@ function nameFromField(field: Buffer | undefined, rawName: Buffer): string | und
  * some writers put the others there too, which is fine as long as they say the same.
  */
 export function widen(stated: readonly number[], field: Buffer | undefined, name: string): number[] {
-  const needed = stated.filter((value) => value === FULL).length
+  const needed = stated.filter((value) => value === SATURATED.uint32).length
   const length = field?.length ?? 0
   const hasOthers = length > needed * 8 + 4
   let at = 0
   const wide = stated.map((value) => {
-    if (value !== FULL && !hasOthers) return value
+    if (value !== SATURATED.uint32 && !hasOthers) return value
     if (!field || at + 8 > length) {
-      if (value === FULL) throw new InvalidArchive('zip64_field', { name })
+      if (value === SATURATED.uint32) throw new InvalidArchive('zip64_field', { name })
       return value
     }
     const own = uint64(field, at)
     at += 8
-    if (value !== FULL && value !== own) throw new InvalidArchive('zip64_field', { name })
+    if (value !== SATURATED.uint32 && value !== own) throw new InvalidArchive('zip64_field', { name })
     return own
   })
   // Four more bytes are the number of the disk, which is 0.
@@ -155,8 +145,8 @@ function checkCoding({ path, flags, method, size, packedSize, crc }: EntryHeader
   const name = path
   if ((flags & (FLAG.encrypted | FLAG.strong | FLAG.masked)) !== 0) throw new InvalidArchive('encrypted', { name })
   if ((flags & FLAG.patched) !== 0) throw new InvalidArchive('patched', { name })
-  if (method !== STORED && method !== DEFLATED) throw new InvalidArchive('method', { name, n: method })
-  if (method === STORED && size !== packedSize) throw new InvalidArchive('stored_size', { name })
+  if (method !== METHOD.stored && method !== METHOD.deflated) throw new InvalidArchive('method', { name, n: method })
+  if (method === METHOD.stored && size !== packedSize) throw new InvalidArchive('stored_size', { name })
   if (size > packedSize * BEST_DEFLATE) throw new InvalidArchive('impossible_size', { name, n: size })
   if (size === 0 && crc !== 0) throw new InvalidArchive('empty_crc', { name })
 }

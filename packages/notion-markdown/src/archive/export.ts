@@ -1,3 +1,4 @@
+import { METHOD } from './format.ts'
 import { readEntry, streamEntry } from './inflate.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
@@ -54,13 +55,13 @@ export async function openExport(source: ByteSource, options: ExportOptions = {}
   const limits = { ...LIMITS, ...options.limits }
   await using stack = new AsyncDisposableStack()
   const volumes = await openVolumes(source, limits, options.scratch, stack)
-  const listed = list(volumes)
+  checkSizes(volumes, limits)
+  const listed = await merge(volumes)
   const pages = listed.filter(({ entry }) => isPage(entry.path))
   const files = listed.filter(({ entry }) => !isPage(entry.path))
   if (pages.length === 0) {
     throw new InvalidArchive(files.some(({ entry }) => /\.(?:md|csv)$/i.test(entry.path)) ? 'no_pages_markdown' : 'no_pages')
   }
-  checkSizes(pages, files, limits)
   const exported = pages.map(toPage)
   const sitemap = await findSitemap(exported)
   const byPath = new Map(files.map((file) => [file.entry.path, file]))
@@ -80,7 +81,7 @@ export async function openExport(source: ByteSource, options: ExportOptions = {}
   }
 }
 
-/** The archive and its parts. */
+/** The archive and its parts, without what is no file of the export. */
 async function openVolumes(
   source: ByteSource,
   limits: ArchiveLimits,
@@ -90,17 +91,17 @@ async function openVolumes(
   const entries = await readZip(source, limits)
   const parts = findParts(entries)
   if (parts.length > limits.parts) throw new InvalidArchive('too_many_parts', { n: parts.length, max: limits.parts })
-  const partBytes = sum(parts.map((part) => (part.packedSize === part.size ? 0 : part.size)))
+  const partBytes = parts.reduce((sum, part) => sum + (part.method === METHOD.stored ? 0 : part.size), 0)
   if (partBytes > limits.partBytes) throw new InvalidArchive('parts_too_large', { n: partBytes, max: limits.partBytes })
   for (const part of parts) checkRatio('bomb_part', part, limits.partFloor, limits.ratio)
 
   const isPart = new Set(parts)
-  const volumes: Volume[] = [{ source, entries: entries.filter((entry) => !isPart.has(entry)) }]
+  const volumes: Volume[] = [{ source, entries: entries.filter((entry) => !isPart.has(entry) && isExported(entry)) }]
   let left = limits.entries - entries.length
   for (const part of parts) {
     const volume = await openPart(source, part, { ...limits, entries: left }, scratch, stack)
     left -= volume.entries.length
-    volumes.push(volume)
+    volumes.push({ source: volume.source, entries: volume.entries.filter(isExported) })
   }
   return volumes
 }
@@ -113,6 +114,8 @@ interface Listed {
 /** TABLE of what operating systems and their archivers add: resource forks, folder views, thumbnails, folder icons. */
 const JUNK = [/^__MACOSX\//, /(?:^|\/)\._[^/]*$/, /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|Icon\r)$/i]
 
+const isExported = ({ path, isFolder }: ZipEntry) => !isFolder && !JUNK.some((pattern) => pattern.test(path))
+
 const isPage = (path: string) => /\.html?$/i.test(path)
 
 /** Where an export's sitemap lies: at the root, or in the one folder that holds the export. */
@@ -122,15 +125,14 @@ const SITEMAP_PATH = /^(?:[^/]+\/)?index\.html$/i
  * The files of all volumes. A file that several parts hold counts once if it is the same in each; sitemaps may differ (each part may list
  * the whole export or itself), and the first one stands for all.
  */
-function list(volumes: readonly Volume[]): Listed[] {
+async function merge(volumes: readonly Volume[]): Promise<Listed[]> {
   const byKey = new Map<string, Listed>()
   for (const { source, entries } of volumes) {
     for (const entry of entries) {
-      if (entry.isFolder || JUNK.some((pattern) => pattern.test(entry.path))) continue
       const key = pathKey(entry.path)
       const known = byKey.get(key)
       if (!known) byKey.set(key, { source, entry })
-      else if ((known.entry.size !== entry.size || known.entry.crc !== entry.crc) && !SITEMAP_PATH.test(entry.path)) {
+      else if (!isSame(known.entry, entry) && !((await isSitemap(toPage(known))) && (await isSitemap(toPage({ source, entry }))))) {
         throw new InvalidArchive('parts_disagree', { name: entry.path })
       }
     }
@@ -140,16 +142,26 @@ function list(volumes: readonly Volume[]): Listed[] {
   return listed
 }
 
+function isSame(a: ZipEntry, b: ZipEntry): boolean {
+  return a.size === b.size && a.crc === b.crc
+}
+
 /** The limits on sizes and ratios, all from what the directories declare. */
-function checkSizes(pages: readonly Listed[], files: readonly Listed[], limits: ArchiveLimits): void {
-  for (const { entry } of pages) {
+function checkSizes(volumes: readonly Volume[], limits: ArchiveLimits): void {
+  const all = { path: '', size: 0, packedSize: 0 }
+  for (const entry of volumes.flatMap(({ entries }) => entries)) {
+    const { path, size, packedSize } = entry
+    if (!isPage(path)) {
+      checkRatio('bomb_file', entry, limits.fileFloor, limits.ratio)
+      continue
+    }
     checkRatio('bomb_page', entry, limits.pageFloor, limits.ratio)
-    if (entry.size > limits.pageBytes) throw new InvalidArchive('page_too_large', { name: entry.path, n: entry.size, max: limits.pageBytes })
+    if (size > limits.pageBytes) throw new InvalidArchive('page_too_large', { name: path, n: size, max: limits.pageBytes })
+    all.size += size
+    all.packedSize += packedSize
   }
-  const all = { path: '', size: sum(pages.map(({ entry }) => entry.size)), packedSize: sum(pages.map(({ entry }) => entry.packedSize)) }
   checkRatio('bomb_pages', all, limits.pagesFloor, limits.ratio)
   if (all.size > limits.pagesBytes) throw new InvalidArchive('pages_too_large', { n: all.size, max: limits.pagesBytes })
-  for (const { entry } of files) checkRatio('bomb_file', entry, limits.fileFloor, limits.ratio)
 }
 
 function checkRatio(
@@ -170,14 +182,18 @@ function toPage({ source, entry }: Listed): ExportPage {
 /** How many files are looked into for a sitemap: a workspace has one, in one of very few top folders. */
 const SITEMAP_CANDIDATES = 8
 
-/** A sitemap is told by what it is: the exporter gives every list in it an id that no page has. The shallowest candidate wins. */
+/** The shallowest candidate wins. */
 async function findSitemap(pages: readonly ExportPage[]): Promise<ExportPage | null> {
   const candidates = pages.filter(({ path }) => SITEMAP_PATH.test(path)).sort((a, b) => a.path.split('/').length - b.path.split('/').length)
-  for (const page of candidates.slice(0, SITEMAP_CANDIDATES)) {
-    const head = Buffer.from((await page.read()).subarray(0, 4096)).toString('latin1')
-    if (/<ul[^>]*\sid=["']?id::/i.test(head)) return page
-  }
+  for (const page of candidates.slice(0, SITEMAP_CANDIDATES)) if (await isSitemap(page)) return page
   return null
+}
+
+/** A sitemap is told by where it is and by what it is: the exporter gives every list in it an id that no page has. */
+async function isSitemap(page: ExportPage): Promise<boolean> {
+  if (!SITEMAP_PATH.test(page.path)) return false
+  const head = Buffer.from((await page.read()).subarray(0, 4096)).toString('latin1')
+  return /<ul[^>]*\sid=["']?id::/i.test(head)
 }
 
 /** DOS date and time: year since 1980, month, day, hour, minute, seconds / 2 in 7, 4, 5, 5, 6 and 5 bits. */
@@ -189,8 +205,4 @@ function dosDate(packed: number): Date | null {
   const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60
   // Writers without a clock put the format's first day.
   return isReal && (packed >>> 0) !== 0x00210000 ? date : null
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

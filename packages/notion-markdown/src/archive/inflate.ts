@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
-import { DEFLATED } from './entry-header.ts'
+import { METHOD } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import { pieces, type ByteSource } from './source.ts'
@@ -13,7 +13,7 @@ import { pieces, type ByteSource } from './source.ts'
  */
 export async function readEntry(source: ByteSource, entry: ZipEntry): Promise<Uint8Array> {
   const packed = await source.read(entry.dataAt, entry.packedSize)
-  const content = entry.method === DEFLATED && entry.packedSize > 0 ? inflate(packed, entry) : packed
+  const content = entry.method === METHOD.deflated ? inflate(packed, entry) : packed
   check(entry, content.length, crc32(content))
   return content
 }
@@ -28,7 +28,7 @@ export async function* streamEntry(source: ByteSource, entry: ZipEntry): AsyncGe
   let size = 0
   let crc = 0
   const packed = pieces(source, entry.dataAt, entry.packedSize)
-  for await (const piece of entry.method === DEFLATED && entry.packedSize > 0 ? inflatePieces(packed, entry) : packed) {
+  for await (const piece of entry.method === METHOD.deflated ? inflatePieces(packed, entry) : packed) {
     size += piece.length
     if (size > entry.size) throw new InvalidArchive('longer_than_declared', { name: entry.path, n: entry.size })
     crc = crc32(piece, crc)

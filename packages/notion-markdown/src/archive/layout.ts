@@ -1,22 +1,14 @@
-import { asBuffer, uint64 } from './bytes.ts'
-import { FLAG, readExtra, widen, type EntryHeader } from './entry-header.ts'
+import { readExtra, readUnicodePath, widen, type EntryHeader } from './entry-header.ts'
+import { asBuffer, FIELD, FLAG, SATURATED, SIGNATURE, SIZE, uint64 } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { decodeName } from './names.ts'
 import type { ByteSource } from './source.ts'
 
-/** An entry whose own header has been checked. */
-export interface ZipEntry extends EntryHeader {
+/** An entry whose own header has been checked: what reading it needs. */
+export interface ZipEntry extends Pick<EntryHeader, 'path' | 'isFolder' | 'method' | 'crc' | 'size' | 'packedSize' | 'dosTime'> {
   /** Where its data starts. */
   readonly dataAt: number
 }
-
-const LOCAL = 0x04034b50
-const LOCAL_SIZE = 30
-const CENTRAL = 0x02014b50
-const DESCRIPTOR = 0x08074b50
-const FULL = 0xffffffff
-const ZIP64 = 0x0001
-const UNICODE_PATH = 0x7075
 
 /** Flags that must be the same in both headers. The others hint at how hard the packer tried. */
 const COMPARED = FLAG.encrypted | FLAG.descriptor | FLAG.patched | FLAG.strong | FLAG.utf8 | FLAG.masked
@@ -42,16 +34,17 @@ export async function checkLayout(source: ByteSource, headers: readonly EntryHea
     const header = headers[i]!
     const follower = order[place + 1]
     const next = follower === undefined ? undefined : headers[follower]!
-    const entry = await readLocalHeader(read, header, end)
-    const dataEnd = entry.dataAt + entry.packedSize
+    const dataAt = await readLocalHeader(read, header, end)
+    const dataEnd = dataAt + header.packedSize
     const gap = Math.min(next?.headerAt ?? end, end) - dataEnd
     if (gap < 0) {
       throw next && next.headerAt < end
         ? new InvalidArchive('overlap', { name: header.path, other: next.path })
         : new InvalidArchive('overlap_directory', { name: header.path })
     }
-    await checkGap(read, entry, dataEnd, gap)
-    entries[i] = entry
+    await checkGap(read, header, dataEnd, gap)
+    const { path, isFolder, method, crc, size, packedSize, dosTime } = header
+    entries[i] = { path, isFolder, method, crc, size, packedSize, dosTime, dataAt }
   }
   return entries
 }
@@ -73,11 +66,15 @@ function bufferedReader(source: ByteSource, end: number): Read {
   }
 }
 
-/** The entry's own header (APPNOTE 4.3.7), compared with the directory's. */
-async function readLocalHeader(read: Read, header: EntryHeader, end: number): Promise<ZipEntry> {
+/**
+ * Compares the entry's own header (APPNOTE 4.3.7) with the directory's.
+ *
+ * @returns where the data starts
+ */
+async function readLocalHeader(read: Read, header: EntryHeader, end: number): Promise<number> {
   const { path: name, headerAt } = header
-  const fixed = await read(headerAt, LOCAL_SIZE)
-  if (!fixed || fixed.readUInt32LE(0) !== LOCAL) throw new InvalidArchive('local_missing', { name })
+  const fixed = await read(headerAt, SIZE.local)
+  if (!fixed || fixed.readUInt32LE(0) !== SIGNATURE.local) throw new InvalidArchive('local_missing', { name })
   const nameSize = fixed.readUInt16LE(26)
   const local = {
     flags: fixed.readUInt16LE(6),
@@ -86,33 +83,32 @@ async function readLocalHeader(read: Read, header: EntryHeader, end: number): Pr
     packedSize: fixed.readUInt32LE(18),
     size: fixed.readUInt32LE(22),
   }
-  const dataAt = headerAt + LOCAL_SIZE + nameSize + fixed.readUInt16LE(28)
-  const variable = await read(headerAt + LOCAL_SIZE, dataAt - headerAt - LOCAL_SIZE)
+  const dataAt = headerAt + SIZE.local + nameSize + fixed.readUInt16LE(28)
+  const variable = await read(headerAt + SIZE.local, dataAt - headerAt - SIZE.local)
   if (!variable || dataAt > end) throw new InvalidArchive('local_missing', { name })
   const rawName = variable.subarray(0, nameSize)
   const extra = readExtra(variable.subarray(nameSize), name)
 
-  if (!rawName.equals(header.rawName)) throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
-  const unicodeName = extra.get(UNICODE_PATH)
-  if (unicodeName && header.unicodeName && !unicodeName.equals(header.unicodeName)) {
-    throw new InvalidArchive('local_name', { name, other: decodeName(unicodeName.subarray(5), false) })
-  }
+  if (rawName.toString('latin1') !== header.rawName) throw new InvalidArchive('local_name', { name, other: decodeName(rawName, false) })
+  // Some writers put the name in Unicode into the directory only.
+  const unicodePath = readUnicodePath(extra, rawName)
+  if (unicodePath !== undefined && unicodePath !== name) throw new InvalidArchive('local_name', { name, other: unicodePath })
   if ((local.flags & COMPARED) !== (header.flags & COMPARED)) throw new InvalidArchive('local_flags', { name })
   if (local.method !== header.method) throw new InvalidArchive('local_method', { name })
 
   // With a descriptor after the data the header may leave its numbers empty, or saturated.
   const isEarly = (header.flags & FLAG.descriptor) !== 0
   const says = (value: number, truth: number) => value === truth || (isEarly && value === 0)
-  const field = extra.get(ZIP64)
-  const [size, packedSize] =
-    field || !isEarly ? widen([local.size, local.packedSize], field, name) : [local.size % FULL, local.packedSize % FULL]
+  const field = extra.get(FIELD.zip64)
+  const stated = [local.size, local.packedSize]
+  const [size, packedSize] = field || !isEarly ? widen(stated, field, name) : stated.map((value) => value % SATURATED.uint32)
   if (!says(size!, header.size) || !says(packedSize!, header.packedSize)) throw new InvalidArchive('local_size', { name })
   if (!says(local.crc, header.crc)) throw new InvalidArchive('local_crc', { name })
-  return { ...header, dataAt }
+  return dataAt
 }
 
 /** What may stand between an entry's data and the next header: nothing, or the descriptor that the flags announce. */
-async function checkGap(read: Read, entry: ZipEntry, at: number, gap: number): Promise<void> {
+async function checkGap(read: Read, entry: EntryHeader, at: number, gap: number): Promise<void> {
   const { path: name } = entry
   const bytes = (gap > 0 && (await read(at, Math.min(gap, 24)))) || Buffer.alloc(0)
   if ((entry.flags & FLAG.descriptor) !== 0) {
@@ -125,8 +121,8 @@ async function checkGap(read: Read, entry: ZipEntry, at: number, gap: number): P
     if ([12, 16, 20, 24].includes(gap)) throw new InvalidArchive('descriptor', { name })
   } else if (gap === 0) return
   const signature = bytes.length >= 4 ? bytes.readUInt32LE(0) : 0
-  if (signature === CENTRAL) throw new InvalidArchive('hidden_directory', { name })
-  if (signature === LOCAL) throw new InvalidArchive('hidden_entry', { name })
+  if (signature === SIGNATURE.central) throw new InvalidArchive('hidden_directory', { name })
+  if (signature === SIGNATURE.local) throw new InvalidArchive('hidden_entry', { name })
   throw new InvalidArchive('hidden_bytes', { name, n: gap })
 }
 
@@ -139,11 +135,11 @@ const DESCRIPTORS = [
 ]
 
 /** @returns the length of the descriptor in `bytes` that says what the directory says, or 0 */
-function descriptorLength(bytes: Buffer, { crc, size, packedSize }: ZipEntry): number {
+function descriptorLength(bytes: Buffer, { crc, size, packedSize }: EntryHeader): number {
   for (const { signed, wide } of DESCRIPTORS) {
     const at = signed ? 4 : 0
     const length = at + (wide ? 20 : 12)
-    if (bytes.length < length || (signed && bytes.readUInt32LE(0) !== DESCRIPTOR) || bytes.readUInt32LE(at) !== crc) continue
+    if (bytes.length < length || (signed && bytes.readUInt32LE(0) !== SIGNATURE.descriptor) || bytes.readUInt32LE(at) !== crc) continue
     const [packed, whole] = wide
       ? [uint64(bytes, at + 4), uint64(bytes, at + 12)]
       : [bytes.readUInt32LE(at + 4), bytes.readUInt32LE(at + 8)]

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { STORED } from './entry-header.ts'
+import { METHOD } from './format.ts'
 import { readEntry, streamEntry } from './inflate.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
@@ -44,7 +44,7 @@ export async function openPart(
   stack: AsyncDisposableStack,
 ): Promise<Volume> {
   let source: ByteSource
-  if (part.method === STORED) {
+  if (part.method === METHOD.stored) {
     source = rangeSource(outer, part.dataAt, part.packedSize)
     for await (const _ of streamEntry(outer, part)) continue
   } else if (part.size <= IN_MEMORY) {

@@ -13,7 +13,7 @@ export interface ByteSource {
 }
 
 /** A source that holds something open until `close` is called. */
-export interface OpenSource extends ByteSource {
+export interface OpenSource extends ByteSource, AsyncDisposable {
   close(): Promise<void>
 }
 
@@ -36,6 +36,7 @@ export async function fileSource(path: string): Promise<OpenSource> {
         return bytes
       },
       close: () => handle.close(),
+      [Symbol.asyncDispose]: () => handle.close(),
     }
   } catch (error) {
     await handle.close()

@@ -1,6 +1,6 @@
-import { asBuffer } from './bytes.ts'
 import { readEnd } from './end-record.ts'
-import { CENTRAL_SIZE, readEntryHeader, type EntryHeader } from './entry-header.ts'
+import { readEntryHeader, type EntryHeader } from './entry-header.ts'
+import { asBuffer, SIGNATURE, SIZE } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import { checkLayout, type ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
@@ -8,8 +8,8 @@ import { checkDistinct } from './names.ts'
 import type { ByteSource } from './source.ts'
 
 /**
- * Reads the directory of a ZIP archive (PKWARE APPNOTE 6.3.10) and checks everything that can be checked without inflating: the end records,
- * every name, kind, size and flag, and that entries and directory cover the file exactly.
+ * Reads the directory of a ZIP archive (PKWARE APPNOTE 6.3.10) and checks everything that can be checked without inflating: the end
+ * records, every name, kind, size and flag, and that entries and directory cover the file exactly.
  *
  * @returns the entries in the directory's order; their content is read by `readEntry` and `streamEntry`
  * @throws InvalidArchive
@@ -36,7 +36,9 @@ function readDirectory(directory: Buffer, count: number): EntryHeader[] {
     at = next
   }
   const n = directory.length - at
-  if (n >= CENTRAL_SIZE && directory.readUInt32LE(at) === 0x02014b50) throw new InvalidArchive('entry_count', { n: count + 1, max: count })
+  if (n >= SIZE.central && directory.readUInt32LE(at) === SIGNATURE.central) {
+    throw new InvalidArchive('entry_count', { n: count + 1, max: count })
+  }
   if (n > 0) throw new InvalidArchive('directory_leftover', { n })
   return headers
 }

@@ -1,0 +1,247 @@
+// HTML text → element tree, for the one dialect of HTML that matters here: what Notion's exporter writes, and whatever
+// broken or hostile text arrives in its place. One pass, linear for every input, no recursion.
+//
+// It differs from a browser's parser where that serves the reader: `<div class="indented">` stays inside its `<p>`
+// (a browser closes the paragraph), wrappers that only exist for text direction leave no node, and what nobody sees
+// (styles, scripts, SVG, the two drawings that KaTeX makes of each equation) is skipped without being read.
+import { decodeText } from './entities.ts'
+import type { Element } from './html.ts'
+
+/** Elements deeper than this become part of the text of the one that holds them. */
+const MAX_DEPTH = 1600
+
+/** How far an end tag or an implied end looks up through inline elements for its start tag. */
+const MAX_REACH = 64
+
+const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
+
+/** Elements whose content is text that nobody sees, and what ends them. */
+const UNSEEN = new Map('style script svg template noscript'.split(' ').map((name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]))
+
+const INLINE = new Set('a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(' '))
+
+/** TABLE: a start tag ends, first, an open element of one of these names (HTML standard, optional tags). */
+const IMPLIED_END = new Map<string, readonly string[]>([
+  ['li', ['li']],
+  ['p', ['p']],
+  ['tr', ['td', 'th', 'tr']],
+  ['td', ['td', 'th']],
+  ['th', ['td', 'th']],
+  ['dt', ['dt', 'dd']],
+  ['dd', ['dt', 'dd']],
+])
+
+const TAG_NAME = /[a-zA-Z][^\s/>]*/y
+const SLASH = 0x2f
+const BANG = 0x21
+const QUESTION = 0x3f
+
+/** Reads HTML into a tree whose root has the name `#document`. */
+export function parseHtml(source: string): Element {
+  const html = clean(source)
+  const tree = new Tree()
+  // Bytes looked at for equations in vain: past one whole text of them, equations are read like any other element.
+  let vain = 0
+  // Where the text before the next tag begins, and where the next `<` is looked for: one that begins no tag is text.
+  let from = 0
+  let at = 0
+  while (from < html.length) {
+    const lt = html.indexOf('<', at)
+    if (lt < 0) {
+      tree.text(html.slice(from))
+      break
+    }
+    const next = html.charCodeAt(lt + 1)
+    TAG_NAME.lastIndex = lt + 1
+    const match = TAG_NAME.exec(html)
+    if (!match && next !== SLASH && next !== BANG && next !== QUESTION) {
+      at = lt + 1
+      continue
+    }
+    if (lt > from) tree.text(html.slice(from, lt))
+    const end = match ? endOfTag(html, lt + 1 + match[0].length) : next === SLASH ? html.indexOf('>', lt) : endOfMarkup(html, lt)
+    if (end < 0) break
+    at = from = end + 1
+    if (!match) {
+      if (next === SLASH) tree.end(lower(html.slice(lt + 2, end).trim()))
+      continue
+    }
+    const name = lower(match[0])
+    const attributes = html.slice(lt + 1 + match[0].length, end)
+    const unseen = UNSEEN.get(name)
+    if (unseen) {
+      if (!attributes.endsWith('/')) at = from = afterMatch(html, unseen, at)
+      continue
+    }
+    if (name === 'span' && attributes === ' class="katex"' && vain <= html.length) {
+      const after = endOfSpan(html, at)
+      const tex = texOf(html.slice(at, after))
+      if (tex !== undefined) {
+        tree.equation(tex)
+        at = from = after
+        continue
+      }
+      vain += after - at
+    }
+    tree.start(name, attributes)
+  }
+  return tree.root
+}
+
+/** The tree in the making: its open elements, and where the next child goes. */
+class Tree {
+  readonly root: Element = { name: '#document', attributes: '', children: [] }
+  #target = this.root
+  // Open elements: their names, and for each the node that takes its children (an ancestor's where it leaves no node).
+  readonly #names = ['#document']
+  readonly #targets = [this.root]
+  readonly #open = new Map<string, number>()
+  // Whether a flattened block has begun since the last text.
+  #parted = false
+
+  /** Adds text, as one string with the text before it. */
+  text(source: string): void {
+    const { children } = this.#target
+    const last = children.length - 1
+    const before = children[last]
+    const text = (this.#parted ? ' ' : '') + decodeText(source)
+    this.#parted = false
+    if (typeof before === 'string') children[last] = before + text
+    else children.push(text)
+  }
+
+  /** An equation, as an element `math` that holds its TeX. */
+  equation(tex: string): void {
+    this.#target.children.push({ name: 'math', attributes: '', children: [tex] })
+  }
+
+  start(name: string, attributes: string): void {
+    const implied = IMPLIED_END.get(name)
+    if (implied) this.#endImplied(implied)
+    const isVoid = VOID.has(name)
+    let target = this.#target
+    if (this.#names.length > MAX_DEPTH) {
+      // Flattened: the words stay, parted by a space where a block began.
+      if (!INLINE.has(name)) this.#parted = true
+    } else if (name === 'div' && attributes.startsWith(' style="display:contents"')) {
+      // Transparent: exporters since late 2025 wrap every block like this for its text direction.
+    } else {
+      const element: Element = { name, attributes, children: [] }
+      target.children.push(element)
+      target = element
+    }
+    if (isVoid) return
+    this.#target = target
+    this.#names.push(name)
+    this.#targets.push(target)
+    this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
+  }
+
+  end(name: string): void {
+    const names = this.#names
+    let i = names.length - 1
+    if (!this.#open.get(name)) return
+    if (INLINE.has(name)) {
+      for (let reach = 0; names[i] !== name; i--, reach++) if (reach > MAX_REACH || !INLINE.has(names[i]!)) return
+    } else while (names[i] !== name) i--
+    this.#closeTo(i)
+  }
+
+  /** Ends the outermost of `ends` that only inline elements and other `ends` part from here. */
+  #endImplied(ends: readonly string[]): void {
+    if (!ends.some((name) => this.#open.get(name))) return
+    let last = this.#names.length
+    for (let i = last - 1, reach = 0; i > 0 && reach < MAX_REACH; i--, reach++) {
+      const name = this.#names[i]!
+      if (ends.includes(name)) last = i
+      else if (!INLINE.has(name)) break
+    }
+    this.#closeTo(last)
+  }
+
+  /** Ends open elements until `count` are left. */
+  #closeTo(count: number): void {
+    while (this.#names.length > count) {
+      const name = this.#names.pop()!
+      this.#targets.pop()
+      this.#open.set(name, this.#open.get(name)! - 1)
+    }
+    this.#target = this.#targets[this.#targets.length - 1]!
+  }
+}
+
+/** Line ends as `\n`; no U+0000 (which the converter uses as a mark of its own). */
+function clean(source: string): string {
+  let html = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source
+  if (html.includes('\r')) html = html.replace(/\r\n?/g, '\n')
+  if (html.includes('\0')) html = html.replaceAll('\0', '')
+  return html
+}
+
+/** Lower case, without the call where there is nothing to do: exporters write lower case. */
+function lower(name: string): string {
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i)
+    if (code < 0x61 || code > 0x7a) return name.toLowerCase()
+  }
+  return name
+}
+
+/** The index of the `>` that ends a start tag, quoted values skipped; −1 if there is none. */
+function endOfTag(html: string, from: number): number {
+  let afterEquals = false
+  for (let i = from; i < html.length; i++) {
+    const code = html.charCodeAt(i)
+    if (code === 0x3e /* > */) return i
+    if (code === 0x3d /* = */) afterEquals = true
+    else if (afterEquals && (code === 0x22 || code === 0x27)) {
+      i = html.indexOf(code === 0x22 ? '"' : "'", i + 1)
+      if (i < 0) return -1
+      afterEquals = false
+    } else if (code > 0x20) afterEquals = false
+  }
+  return -1
+}
+
+/** The index of the `>` that ends a comment, doctype or processing instruction that begins at `lt`; −1 if there is none. */
+function endOfMarkup(html: string, lt: number): number {
+  if (!html.startsWith('<!--', lt)) return html.indexOf('>', lt)
+  // `<!-->` and `<!--->` are whole comments (HTML standard, comment start state).
+  const end = html.indexOf('-->', lt + 2)
+  return end < 0 ? -1 : end + 2
+}
+
+/** The index after the end tag that `pattern` finds; the end of the text if the element is never closed. */
+function afterMatch(html: string, pattern: RegExp, from: number): number {
+  pattern.lastIndex = from
+  const match = pattern.exec(html)
+  if (!match) return html.length
+  const gt = html.indexOf('>', match.index)
+  return gt < 0 ? html.length : gt + 1
+}
+
+/** The index after the `</span>` that balances a `<span …>` whose content begins at `from`; the end of the text if there is none. */
+function endOfSpan(html: string, from: number): number {
+  let depth = 1
+  let at = html.indexOf('span', from)
+  while (at >= 0) {
+    const before = html.charCodeAt(at - 1)
+    if (before === 0x3c /* < */) depth++
+    else if (before === 0x2f /* / */ && html.charCodeAt(at - 2) === 0x3c && --depth === 0) {
+      const gt = html.indexOf('>', at)
+      return gt < 0 ? html.length : gt + 1
+    }
+    at = html.indexOf('span', at + 4)
+  }
+  return html.length
+}
+
+const ANNOTATION = '<annotation encoding="application/x-tex">'
+
+/** The TeX of an equation's KaTeX markup; undefined if it carries none. */
+function texOf(katex: string): string | undefined {
+  const start = katex.indexOf(ANNOTATION)
+  if (start < 0) return undefined
+  const end = katex.indexOf('</annotation>', start)
+  return end < 0 ? undefined : decodeText(katex.slice(start + ANNOTATION.length, end))
+}

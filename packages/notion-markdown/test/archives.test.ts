@@ -1,0 +1,353 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import * as fc from 'fast-check'
+import * as yauzl from 'yauzl'
+import { noise } from '../../../test/archives/bombs.ts'
+import { CHILD, HOME, IMAGE, pageHtml, sitemapHtml, someEntries } from '../../../test/archives/pages.ts'
+import {
+  archive,
+  deflated,
+  field,
+  field64,
+  raw,
+  SOME_TIME,
+  text,
+  unicodePath,
+  type ArchiveSpec,
+  type EntrySpec,
+} from '../../../test/archives/writer.ts'
+import { bytesSource, fileSource, InvalidArchive, openExport, pathKey, type ByteSource } from '../src/archive/index.ts'
+
+let folder = ''
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollmark-archives-'))
+})
+after(() => rm(folder, { recursive: true }))
+
+/** Everything that an export holds, files too, by path. */
+async function readAll(source: ByteSource): Promise<Record<string, string>> {
+  await using opened = await openExport(source, { scratch: folder })
+  const content: Record<string, string> = {}
+  for (const page of opened.pages) content[page.path] = Buffer.from(await page.read()).toString('latin1')
+  for (const path of opened.files.values()) {
+    const pieces = []
+    for await (const piece of opened.readFile(path)) pieces.push(piece)
+    content[path] = Buffer.concat(pieces).toString('latin1')
+  }
+  return content
+}
+
+const latin1 = (data: string | Uint8Array = '') => Buffer.from(data as Uint8Array).toString('latin1')
+const contentOf = (...entries: EntrySpec[]) => Object.fromEntries(entries.map(({ name, data }) => [name, latin1(data)]))
+const page: EntrySpec = { name: 'Page.html', data: pageHtml('Page') }
+const size = latin1(page.data).length
+const packedSize = deflated(text(pageHtml('Page'))).bytes.length
+const part = (n: number, ...entries: EntrySpec[]): EntrySpec => ({ name: `Export-0123-Part-${n}.zip`, data: archive(entries) })
+const withEach = (lies: Partial<EntrySpec>) => someEntries().map((entry) => ({ ...entry, ...lies }))
+const unix = (mode: number) => ({ central: { host: 3, attributes: mode * 65536 } })
+const FULL = 0xffffffff
+
+/** TABLE of sound archives: what is special about each, its entries, how it is written; what must be read, if not just that. */
+const SOUND: { name: string; entries: EntrySpec[]; spec?: ArchiveSpec; holds?: Record<string, string> }[] = [
+  { name: 'deflated and stored entries', entries: someEntries() },
+  { name: 'everything stored', entries: withEach({ stored: true }) },
+  { name: 'sizes after the data, signed, as Notion writes', entries: withEach({ descriptor: 'signed' }) },
+  { name: 'sizes after the data, unsigned', entries: withEach({ descriptor: 'bare' }) },
+  { name: 'sizes after the data in 64 bits', entries: withEach({ descriptor: 'signed64' }) },
+  { name: 'sizes after the data in 64 bits, unsigned', entries: withEach({ descriptor: 'bare64' }) },
+  {
+    name: 'sizes after the data, and saturated before it',
+    entries: [{ ...page, descriptor: 'signed64', local: { size: FULL, packedSize: FULL, extra: field64(0, 0) } }],
+  },
+  { name: 'sizes after the data as well as before', entries: [{ ...page, descriptor: 'signed', local: { size, packedSize } }] },
+  { name: 'an empty entry that leaves its descriptor out', entries: [page, { name: 'empty.txt', stored: true, descriptor: 'none' }] },
+  { name: 'an empty page', entries: [{ name: 'empty.html', data: '' }] },
+  { name: 'names marked as UTF-8', entries: withEach({ flags: 1 << 11 }) },
+  { name: 'a comment', entries: someEntries(), spec: { comment: text('packed by hand, PK') } },
+  { name: 'ZIP64 end records', entries: someEntries(), spec: { zip64: {} } },
+  {
+    name: 'ZIP64 sizes in both headers',
+    entries: [{ ...page, both: { size: FULL, packedSize: FULL, extra: field64(size, packedSize) } }],
+  },
+  {
+    name: 'ZIP64 sizes in the own header only',
+    entries: [{ ...page, local: { size: FULL, packedSize: FULL, extra: field64(size, packedSize) } }],
+  },
+  {
+    name: 'a ZIP64 field that repeats what the header says',
+    entries: [{ ...page, central: { size: FULL, packedSize: FULL, extra: field64(size, packedSize, 0) } }],
+  },
+  {
+    name: 'extra fields, and padding that is none',
+    entries: withEach({ both: { extra: Buffer.concat([field(0x5455, raw('x')), raw('\0\0\0')]) } }),
+  },
+  { name: 'extra fields that differ between the headers', entries: withEach({ local: { extra: field(0x5855, Buffer.alloc(12)) } }) },
+  { name: 'modes of Unix files', entries: withEach(unix(0o100644)) },
+  {
+    name: 'folders of their own',
+    entries: [...someEntries(), { name: 'Folder/', stored: true, ...unix(0o040755) }, { name: 'Other/' }],
+    holds: contentOf(...someEntries()),
+  },
+  {
+    name: 'what operating systems add',
+    entries: [
+      page,
+      ...['__MACOSX/._Page.html', '._Page.html', 'F/.DS_Store', 'F/Thumbs.db', 'desktop.ini', 'F/Icon\r'].map((name) => ({ name, data: 'x' })),
+    ],
+    holds: contentOf(page),
+  },
+  { name: 'names that differ in case only', entries: [page, { name: 'PAGE.html', data: 'x' }, { name: 'page.HTM', data: 'y' }] },
+  { name: 'a file that is named like the start of a folder', entries: [{ name: 'a.html' }, { name: 'a!/b.html' }, { name: 'a', data: 'x' }] },
+  {
+    name: 'a name in code page 437',
+    entries: [{ name: raw('Caf\x82.html'), data: 'x' }],
+    holds: { 'Café.html': 'x' },
+  },
+  {
+    name: 'a name in an unknown encoding, and in Unicode beside it',
+    entries: [{ name: raw('\x83\x65.html'), data: 'x', both: { extra: unicodePath(raw('\x83\x65.html'), 'テ.html') } }],
+    holds: { 'テ.html': 'x' },
+  },
+  {
+    name: 'a Unicode name that belongs to an older name',
+    entries: [{ name: 'New.html', data: 'x', both: { extra: unicodePath(text('Old.html'), 'Old.html') } }],
+  },
+  { name: 'decomposed accents', entries: [{ name: 'Einfu\u0308hrung.html', data: 'x' }] },
+  { name: 'text that stays percent-encoded', entries: [page, { name: 'Page/%D0%BA.jpg', data: 'x' }] },
+  {
+    name: 'an attached archive, deep and at the root',
+    entries: [page, { ...part(1, page), name: 'Page/a-Part-1.zip' }, { ...part(1, page), name: 'a.zip' }],
+  },
+  { name: 'one part, deflated', entries: [part(1, ...someEntries())], holds: contentOf(...someEntries()) },
+  { name: 'one part, stored', entries: [{ ...part(1, ...someEntries()), stored: true }], holds: contentOf(...someEntries()) },
+  {
+    name: 'a part of 9 MB',
+    entries: [part(1, page, { name: 'noise.bin', data: noise(9e6), stored: true })],
+    holds: { ...contentOf(page), 'noise.bin': latin1(noise(9e6)) },
+  },
+  {
+    name: 'a page beside two parts, one in capitals',
+    entries: [page, part(1, { name: 'A.html' }), { ...part(2, { name: 'B.html' }), name: 'EXPORT-PART-2.ZIP' }],
+    holds: { ...contentOf(page), 'A.html': '', 'B.html': '' },
+  },
+  {
+    name: 'parts that share a file',
+    entries: [part(1, page, { name: 'x.png', data: 'x' }), part(2, { name: 'B.html' }, { name: 'x.png', data: 'x', stored: true })],
+    holds: { ...contentOf(page), 'B.html': '', 'x.png': 'x' },
+  },
+  {
+    name: 'parts with a sitemap each',
+    entries: [part(1, page, { name: 'E/index.html', data: sitemapHtml('A') }), part(2, { name: 'E/index.html', data: sitemapHtml('B') })],
+    holds: { ...contentOf(page), 'E/index.html': sitemapHtml('A') },
+  },
+  { name: 'a part inside a part, which is an attachment', entries: [part(1, page, part(1, page))], holds: contentOf(page, part(1, page)) },
+]
+
+for (const { name, entries, spec, holds } of SOUND) {
+  test(`reads: ${name}`, async () => {
+    const bytes = archive(entries, spec)
+    const expected = holds ?? contentOf(...entries)
+    assert.deepEqual(await readAll(bytesSource(bytes)), expected)
+    const path = join(folder, 'export.zip')
+    await writeFile(path, bytes)
+    const file = await fileSource(path)
+    try {
+      assert.deepEqual(await readAll(file), expected)
+    } finally {
+      await file.close()
+    }
+    assert.deepEqual(await readdir(folder), ['export.zip'])
+  })
+}
+
+test('an independent reader finds the same in every form', async () => {
+  for (const { name, entries, spec } of SOUND) {
+    const zip = await yauzl.fromBufferPromise(archive(entries, spec), { decodeStrings: false })
+    const found: Record<string, string> = {}
+    for await (const entry of zip.eachEntry()) {
+      const stream = await zip.openReadStreamPromise(entry)
+      found[String(entry.fileNameRaw)] = latin1(Buffer.concat(await stream.toArray()))
+    }
+    assert.deepEqual(found, contentOf(...entries.map((entry) => ({ ...entry, name: String(entry.name) }))), name)
+  }
+})
+
+test('a large part leaves no trace when closed, and its pages can be read until then, again and at once', async () => {
+  const bytes = archive([part(1, page, { name: 'noise.bin', data: noise(9e6), stored: true })])
+  const opened = await openExport(bytesSource(bytes), { scratch: folder })
+  const [first] = opened.pages
+  const reads = await Promise.all([1, 2, 3].map(async () => latin1(await first!.read())))
+  assert.deepEqual(reads, [latin1(page.data), latin1(page.data), latin1(page.data)])
+  assert.deepEqual((await readdir(folder)).filter((name) => name.endsWith('.part')), [])
+  await opened.close()
+})
+
+test('pages carry the time of their entry as UTC, and null where there is none', async () => {
+  const times = [SOME_TIME, 0, 0x00210000, (46 << 25) | (2 << 21) | (30 << 16), (46 << 25) | (3 << 21) | (4 << 16) | (25 << 11)]
+  const entries = times.map((dosTime, i) => ({ name: `${i}.html`, dosTime }))
+  await using opened = await openExport(bytesSource(archive(entries)))
+  assert.deepEqual(
+    opened.pages.map((page) => page.modifiedAt?.toISOString() ?? null),
+    ['2026-03-04T09:12:44.000Z', null, null, null, null],
+  )
+})
+
+test('files are found by their path in either Unicode form, and keep the path that is stored', async () => {
+  const stored = 'Einfu\u0308hrung/Bild.png'
+  await using opened = await openExport(bytesSource(archive([page, { name: stored, data: 'x' }])))
+  assert.equal(opened.files.get(pathKey('Einf\u00fchrung/Bild.png')), stored)
+  assert.equal(opened.files.get(pathKey(stored)), stored)
+  assert.throws(() => opened.readFile('elsewhere.png'), RangeError)
+})
+
+test('parts come in the order of their numbers', async () => {
+  const numbers = [10, 2, 1]
+  await using opened = await openExport(bytesSource(archive(numbers.map((n) => part(n, { name: `${n}.html` })))))
+  assert.deepEqual(opened.pages.map(({ path }) => path), ['1.html', '2.html', '10.html'])
+})
+
+/** TABLE of places of an index.html, and whether it is the sitemap there. */
+const SITEMAPS: { name: string; entries: EntrySpec[]; sitemap: string | null }[] = [
+  { name: 'at the root', entries: [page, { name: 'index.html', data: sitemapHtml(HOME) }], sitemap: 'index.html' },
+  { name: 'in the top folder', entries: [page, { name: 'Export-1/index.html', data: sitemapHtml() }], sitemap: 'Export-1/index.html' },
+  { name: 'in a part', entries: [part(1, page, { name: 'Export-1/index.html', data: sitemapHtml() })], sitemap: 'Export-1/index.html' },
+  {
+    name: 'at the root rather than in a folder',
+    entries: ['A/index.html', 'index.html'].map((name) => ({ name, data: sitemapHtml() })),
+    sitemap: 'index.html',
+  },
+  { name: 'deeper, where it is an attachment', entries: [page, { name: 'A/B/index.html', data: sitemapHtml() }], sitemap: null },
+  { name: 'a page of that name', entries: [{ name: 'index.html', data: pageHtml('index') }], sitemap: null },
+  { name: 'none', entries: [page], sitemap: null },
+]
+
+for (const { name, entries, sitemap } of SITEMAPS) {
+  test(`the sitemap: ${name}`, async () => {
+    await using opened = await openExport(bytesSource(archive(entries)))
+    assert.equal(opened.sitemap?.path ?? null, sitemap)
+    assert.equal(opened.pages.some((page) => page === opened.sitemap), sitemap !== null)
+  })
+}
+
+test('an asset is not inflated, so a broken one does not stop the pages', async () => {
+  const broken = { name: 'a.png', packed: { bytes: Buffer.alloc(20, 0xff), size: 30, crc: 1 } }
+  await using opened = await openExport(bytesSource(archive([page, broken])))
+  assert.equal(latin1(await opened.pages[0]!.read()), latin1(page.data))
+  await assert.rejects(async () => {
+    for await (const _ of opened.readFile('a.png')) continue
+  }, InvalidArchive)
+})
+
+test('a page that repeats itself a thousand times is no bomb up to 10 MB', async () => {
+  const data = '<p>hello world</p>'.repeat((10 * 1024 * 1024) / 18)
+  assert.deepEqual(await readAll(bytesSource(archive([{ name: 'Page.html', data }]))), { 'Page.html': data })
+})
+
+test('limits can be lowered', async () => {
+  const source = bytesSource(archive(someEntries()))
+  await assert.rejects(openExport(source, { limits: { entries: 2 } }), { fault: 'too_many_entries' })
+  await assert.rejects(openExport(source, { limits: { pageBytes: 400 } }), { fault: 'page_too_large' })
+  await assert.rejects(openExport(source, { limits: { pagesBytes: 900 } }), { fault: 'pages_too_large' })
+})
+
+test('what goes wrong outside the archive stays what it is', async () => {
+  const bytes = archive([page])
+  const failing = { size: bytes.length, read: () => Promise.reject(new Error('the disk is on fire')) }
+  await assert.rejects(openExport(failing), /the disk is on fire/)
+  const large = archive([part(1, page, { name: 'noise.bin', data: noise(9e6), stored: true })])
+  await assert.rejects(openExport(bytesSource(large), { scratch: join(folder, 'missing') }), { code: 'ENOENT' })
+})
+
+/** Entries with names and content of every kind, written in any of the sound ways. */
+const anyEntries = fc
+  .uniqueArray(fc.tuple(fc.string({ minLength: 1, unit: 'binary' }), fc.uint8Array({ maxLength: 2000 })), {
+    minLength: 1,
+    maxLength: 6,
+    selector: ([name]) => pathKey(name.replaceAll(/[/\\:.\0]|\p{Cs}/gu, '_')),
+  })
+  .chain((rows) =>
+    fc.tuple(
+      ...rows.map(([name, data]) =>
+        fc.record({
+          name: fc.constant(`${name.replaceAll(/[/\\:.\0]|\p{Cs}/gu, '_')}.html`),
+          data: fc.constant(data),
+          stored: fc.boolean(),
+          flags: fc.constantFrom(0, 1 << 11, 1 << 1),
+          descriptor: fc.constantFrom(undefined, 'signed' as const, 'bare' as const, 'signed64' as const, 'bare64' as const),
+        }),
+      ),
+    ),
+  )
+
+test('whatever is written is read, in every form', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyEntries, fc.boolean(), async (entries, isWide) => {
+      const specs = entries.map(({ descriptor, ...entry }): EntrySpec => ({ ...entry, ...(descriptor && { descriptor }) }))
+      assert.deepEqual(await readAll(bytesSource(archive(specs, isWide ? { zip64: {} } : {}))), contentOf(...specs))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+const forms = (['signed', 'bare', undefined] as const).flatMap((descriptor) =>
+  [{}, { zip64: {} }].map((spec) => archive(withEach({ ...(descriptor && { descriptor }) }), spec)),
+)
+const nested = archive([part(1, ...someEntries())])
+const pagesOf = contentOf(...someEntries())
+
+/** Reads what has been tampered with: either it is refused, or the pages are what they were. */
+async function refusedOrSame(bytes: Uint8Array): Promise<void> {
+  try {
+    await using opened = await openExport(bytesSource(bytes))
+    assert.deepEqual(opened.pages.map(({ path }) => path).sort(), [CHILD, HOME].sort())
+    for (const page of opened.pages) assert.equal(latin1(await page.read()), pagesOf[page.path])
+    assert.deepEqual([...opened.files.values()], [IMAGE])
+  } catch (error) {
+    if (!(error instanceof InvalidArchive)) throw error
+  }
+}
+
+test('changed bytes are noticed or harmless', async () => {
+  const change = fc.record({ at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), by: fc.integer({ min: 1, max: 255 }) })
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...forms, nested), fc.array(change, { minLength: 1, maxLength: 3 }), async (sound, changes) => {
+      const bytes = Buffer.from(sound)
+      for (const { at, by } of changes) bytes[Math.floor(at * bytes.length)]! ^= by
+      await refusedOrSame(bytes)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('every single byte of the headers may change', async () => {
+  for (const sound of forms) {
+    for (let at = 0; at < sound.length; at++) {
+      const bytes = Buffer.from(sound)
+      bytes[at]! ^= 1 << (at % 8)
+      await refusedOrSame(bytes)
+    }
+  }
+})
+
+test('an archive that is cut, lengthened or moved is refused', async () => {
+  const sound = archive(someEntries())
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 100 }), fc.uint8Array({ maxLength: 100 }), fc.nat(sound.length - 1), async (before, end, cut) => {
+      await assert.rejects(openExport(bytesSource(sound.subarray(0, cut))), InvalidArchive)
+      if (before.length + end.length === 0) return
+      await assert.rejects(openExport(bytesSource(Buffer.concat([before, sound, end]))), InvalidArchive)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('bytes at random are refused', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 500 }), fc.boolean(), async (bytes, hasEnd) => {
+      await assert.rejects(openExport(bytesSource(hasEnd ? Buffer.concat([bytes, archive([])]) : bytes)), InvalidArchive)
+    }),
+  )
+})

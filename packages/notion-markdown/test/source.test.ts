@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import * as fc from 'fast-check'
+import { bytesSource, fileSource, rangeSource, type ByteSource } from '../src/archive/source.ts'
+
+const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) % 256)
+let folder = ''
+let path = ''
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollmark-source-'))
+  path = join(folder, 'bytes')
+  await writeFile(path, bytes)
+})
+after(() => rm(folder, { recursive: true }))
+
+/** TABLE of sources of the same 1000 bytes. */
+const SOURCES: [name: string, open: () => Promise<ByteSource & { close?: () => Promise<void> }>][] = [
+  ['memory', async () => bytesSource(bytes)],
+  ['a file', () => fileSource(path)],
+  ['a range', async () => rangeSource(bytesSource(Buffer.concat([Buffer.alloc(3), bytes, Buffer.alloc(5)])), 3, 1000)],
+]
+
+for (const [name, open] of SOURCES) {
+  test(`${name}: every range is read exactly, everything else is a RangeError`, async () => {
+    const source = await open()
+    assert.equal(source.size, 1000)
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: -10, max: 1010 }), fc.integer({ min: -10, max: 1010 }), async (offset, length) => {
+        if (offset >= 0 && length >= 0 && offset + length <= 1000) {
+          assert.deepEqual(Buffer.from(await source.read(offset, length)), Buffer.from(bytes.subarray(offset, offset + length)))
+        } else {
+          await assert.rejects(async () => source.read(offset, length), RangeError)
+        }
+      }),
+    )
+    for (const odd of [Number.NaN, 0.5, Infinity, 2 ** 60]) await assert.rejects(async () => source.read(odd, 1), RangeError)
+    await source.close?.()
+  })
+}
+
+test('a file that shrinks ends in a RangeError', async () => {
+  const shrinking = join(folder, 'shrinking')
+  await writeFile(shrinking, bytes)
+  const source = await fileSource(shrinking)
+  await truncate(shrinking, 10)
+  await assert.rejects(source.read(0, 1000), RangeError)
+  await source.close()
+})
+
+test('no range reaches outside its source, no file that is missing opens', async () => {
+  assert.throws(() => rangeSource(bytesSource(bytes), 990, 11), RangeError)
+  await assert.rejects(fileSource(join(folder, 'missing')), { code: 'ENOENT' })
+})
