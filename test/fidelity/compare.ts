@@ -1,7 +1,6 @@
 // The judge: what a page of the export holds against what its Markdown renders to, difference by difference.
 import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
-import type {} from 'micromark-extension-gfm-table' // for the type of its data
 import { math } from 'micromark-extension-math'
 import type { CompileContext, HtmlExtension, Token } from 'micromark-util-types'
 import { readMarkdown, unescapePipes } from './actual.ts'
@@ -30,9 +29,12 @@ export function judge(html: string, markdown: string, fileName = ''): Difference
     ...actual.faults.map((fault) => ({ kind: 'raw', where: '', expected: '', actual: fault })),
     ...compareOutlines(expected, actual),
     ...compareWords('words', expected.words, actual.words),
-    ...compareWords('rendered', expected.words, wordsOfRendered(render(withoutEmptyTasks(expected, markdown)))),
+    // The renderer drops line ends of fenced code that begins a nested list: where only spaces differ, the first reading has judged.
+    ...compareWords('rendered', expected.words, wordsOfRendered(render(withoutEmptyTasks(expected, markdown)))).filter((found) => !sameLetters(found)),
   ]
 }
+
+const sameLetters = ({ expected, actual }: Difference) => expected.replaceAll(' ', '') === actual.replaceAll(' ', '')
 
 /** GFM knows no empty task: renderers show its brackets, which are no words of the page. */
 function withoutEmptyTasks(expected: Outline, markdown: string): string {
@@ -77,6 +79,9 @@ export function render(markdown: string): string {
   return micromark(markdown, { allowDangerousHtml: true, extensions: [gfm(), math()], htmlExtensions: [gfmHtml(), texHtml] })
 }
 
+/** What the table extension keeps while it is inside a table; its own types would be one more package. */
+const TABLE = 'tableAlign' as Parameters<CompileContext['getData']>[0]
+
 /** Writes equations as the exporter does, without typesetting them. */
 const texHtml: HtmlExtension = {
   enter: { mathFlow: begin, mathText: begin, mathFlowFenceMeta: begin },
@@ -94,7 +99,7 @@ function drop(this: CompileContext): undefined {
 }
 function value(this: CompileContext, token: Token): undefined {
   const tex = this.sliceSerialize(token)
-  this.raw(this.encode(this.getData('tableAlign') ? unescapePipes(tex) : tex))
+  this.raw(this.encode(this.getData(TABLE) ? unescapePipes(tex) : tex))
 }
 function line(this: CompileContext, token: Token): undefined {
   this.raw(`${this.encode(this.sliceSerialize(token))}\n`)

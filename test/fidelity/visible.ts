@@ -15,21 +15,22 @@ const VALUES: ((element: Element) => boolean)[] = [
   (element) => element.tagName === 'a',
 ]
 
-/** Whether a cell holds several values of one kind, which are then listed with commas. What somebody wrote as text is no such list. */
+/** Whether a cell holds several values of one kind, which are then listed with commas. Links in a text are no such list. */
 export function holdsValues(cell: Element): boolean {
   const inner = cell.childNodes.filter((node) => !isText(node) || node.value.trim() !== '')
-  return inner.length > 1 && VALUES.some((isValue) => inner.every((node) => isElement(node) && isValue(node))) && isProperty(cell)
+  const kind = VALUES.find((isValue) => inner.every((node) => isElement(node) && isValue(node)))
+  return inner.length > 1 && kind !== undefined && isProperty(cell, kind === VALUES.at(-1))
 }
 
-/** Whether a cell is a property of a page and not of type text. */
-function isProperty(cell: Element): boolean {
+/** Whether a cell holds a property; if `other`, then of another type than text. */
+function isProperty(cell: Element, other: boolean): boolean {
   const row = parent(cell)
-  if (/property-row-/.test(row ? attribute(row, 'class') : '')) return !/property-row-(?:text|title)/.test(attribute(row!, 'class'))
+  if (/property-row-/.test(row ? attribute(row, 'class') : '')) return !other || !/property-row-(?:text|title)/.test(attribute(row!, 'class'))
   let table = row
   while (table && table.tagName !== 'table') table = parent(table)
   if (!row || !table || !hasClass(table, 'collection-content')) return false
   const head = find(table.childNodes, (inner) => inner.tagName === 'th')[elements(row.childNodes).indexOf(cell)]
-  return !head || find([head], (inner) => /^types(?:Text|Title)$/.test(attribute(inner, 'class'))).length === 0
+  return !other || !head || find([head], (inner) => /^types(?:Text|Title)$/.test(attribute(inner, 'class'))).length === 0
 }
 
 function parent(element: Element): Element | undefined {
@@ -89,14 +90,15 @@ export function wordsOfPage(html: string, title: string): string[] {
   return words(`${icon} ${title} ${icon === '' ? text : text.replace(icon, '')}`)
 }
 
+const bareText = (text: string) => text.replace(/[\s$]+/g, '')
+
 /** The visible words of rendered Markdown. An image shows its alternative text, unless the caption below repeats it. */
 export function wordsOfRendered(html: string): string[] {
   const nodes = parsePart(html)
-  const bare = (text: string) => text.replace(/[\s$]+/g, '')
   let image: Element | undefined
   const settle = (next?: Element) => {
     const alt = image ? words(attribute(image, 'alt')).join(' ') : ''
-    image?.attrs.push({ name: 'data-alt', value: next?.tagName === 'p' && bare(words(collect(next.childNodes, '')).join('')) === bare(alt) ? '' : alt })
+    image?.attrs.push({ name: 'data-alt', value: next?.tagName === 'p' && bareText(words(collect(next.childNodes, '')).join('')) === bareText(alt) ? '' : alt })
     image = undefined
   }
   const visit = (list: readonly Element[]): void => {
