@@ -121,7 +121,7 @@ function problemAnswer(c: Context<ApiEnv>, problem: Problem, headers: Record<str
 /** What a caller may know about an error. */
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof HTTPException && error.status === 400) return new Problem('invalid_field', 'The body of the request is not valid JSON.')
+  if (error instanceof HTTPException && error.status < 500) return new Problem('invalid_field', 'The body must be valid JSON, sent with Content-Type: application/json.')
   if (error instanceof StoreError && error.code !== 'failed' && error.code !== 'unique') return unavailable('The store does not answer at the moment.', error)
   const errno = error instanceof Error && 'code' in error ? error.code : undefined
   if (errno === 'ENOSPC' || errno === 'EDQUOT') return unavailable('The server has no room for files at the moment.', error)
