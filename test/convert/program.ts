@@ -5,16 +5,16 @@ import type { Task } from '../../server/convert/run.ts'
 const port = parentPort!
 
 const DEEDS: Record<string, () => unknown> = {
-  convert: () => ({ converted: { pages: 1, title: 'x', size: 1 } }),
+  convert: () => ({ done: true }),
   refuse: () => ({ invalid: 'The archive is broken.' }),
   fail: () => ({ failed: { message: 'on purpose', stack: 'on purpose\n    at somewhere', errno: 'ENOSPC' } }),
   progress: () => {
     port.postMessage({ progress: { pagesDone: 1, pagesTotal: 2 } })
-    return { converted: { pages: 2, title: 'x', size: 1 } }
+    return { done: true }
   },
   'wait a little': () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
-    return { converted: { pages: 1, title: 'x', size: 1 } }
+    return { done: true }
   },
   'run for ever': () => {
     for (;;);
@@ -31,7 +31,7 @@ const DEEDS: Record<string, () => unknown> = {
   exit: () => process.exit(3),
 }
 
-port.on('message', ({ fileName }: Task) => {
-  const message = DEEDS[fileName]?.()
+port.on('message', ({ task }: { task: Task }) => {
+  const message = DEEDS[task.fileName]?.()
   if (message !== undefined) port.postMessage(message)
 })
