@@ -46,6 +46,8 @@ interface Waiting {
 
 /** The program of the workers. */
 const PROGRAM = new URL('thread.ts', import.meta.url)
+/** Megabytes for objects that have just been made: a page's tree is short-lived, and a larger space only takes longer to fill. */
+const YOUNG = 12
 /** Seconds after which a refused caller should try again. */
 const RETRY_AFTER = 5
 
@@ -57,7 +59,7 @@ export function openThreads({ threads, queue, deadline, heap }: ThreadLimits, pr
   let closed = false
 
   const start = (): Worker => {
-    const worker = new Worker(program, { name: 'convert', resourceLimits: { maxOldGenerationSizeMb: Math.ceil(heap / 1_048_576) } })
+    const worker = new Worker(program, { name: 'convert', resourceLimits: { maxOldGenerationSizeMb: Math.ceil(heap / 1_048_576), maxYoungGenerationSizeMb: YOUNG } })
     all.add(worker)
     worker.unref()
     worker.on('error', () => {}) // told to the conversion that it ends, if there is one

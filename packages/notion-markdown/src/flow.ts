@@ -33,7 +33,7 @@ export class Flow {
   /** The inline content of `nodes`. */
   inline(nodes: readonly Node[]): Inline[] {
     const [only] = nodes
-    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\n') && !only.includes('\ufeff')) return textOf(only)
+    if (nodes.length === 1 && typeof only === 'string' && !only.includes('\ufeff')) return textOf(only)
     return nest(readInline(nodes, this.links))
   }
 
@@ -49,6 +49,8 @@ export class Flow {
       if (!reader) continue
       this.#paragraph(nodes, from, i)
       reader(node, this)
+      // What has been read is let go: a large page's elements and its blocks need not be in memory together.
+      node.children = []
       from = i + 1
     }
     this.#paragraph(nodes, from, nodes.length)

@@ -1,4 +1,5 @@
 // Tree → Markdown text. Spacing is decided in `gap` alone; nothing else writes a blank line.
+import { Pieces } from './pieces.ts'
 import { longestRun, writeInline } from './phrasing.ts'
 import { writeSummary } from './summary.ts'
 import { plainText, type Block, type Blockquote, type Code, type Details, type List, type ListItem, type MathBlock, type Root, type Table } from './tree.ts'
@@ -25,11 +26,12 @@ const INDENT_ALWAYS = 64
 export function writeMarkdown(root: Root): Written {
   const writer = new Writer()
   writer.blocks(root.children, '', false)
-  return { markdown: `${writer.text}\n`, outline: writer.outline }
+  writer.text.add('\n')
+  return { markdown: writer.text.toString(), outline: writer.outline }
 }
 
 class Writer {
-  text = ''
+  readonly text = new Pieces()
   readonly outline: Outline[] = []
   #budget = INDENT_BUDGET
 
@@ -52,7 +54,7 @@ class Writer {
         break
       case 'heading':
         this.outline.push({ id: block.id, text: plainText(block.children) })
-        this.text += `${'#'.repeat(block.depth)} ${writeInline(block.children, 'heading')}`
+        this.text.add(`${'#'.repeat(block.depth)} ${writeInline(block.children, 'heading')}`)
         break
       case 'list':
         this.#list(block, prefix, marker)
@@ -70,7 +72,7 @@ class Writer {
         this.#table(block, prefix)
         break
       case 'thematicBreak':
-        this.text += '***'
+        this.text.add('***')
         break
       case 'details':
         this.#details(block, prefix)
@@ -81,12 +83,12 @@ class Writer {
   /** Ends the line; `blank` puts an empty one below it. */
   #newline(prefix: string, blank: boolean): void {
     const bare = prefix.trimEnd()
-    this.text += blank ? `\n${bare}\n${prefix}` : `\n${prefix}`
+    this.text.add(blank ? `\n${bare}\n${prefix}` : `\n${prefix}`)
     this.#budget -= prefix.length
   }
 
   #lines(text: string, prefix: string): void {
-    this.text += prefix !== '' && text.includes('\n') ? this.#prefixed(text, prefix) : text
+    this.text.add(prefix !== '' && text.includes('\n') ? this.#prefixed(text, prefix) : text)
   }
 
   /** Text whose lines, but for the first, stand behind `prefix`; empty lines behind what of it is visible. */
@@ -112,25 +114,25 @@ class Writer {
 
   #item(item: ListItem, sign: string, prefix: string): void {
     const inside = this.#inside(prefix, ' '.repeat(sign.length + 1))
-    this.text += sign
+    this.text.add(sign)
     const [first] = item.children
     if (item.checked !== null) {
       // GFM reads a box only before text; an empty to-do has a reference to a space.
-      this.text += item.checked ? ' [x] ' : ' [ ] '
+      this.text.add(item.checked ? ' [x] ' : ' [ ] ')
       if (first?.type !== 'paragraph') {
-        this.text += '&#x20;'
+        this.text.add('&#x20;')
         if (first) this.#newline(inside, gap(EMPTY, first, true))
       }
     } else if (first?.type === 'list') {
       // An item without words of its own: its list begins on the next line, so that the markers cannot become a divider.
       this.#newline(inside, false)
-    } else if (first) this.text += ' '
+    } else if (first) this.text.add(' ')
     this.blocks(item.children, inside, true)
   }
 
   #quote(quote: Blockquote, prefix: string): void {
     const inside = this.#inside(prefix, '> ')
-    this.text += '> '
+    this.text.add('> ')
     this.blocks(quote.children, inside, false)
   }
 
@@ -147,26 +149,26 @@ class Writer {
   #table(table: Table, prefix: string): void {
     table.children.forEach((row, i) => {
       if (i > 0) this.#newline(prefix, false)
-      for (const cell of row.children) this.text += `| ${writeInline(cell.children, 'cell')} `
-      this.text += '|'
+      for (const cell of row.children) this.text.add(`| ${writeInline(cell.children, 'cell')} `)
+      this.text.add('|')
       if (i === 0) {
         this.#newline(prefix, false)
-        this.text += `${'| --- '.repeat(row.children.length)}|`
+        this.text.add(`${'| --- '.repeat(row.children.length)}|`)
       }
     })
   }
 
   #details(details: Details, prefix: string): void {
     if (details.depth !== null) this.outline.push({ id: details.id, text: plainText(details.summary) })
-    this.text += '<details>'
+    this.text.add('<details>')
     this.#newline(prefix, false)
-    this.text += `<summary>${writeSummary(details.summary, details.depth)}</summary>`
+    this.text.add(`<summary>${writeSummary(details.summary, details.depth)}</summary>`)
     this.#newline(prefix, true)
     if (details.children.length > 0) {
       this.blocks(details.children, prefix, false)
       this.#newline(prefix, true)
     }
-    this.text += '</details>'
+    this.text.add('</details>')
   }
 }
 

@@ -22,10 +22,8 @@ export interface Mark {
 export interface Draft {
   text: string
   place: Place
-  /** Characters that a person typed and that could mean something in Markdown. */
-  literals: number[]
-  /** Characters that a person typed in a link's text or an image's description, where brackets always count. */
-  brackets: number[]
+  /** From … to of what a person typed; `linked`: as a link's text or an image's description. In order. */
+  texts: { from: number; to: number; linked: boolean }[]
   marks: Mark[]
   /** From … to of what the writer made and no escape may touch: code, equations, destinations. In order. */
   spans: { from: number; to: number }[]
@@ -33,7 +31,6 @@ export interface Draft {
   links: { from: number; to: number }[]
 }
 
-const SPECIAL = /[\\`*_[\]<&~$|!]/g
 const HAS_SPECIAL = /[\\`*_[\]<&~$|!]/
 /** First characters that can begin another block than a paragraph. */
 const BLOCK_START = /^[#>+\-=:\d]/
@@ -52,7 +49,7 @@ export function writeInline(nodes: readonly Inline[], place: Place): string {
     const value = only!.value
     if (!HAS_SPECIAL.test(value) && !value.includes('\n') && place !== 'heading' && (place === 'cell' || !BLOCK_START.test(value))) return value
   }
-  const draft: Draft = { text: '', place, literals: [], brackets: [], marks: [], spans: [], links: [] }
+  const draft: Draft = { text: '', place, texts: [], marks: [], spans: [], links: [] }
   write(nodes, draft, false)
   return escapeLine(draft)
 }
@@ -114,15 +111,9 @@ function writeMark(children: readonly Inline[], type: Mark['type'], draft: Draft
 }
 
 function writeText(source: string, draft: Draft, linked: boolean): void {
-  const value = source.includes('\n') ? source.replaceAll('\n', ' ') : source
   const from = draft.text.length
-  SPECIAL.lastIndex = 0
-  for (let match = SPECIAL.exec(value); match; match = SPECIAL.exec(value)) {
-    const isBracket = linked && (match[0] === '[' || match[0] === ']')
-    if (isBracket) draft.brackets.push(from + match.index)
-    else draft.literals.push(from + match.index)
-  }
-  draft.text += value
+  draft.text += source.includes('\n') ? source.replaceAll('\n', ' ') : source
+  draft.texts.push({ from, to: draft.text.length, linked })
 }
 
 function writeSpan(text: string, draft: Draft): void {

@@ -32,16 +32,30 @@ const BLANK = /^\s*$/
 export function nest(runs: readonly Run[]): Inline[] {
   if (runs.length === 0) return []
   const [only] = runs
-  if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && !only!.link && !only!.value.includes('\n')) {
-    return textOf(only!.value)
-  }
+  if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && !only!.link) return textOf(only!.value)
   const clean = join(unmarkSpaces(split(runs)))
   return build(clean, 0, clean.length, 0, false)
 }
 
-/** The nodes of one line of text without marks: one, or none if it shows nothing. */
-export function textOf(line: string): Inline[] {
-  return BLANK.test(line) ? [] : [{ type: 'text', value: trimLine(line) }]
+const BREAK: Inline = { type: 'break' }
+
+/** The nodes of text without marks, whose lines are parted by `\n`; none if it shows nothing. */
+export function textOf(value: string): Inline[] {
+  if (BLANK.test(value)) return []
+  if (!value.includes('\n')) return [{ type: 'text', value: trimLine(value) }]
+  const nodes: Inline[] = []
+  // Breaks before the first words and after the last show nothing.
+  let breaks = 0
+  for (const line of value.split('\n')) {
+    const text = trimLine(line)
+    if (text !== '') {
+      if (nodes.length > 0) for (; breaks > 0; breaks--) nodes.push(BREAK)
+      nodes.push({ type: 'text', value: text })
+      breaks = 0
+    }
+    breaks++
+  }
+  return nodes
 }
 
 /** Each run cut into words and the white space and line breaks around them. */
@@ -58,7 +72,7 @@ function split(runs: readonly Run[]): Run[] {
       const line = lines[i]!
       if (line === '') continue
       if (run.marks === 0 && !run.link) {
-        out.push({ ...run, value: line })
+        out.push(line === run.value ? run : { ...run, value: line })
         continue
       }
       const start = line.length - line.trimStart().length
@@ -93,7 +107,7 @@ function unmarkSpaces(runs: Run[]): Run[] {
       const run = runs[i]!
       const marks = before && after ? run.marks & before.marks & after.marks : 0
       const link = before && after && run.link && same(run.link, before.link) && same(run.link, after.link) ? run.link : null
-      out.push({ ...run, marks, link })
+      out.push(marks === run.marks && link === run.link ? run : { ...run, marks, link })
     }
     i--
   }
@@ -174,7 +188,7 @@ function build(runs: readonly Run[], from: number, to: number, done: number, lin
 }
 
 function leaf(run: Run): Inline {
-  if (run.kind === 'break') return { type: 'break' }
+  if (run.kind === 'break') return BREAK
   if (run.kind === 'math') return { type: 'inlineMath', value: run.value }
   if (run.kind === 'image') return { type: 'image', url: run.value, alt: '' }
   return { type: run.marks & MARK.code ? 'inlineCode' : 'text', value: run.value }

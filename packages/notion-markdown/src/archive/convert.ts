@@ -4,8 +4,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeHtml } from '../decode.ts'
-import { convertPage, joinDocument, type DocumentOptions } from '../document.ts'
+import { convertPage, joinDocument, type ConvertedPage, type DocumentOptions } from '../document.ts'
 import type { Archive } from '../links.ts'
+import { checkDensity } from './density.ts'
 import { openExport, type NotionExport } from './export.ts'
 import { pathKey } from './names.ts'
 import { readShelves, writeShelf } from './shelf.ts'
@@ -58,7 +59,7 @@ export async function convertFile(options: ConvertOptions, write: Write, onPage?
 }
 
 async function convertSingle(options: ConvertOptions, write: Write): Promise<Converted> {
-  const page = convertPage(decodeHtml(await readFile(options.path)), options.fileName, null)
+  const page = convertDecoded(await readFile(options.path), options.fileName, null)
   for await (const piece of joinDocument([page.summary], (path) => path, -1, () => page.markdown, options)) await write(piece)
   return { pages: 1 }
 }
@@ -75,7 +76,7 @@ export async function convertShare(options: ConvertOptions & { scratch: string }
   const archive = archiveOf(opened)
   const mine = opened.pages.map((page, number) => ({ page, number })).filter(({ number }) => number % share.of === share.index)
   for (const [done, { page, number }] of mine.entries()) {
-    await shelf.put(number, convertPage(decodeHtml(await page.read()), page.path, page.modifiedAt, archive), page === opened.sitemap)
+    await shelf.put(number, convertDecoded(await page.read(), page.path, page.modifiedAt, archive), page === opened.sitemap)
     onPage?.(done + 1, mine.length)
   }
   await shelf.finish()
@@ -86,6 +87,12 @@ export async function joinShares(options: ConvertOptions & { scratch: string }, 
   await using shelves = await readShelves(options.scratch, count)
   for await (const piece of joinDocument(shelves.summaries, pathKey, shelves.sitemap, (index) => shelves.text(index), options)) await write(piece)
   return { pages: shelves.summaries.length }
+}
+
+function convertDecoded(bytes: Uint8Array, path: string, exportedAt: Date | null, archive?: Archive): ConvertedPage {
+  const html = decodeHtml(bytes)
+  checkDensity(html, path)
+  return convertPage(html, path, exportedAt, archive)
 }
 
 /** What the pages of an export can find out about one another and about the files beside them. */

@@ -29,7 +29,8 @@ const listFile = (folder: string, shelf: number) => join(folder, `shelf-${shelf}
 /** Opens shelf number `shelf` in a folder of the conversion's own. */
 export async function writeShelf(folder: string, shelf: number): Promise<ShelfWriter> {
   const file = await open(textFile(folder, shelf), 'w')
-  const entries: Entry[] = []
+  // As text: a summary's strings are slices of its page, and would keep all of it in memory.
+  const entries: string[] = []
   let waiting: Buffer[] = []
   let bytes = 0
   let at = 0
@@ -41,7 +42,7 @@ export async function writeShelf(folder: string, shelf: number): Promise<ShelfWr
   return {
     async put(page, { summary, markdown }, isSitemap) {
       const text = Buffer.from(markdown)
-      entries.push({ page, summary, isSitemap, at, size: text.length })
+      entries.push(JSON.stringify({ page, summary, isSitemap, at, size: text.length } satisfies Entry))
       at += text.length
       bytes += text.length
       waiting.push(text)
@@ -49,7 +50,7 @@ export async function writeShelf(folder: string, shelf: number): Promise<ShelfWr
     },
     async finish() {
       await flush()
-      await writeFile(listFile(folder, shelf), JSON.stringify(entries))
+      await writeFile(listFile(folder, shelf), `[${entries.join(',')}]`)
     },
     [Symbol.asyncDispose]: () => file.close(),
   }

@@ -1,0 +1,21 @@
+import { InvalidArchive } from './invalid-archive.ts'
+
+/**
+ * Tags and lines of one page. A block of Notion's takes at least 60 bytes, so a page of ten megabytes has some 300,000; what has five
+ * times as many would take more memory than a page is worth.
+ */
+const MOST = 1_500_000
+
+/**
+ * Lets a page pass whose tree fits into memory.
+ *
+ * @throws InvalidArchive
+ */
+export function checkDensity(html: string, name: string): void {
+  let count = 0
+  for (const sign of ['<', '\n']) {
+    for (let at = html.indexOf(sign); at >= 0; at = html.indexOf(sign, at + 1)) {
+      if (++count > MOST) throw new InvalidArchive('page_too_dense', { name, max: MOST })
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// What a person typed, character by character: which of them would mean something where they stand.
+import { decodeText } from '../entities.ts'
+import type { Draft, Mark } from '../phrasing.ts'
+import { flanking } from './marks.ts'
+
+const SPECIAL = /[\\`*_[\]<&~$|!]/g
+const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
+const REFERENCE = /&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{0,31});/y
+
+/** What a run of `*`, `_` or `~` could do. */
+const OPENS = 1
+const CLOSES = 2
+
+/**
+ * Marks in `escapes` what needs a backslash for itself or for its neighbours' sake.
+ *
+ * @param tagged the writer's marks that are written as HTML
+ * @returns 1 for each special character that a person typed
+ */
+export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes: Uint8Array): Uint8Array {
+  const { text, place } = draft
+  const typed = new Uint8Array(text.length + 1)
+  // Indexes only, and flags: a hostile text is nothing but special characters, and an object for each would take too much.
+  const runs: Record<string, number[]> = { '*': [], _: [], '~': [], '`': [] }
+  const dollars: number[] = []
+  const lastGreater = text.lastIndexOf('>')
+  let brackets: number[] = []
+  for (const { from, to: end, linked } of draft.texts) {
+    if (linked) brackets = []
+    SPECIAL.lastIndex = from
+    for (let match = SPECIAL.exec(text); match && match.index < end; match = SPECIAL.exec(text)) {
+      const at = match.index
+      const char = match[0]
+      const next = text[at + 1] ?? ''
+      typed[at] = 1
+      switch (char) {
+        case '\\':
+          if (next === '\n' || ASCII_PUNCTUATION.test(next)) escapes[at] = 1
+          break
+        case '*':
+        case '_':
+        case '~':
+        case '`':
+          if (at === from || text[at - 1] !== char) runs[char]!.push(at)
+          break
+        case '$':
+          dollars.push(at)
+          break
+        case '<':
+          if (/[a-zA-Z/!?]/.test(next) && (lastGreater > at || isLineStart(text, at, place))) escapes[at] = 1
+          break
+        case '&':
+          if (isReference(text, at)) escapes[at] = 1
+          break
+        case '|':
+          if (place === 'cell') escapes[at] = 1
+          break
+        case '!':
+          // Before a link, an exclamation mark would make it an image.
+          if (next === '[' && at + 1 === end) escapes[at] = 1
+          break
+        case '[':
+          brackets.push(at)
+          break
+        case ']': {
+          const open = brackets.pop()
+          // `[text](address)`, and a definition at the start of a block; other pairs mean nothing in a document without definitions.
+          if (open !== undefined && (next === '(' || (next === ':' && open === 0))) escapes[open] = 1
+          // In a link's text brackets must pair up (CommonMark 6.3).
+          if (open === undefined && linked) escapes[at] = 1
+          break
+        }
+      }
+    }
+    if (linked) {
+      for (const open of brackets) escapes[open] = 1
+      brackets = []
+    }
+  }
+  for (const char of ['*', '_', '~']) escapeRuns(runs[char]!, char, draft, typed, tagged, escapes)
+  escapeBackticks(runs['`']!, draft, typed, escapes)
+  const hasMath = draft.spans.some((span) => text[span.from] === '$')
+  if (dollars.length > 1 || hasMath) for (const at of dollars) escapes[at] = 1
+  return typed
+}
+
+function isLineStart(text: string, at: number, place: Draft['place']): boolean {
+  return (place === 'paragraph' || place === 'item') && (at === 0 || text[at - 1] === '\n')
+}
+
+function isReference(text: string, at: number): boolean {
+  REFERENCE.lastIndex = at
+  const reference = REFERENCE.exec(text)?.[0]
+  return reference !== undefined && decodeText(reference) !== reference
+}
+
+/** Where a run of `char` that begins at `from` ends: at what is another character, or the writer's. */
+function endOfRun(text: string, char: string, from: number, typed: Uint8Array): number {
+  let to = from
+  while (text[to] === char && typed[to] === 1) to++
+  return to
+}
+
+/** Escapes the runs that could pair with one another, or with a mark of the writer's. */
+function escapeRuns(starts: readonly number[], char: string, draft: Draft, typed: Uint8Array, tagged: ReadonlySet<Mark>, escapes: Uint8Array): void {
+  if (starts.length === 0) return
+  const roles = new Uint8Array(starts.length)
+  let firstOpener = starts.length
+  let lastCloser = -1
+  for (let i = 0; i < starts.length; i++) {
+    roles[i] = roleOf(draft.text, char, starts[i]!, endOfRun(draft.text, char, starts[i]!, typed))
+    if (roles[i]! & OPENS && i < firstOpener) firstOpener = i
+    if (roles[i]! & CLOSES) lastCloser = i
+  }
+  const beside = draft.marks.some((mark) => mark.char === char && !tagged.has(mark))
+  for (let i = 0; i < starts.length; i++) {
+    const opens = (roles[i]! & OPENS) !== 0 && (beside || lastCloser > i)
+    const closes = (roles[i]! & CLOSES) !== 0 && (beside || firstOpener < i)
+    if (opens || closes) escapes.fill(1, starts[i], endOfRun(draft.text, char, starts[i]!, typed))
+  }
+}
+
+/** Whether a run could open or close emphasis or strikethrough, by either definition of punctuation. */
+function roleOf(text: string, char: string, from: number, to: number): number {
+  // Strikethrough knows one tilde or two (GFM 6.5).
+  if (char === '~' && to - from > 2) return 0
+  let role = 0
+  for (const symbols of [true, false]) {
+    const { left, right, before, after } = flanking(text, from, to, symbols)
+    if (char === '_' ? left && (!right || before === 'punctuation') : left) role |= OPENS
+    if (char === '_' ? right && (!left || after === 'punctuation') : right) role |= CLOSES
+  }
+  return role
+}
+
+/** A run of backticks opens code only where another of the same length follows. */
+function escapeBackticks(starts: readonly number[], draft: Draft, typed: Uint8Array, escapes: Uint8Array): void {
+  if (starts.length === 0) return
+  const hasCode = draft.spans.some((span) => draft.text[span.from] === '`')
+  if (starts.length === 1 && !hasCode) return
+  for (const from of starts) escapes.fill(1, from, endOfRun(draft.text, '`', from, typed))
+}

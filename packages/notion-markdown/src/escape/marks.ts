@@ -1,0 +1,65 @@
+// Where emphasis begins and ends (CommonMark 6.2), and which of the writer's marks a reader would not take for marks.
+import type { Draft, Mark } from '../phrasing.ts'
+
+type Kind = 'space' | 'punctuation' | 'word'
+
+/** What CommonMark takes a character for at the edge of a mark. Readers differ on symbols: 0.31 counts them as punctuation. */
+function kindOf(char: string, symbols: boolean): Kind {
+  if (char === '' || /\s/.test(char)) return 'space'
+  return (symbols ? /[\p{P}\p{S}]/u : /[\p{P}$+<=>^`|~]/u).test(char) ? 'punctuation' : 'word'
+}
+
+function charBefore(text: string, at: number): string {
+  if (at === 0) return ''
+  const low = text.charCodeAt(at - 1)
+  return low >= 0xdc00 && low <= 0xdfff && at > 1 ? text.slice(at - 2, at) : text[at - 1]!
+}
+
+function charAfter(text: string, at: number): string {
+  const code = text.codePointAt(at)
+  return code === undefined ? '' : String.fromCodePoint(code)
+}
+
+/** Left- and right-flanking (CommonMark 6.2), by the definition of punctuation that is asked for. */
+export function flanking(text: string, from: number, to: number, symbols: boolean): { left: boolean; right: boolean; before: Kind; after: Kind } {
+  const before = kindOf(charBefore(text, from), symbols)
+  const after = kindOf(charAfter(text, to), symbols)
+  const left = after !== 'space' && (after !== 'punctuation' || before !== 'word')
+  const right = before !== 'space' && (before !== 'punctuation' || after !== 'word')
+  return { left, right, before, after }
+}
+
+/**
+ * The marks that a reader would not take for marks where they stand (beside CJK text, or between punctuation and a
+ * word): those are written as HTML.
+ */
+export function tagBrokenMarks(draft: Draft): Set<Mark> {
+  const tagged = new Set<Mark>()
+  if (draft.marks.length === 0) return tagged
+  const ends = draft.marks.flatMap((mark) => [
+    { mark, at: mark.open, opens: true },
+    { mark, at: mark.close, opens: false },
+  ])
+  ends.sort((a, b) => a.at - b.at)
+  // Tagging a mark changes what stands beside its neighbours, so look again; a line that does not settle is all tags.
+  for (let round = 0; round < 4; round++) {
+    const before = tagged.size
+    const standing = ends.filter((end) => !tagged.has(end.mark))
+    for (let i = 0; i < standing.length; ) {
+      const first = standing[i]!
+      let to = first.at + first.mark.length
+      let last = i + 1
+      while (last < standing.length && standing[last]!.at === to && standing[last]!.mark.char === first.mark.char) to += standing[last++]!.mark.length
+      const run = standing.slice(i, last)
+      // A mark that ends where another begins: the characters would run together.
+      for (const end of run) if (end.opens && !first.opens) tagged.add(end.mark)
+      for (const symbols of [true, false]) {
+        const { left, right } = flanking(draft.text, first.at, to, symbols)
+        if (first.opens ? !left : !right) for (const end of run) tagged.add(end.mark)
+      }
+      i = last
+    }
+    if (tagged.size === before) return tagged
+  }
+  return new Set(draft.marks)
+}

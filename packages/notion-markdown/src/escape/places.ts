@@ -1,0 +1,103 @@
+// What a line is taken for as a whole: at its start, at its end, and where an address stands in it.
+import type { Draft } from '../phrasing.ts'
+
+/** TABLE of what a line could be taken for at its start: the test, and where the backslash goes. */
+const LINE_STARTS: readonly { first: RegExp; test: RegExp; offset?: (match: RegExpExecArray) => number; only?: 'first' | 'later' | 'item' }[] = [
+  { first: /#/, test: /^#{1,6}(?=[ \t]|$)/ }, // heading
+  { first: />/, test: /^>/ }, // quote
+  { first: /[-+*]/, test: /^[-+*](?=[ \t]|$)/, only: 'first' }, // item
+  { first: /[-+*]/, test: /^[-+*](?=[ \t])/, only: 'later' },
+  { first: /[-=]/, test: /^(?:-+|=+)[ \t]*$/, only: 'later' }, // underline of a heading
+  { first: /\d/, test: /^\d{1,9}(?=[.)](?:[ \t]|$))/, offset: (match) => match[0].length, only: 'first' }, // numbered item
+  { first: /[01]/, test: /^0{0,8}1(?=[.)](?:[ \t]|$))/, offset: (match) => match[0].length, only: 'later' },
+  { first: /`/, test: /^`{3,}[^`]*$/ }, // fence
+  { first: /[-:|]/, test: /^[-:| \t]+$/, only: 'later' }, // the line below a table's header
+  { first: /\[/, test: /^\[[ \txX]\](?=[ \t]|$)/, only: 'item' }, // to-do
+  { first: /\[/, test: /^\[![a-zA-Z]+\][ \t]*$/, only: 'first' }, // GitHub's alerts
+]
+
+/** What a line of a paragraph would be at its start, if its first characters were not escaped. */
+export function escapeLineStarts(draft: Draft, typed: Uint8Array, escapes: Uint8Array): void {
+  const { text } = draft
+  for (let from = 0; from <= text.length; ) {
+    const newline = text.indexOf('\n', from)
+    const end = newline < 0 ? text.length : newline
+    escapeLineStart(draft, typed, from, end, escapes)
+    from = end + 1
+  }
+}
+
+function escapeLineStart(draft: Draft, typed: Uint8Array, from: number, end: number, escapes: Uint8Array): void {
+  const { text, place } = draft
+  const first = text[from]
+  if (first === undefined || from === end) return
+  // What the writer put there (a mark, code, a link) begins no block.
+  if (/[*~`[]/.test(first) && !typed[from]) return
+  if (first === '~' && text.startsWith('~~~', from)) {
+    // A fence; each tilde, because two of them could still strike out.
+    for (let at = from; text[at] === '~'; at++) escapes[at] = 1
+    return
+  }
+  if (!/[#>+\-*_=\d`:|[]/.test(first)) return
+  // The `\` of a hard break is not part of what the line says.
+  const line = text.slice(from, text[end - 1] === '\\' && text[end] === '\n' ? end - 1 : end)
+  if (isDivider(line)) escapes[from] = 1
+  for (const row of LINE_STARTS) {
+    if (!row.first.test(first)) continue
+    if (row.only === 'item' ? place !== 'item' || from > 0 : row.only !== undefined && (row.only === 'first') !== (from === 0)) continue
+    const match = row.test.exec(line)
+    if (match) escapes[from + (row.offset?.(match) ?? 0)] = 1
+  }
+}
+
+/** Three or more of one sign, blanks between (CommonMark 4.1). */
+function isDivider(line: string): boolean {
+  const sign = line[0]!
+  if (!'-*_'.includes(sign)) return false
+  let count = 0
+  for (const char of line) {
+    if (char === sign) count++
+    else if (char !== ' ' && char !== '\t') return false
+  }
+  return count >= 3
+}
+
+/** A heading's own `#`s at its end would be taken for a closing sequence (CommonMark 4.2). */
+export function escapeClosingSequence(draft: Draft, escapes: Uint8Array): void {
+  const { text } = draft
+  let from = text.length
+  while (text[from - 1] === '#') from--
+  if (from < text.length && (from === 0 || text[from - 1] === ' ' || text[from - 1] === '\t')) escapes[from] = 1
+}
+
+const AUTOLINK = /(?:https?:\/\/|www\.)[^\s<]+/gi
+const AUTOLINK_TRAIL = '!"\'*,.:;?_~)'
+
+/**
+ * An address typed as text becomes a link by itself in GFM (6.9), with everything up to the next space. Where that would
+ * swallow a mark or a backslash of ours, the address is kept from being one.
+ */
+export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
+  const { text } = draft
+  if (!/https?:\/\/|www\./i.test(text)) return
+  // What of the writer's own an address must not swallow, besides backslashes.
+  const points = [...draft.marks.flatMap((mark) => [mark.open, mark.close]), ...draft.spans.map((span) => span.from)].sort((a, b) => a - b)
+  // Addresses in code, equations and links are none of GFM's business.
+  const own = [...draft.spans, ...draft.links].sort((a, b) => a.from - b.from)
+  let point = 0
+  let next = 0
+  AUTOLINK.lastIndex = 0
+  for (let match = AUTOLINK.exec(text); match; match = AUTOLINK.exec(text)) {
+    const from = match.index
+    let to = from + match[0].length
+    while (AUTOLINK_TRAIL.includes(text[to - 1]!)) to--
+    while (next < own.length && own[next]!.to <= from) next++
+    if (next < own.length && own[next]!.from <= from) {
+      AUTOLINK.lastIndex = own[next]!.to
+      continue
+    }
+    while (point < points.length && points[point]! <= from) point++
+    const swallows = (point < points.length && points[point]! < to) || escapes.subarray(from, to).includes(1)
+    if (swallows) escapes[from + (match[0].toLowerCase().startsWith('www') ? 3 : match[0].indexOf(':'))] = 1
+  }
+}

@@ -1,0 +1,25 @@
+/** How many pieces are put together at once. */
+const BATCH = 4096
+
+/**
+ * A long text in the making. Strings that grow by `+=` keep a node for each piece until they are read; a page of ten
+ * megabytes in tiny pieces would take a gigabyte that way.
+ */
+export class Pieces {
+  #done: string[] = []
+  #pieces: string[] = []
+
+  add(piece: string): void {
+    if (this.#pieces.push(piece) === BATCH) this.#gather()
+  }
+
+  toString(): string {
+    this.#gather()
+    return this.#done.length === 1 ? this.#done[0]! : this.#done.join('')
+  }
+
+  #gather(): void {
+    this.#done.push(this.#pieces.join(''))
+    this.#pieces = []
+  }
+}

@@ -1,0 +1,148 @@
+// Whole archives → one document: order, separators, links, assets, metadata, JSON.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { convertFile, convertShare, joinShares, InvalidArchive } from '@tollmark/notion-markdown/archive'
+import type { ConvertOptions } from '@tollmark/notion-markdown/archive'
+import { fromMarkdown } from 'mdast-util-from-markdown'
+import { parse } from 'yaml'
+import { temporaryFolder } from '../temporary.ts'
+import { zip } from '../zip.ts'
+
+const id = (n: number) => n.toString(16).padStart(32, '0')
+const page = (n: number, title: string, body: string, head = '') =>
+  `<html><head><title>${title}</title></head><body><article id="${id(n)}" class="page sans"><header>${head}<h1 class="page-title">${title}</h1></header><div class="page-body">${body}</div></article></body></html>`
+const link = (href: string, text: string) => `<figure class="link-to-page"><a href="${href}">${text}</a></figure>`
+
+interface Document {
+  object: string
+  title: string
+  markdown: string
+  pages: { id: string | null; parent_id: string | null; path: string; title: string; icon: string | null; anchor: string; source_url?: string; markdown: string; assets: unknown[] }[]
+  warnings: unknown[]
+}
+
+/** Converts an archive of these entries. */
+async function convert(t: TestContext, entries: Record<string, string | Buffer>, more: Partial<ConvertOptions> = {}): Promise<string> {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'export.zip')
+  writeFileSync(path, zip(entries))
+  let text = ''
+  const options: ConvertOptions = { path, kind: 'zip', fileName: 'export.zip', uploadedAt: new Date(0), format: 'markdown', includeMetadata: false, scratch: folder, ...more }
+  await convertFile(options, (piece) => void (text += piece))
+  return text
+}
+
+const HANDBOOK = {
+  [`Zebra ${id(9)}.html`]: page(9, 'Zebra', '<p>unlinked</p>'),
+  [`Home ${id(1)}/Beta ${id(3)}.html`]: page(3, 'Beta', `<p>See <a href="Beta%20${id(3)}/Deep%20${id(4)}.html">deep</a> and <a href="../Home%20${id(1)}.html">home</a></p>`),
+  [`Home ${id(1)}/Alpha ${id(2)}.html`]: page(2, 'Alpha', `<h1 id="h">Notes</h1><p>After <a href="Beta%20${id(3)}.html">beta</a></p><figure class="image"><a href="Alpha%20${id(2)}/a%20b.png"><img src="Alpha%20${id(2)}/a%20b.png"/></a></figure>`),
+  [`Home ${id(1)}/Alpha ${id(2)}/a b.png`]: 'png',
+  [`Home ${id(1)}/Beta ${id(3)}/Deep ${id(4)}.html`]: page(4, 'Deep', '<h2 id="n">Notes</h2><figure class="image"><img src="gone.png"/></figure>'),
+  [`Home ${id(1)}/Orphan ${id(5)}.html`]: page(5, 'Orphan', ''),
+  [`Home ${id(1)}.html`]: page(1, 'Home', link(`Home%20${id(1)}/Beta%20${id(3)}.html`, 'Beta') + '<hr/>' + link(`Home%20${id(1)}/Alpha%20${id(2)}.html`, 'Alpha') + `<p><a href="https://www.notion.so/Zebra-${id(9)}?pvs=21">z</a></p>`, '<div class="page-header-icon undefined"><span class="icon">📘</span></div>'),
+}
+
+test('pages stand in the reader’s order, parted by rules that no divider is', async (t) => {
+  const text = await convert(t, HANDBOOK)
+  assert.deepEqual(text.split('\n\n---\n\n').map((part) => part.slice(0, part.indexOf('\n'))), ['# 📘 Home', '# Beta', '# Deep', '# Alpha', '# Zebra', '# Orphan'])
+  assert.match(text, /\n\*\*\*\n/)
+  assert.ok(text.endsWith('# Orphan\n'))
+})
+
+test('links between pages lead to headings that are there, whatever else has their name', async (t) => {
+  const text = await convert(t, HANDBOOK)
+  assert.match(text, /\[Beta\]\(#beta\)/)
+  assert.match(text, /\[home\]\(#-home\)/)
+  assert.match(text, /\[z\]\(#zebra\)/)
+  assert.match(text, /!\[\]\(Home%200{31}1\/Alpha%200{31}2\/a%20b\.png\)/)
+  const slugs = new Set((JSON.parse(await convert(t, HANDBOOK, { format: 'json' })) as Document).pages.map((one) => one.anchor))
+  for (const [, target] of text.matchAll(/\]\(#([^)]*)\)/g)) assert.ok(slugs.has(target!), target)
+})
+
+test('headings of the same name get slugs of their own over the whole document', async (t) => {
+  const toc = '<nav class="table_of_contents"><div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#x">Same</a></div></nav><h1 id="x">Same</h1>'
+  const text = await convert(t, { 'a.html': page(1, 'Same', toc), 'b.html': page(2, 'Same', toc) })
+  assert.deepEqual([...text.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1]), ['same-1', 'same-3'])
+})
+
+test('the front matter says of each page where it comes from', async (t) => {
+  const text = await convert(t, HANDBOOK, { includeMetadata: true })
+  const yaml = parse(text.slice(4, text.indexOf('\n---\n'))) as Record<string, unknown> & { pages: unknown[] }
+  assert.equal(yaml['title'], 'Home')
+  assert.equal(yaml['exported_at'], '2026-11-03T09:12:44Z')
+  assert.equal(yaml['source_url'], `https://www.notion.so/${id(1)}`)
+  assert.equal(yaml.pages.length, 6)
+  assert.deepEqual(yaml.pages[0], { title: 'Home', exported_at: '2026-11-03T09:12:44Z', source_url: `https://www.notion.so/${id(1)}`, anchor: '-home' })
+  assert.match(text, /^---\n[^]*?\n---\n\n# 📘 Home\n/)
+})
+
+test('a single page has the time of its upload, and no list of pages', async (t) => {
+  const path = join(temporaryFolder(t), 'page.html')
+  writeFileSync(path, '<html><body><p>x</p></body></html>')
+  let text = ''
+  await convertFile({ path, kind: 'html', fileName: 'My: page.html', uploadedAt: new Date(86_400_000), format: 'markdown', includeMetadata: true }, (piece) => void (text += piece))
+  assert.equal(text, '---\ntitle: "My: page"\nexported_at: 1970-01-02T00:00:00Z\nsource_url: null\n---\n\n# My: page\n\nx\n')
+})
+
+test('JSON holds the same document, its pages, and what could not be carried over', async (t) => {
+  const document = JSON.parse(await convert(t, HANDBOOK, { format: 'json' })) as Document
+  assert.equal(document.object, 'document')
+  assert.equal(document.title, 'Home')
+  assert.equal(document.markdown, await convert(t, HANDBOOK))
+  assert.equal(document.markdown, document.pages.map((one) => one.markdown).join('\n---\n\n'))
+  assert.deepEqual(document.pages.map((one) => one.parent_id), [null, id(1), id(3), id(1), id(1), id(1)])
+  assert.deepEqual(Object.keys(document.pages[0]!), ['id', 'parent_id', 'path', 'title', 'icon', 'anchor', 'properties', 'markdown', 'assets'])
+  assert.deepEqual(document.pages[3]!.assets, [{ path: `Home%20${id(1)}/Alpha%20${id(2)}/a%20b.png`, kind: 'image', in_archive: true }])
+  assert.deepEqual(document.warnings, [{ code: 'asset_missing', page: `Home ${id(1)}/Beta ${id(3)}/Deep ${id(4)}.html`, detail: `"Home ${id(1)}/Beta ${id(3)}/gone.png" is not in the archive.` }])
+  const metadata = JSON.parse(await convert(t, HANDBOOK, { format: 'json', includeMetadata: true })) as Document
+  assert.equal(metadata.pages[0]!.source_url, `https://www.notion.so/${id(1)}`)
+  assert.equal(metadata.markdown, document.markdown)
+})
+
+test('the sitemap comes first and gives the order of what pages do not link to', async (t) => {
+  const sitemap = `<!DOCTYPE html><html><head><title>Export-x</title></head><body><ul id="id::w"><li><h3>Workspace details:</h3></li><li><ul id="id::b"><a href="B ${id(2)}.html">B ${id(2)}.html</a></ul></li><li><ul id="id::a"><a href="A ${id(1)}.html">A ${id(1)}.html</a></ul></li></ul></body></html>`
+  const text = await convert(t, { [`A ${id(1)}.html`]: page(1, 'A', ''), [`B ${id(2)}.html`]: page(2, 'B', ''), 'index.html': sitemap })
+  assert.equal(text, `# Export-x\n\n#### Workspace details:\n\n- [B ${id(2)}.html](#b)\n- [A ${id(1)}.html](#a)\n\n---\n\n# B\n\n---\n\n# A\n`)
+})
+
+test('names that macOS repacked, or that the exporter encoded twice, are found', async (t) => {
+  const text = await convert(t, {
+    'a.html': page(1, 'A', '<p><a href="Einf%C3%BChrung.html">e</a></p><figure class="image"><img src="%25D0%25BA.jpg"/></figure>'),
+    ['Einf\u0075\u0308hrung.html']: page(2, 'Einführung', ''),
+    '%D0%BA.jpg': 'x',
+  })
+  assert.match(text, /\[e\]\(#einführung\)/)
+  assert.match(text, /!\[\]\(%25D0%25BA\.jpg\)/)
+})
+
+test('a thousand pages in a chain are no deep recursion', async (t) => {
+  const chain = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`p${i}.html`, page(i + 1, `P${i}`, `<a href="p${i + 1}.html">next</a>`)]))
+  const text = await convert(t, chain)
+  assert.equal(text.split('\n---\n').length, 3000)
+  assert.ok(text.indexOf('# P2999\n') > text.indexOf('# P2998\n'))
+})
+
+test('pages converted in shares make the same document', async (t) => {
+  const whole = await convert(t, HANDBOOK)
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'export.zip')
+  writeFileSync(path, zip(HANDBOOK))
+  const options = { path, kind: 'zip', fileName: 'export.zip', uploadedAt: new Date(0), format: 'markdown', includeMetadata: false, scratch: folder } as const
+  for (let index = 0; index < 3; index++) await convertShare(options, { index, of: 3 })
+  let text = ''
+  await joinShares(options, 3, (piece) => void (text += piece))
+  assert.equal(text, whole)
+})
+
+test('a page whose tree would not fit into memory is refused', async (t) => {
+  await assert.rejects(convert(t, { 'a.html': '<p>x'.repeat(1_600_000) }), (error) => error instanceof InvalidArchive && /more than 1,500,000 tags and lines/.test(error.detail))
+})
+
+test('a document is one outline: one title a page, nothing of the same rank below it', async (t) => {
+  const tree = fromMarkdown(await convert(t, HANDBOOK))
+  const titles = tree.children.filter((node) => node.type === 'heading' && node.depth === 1)
+  assert.equal(titles.length, 6)
+})
