@@ -28,6 +28,7 @@ class Reader {
   blocks: Block[] = []
   faults: string[] = []
   #source: string
+  #inCell = false
 
   constructor(source: string) {
     this.#source = source
@@ -131,7 +132,14 @@ class Reader {
   }
 
   #rows(table: Table): Run[][][] {
-    return table.children.map((row) => row.children.map((cell) => this.#phrasing(cell.children, []).map((run) => (run.math ? { ...run, text: cellTex(unescapePipes(run.text)) } : run))))
+    this.#inCell = true
+    const rows = table.children.map((row) => row.children.map((cell) => this.#cell(cell.children)))
+    this.#inCell = false
+    return rows
+  }
+
+  #cell(nodes: readonly PhrasingContent[]): Run[] {
+    return this.#phrasing(nodes, []).map((run) => (run.math ? { ...run, text: cellTex(unescapePipes(run.text)) } : run))
   }
 
   /** A paragraph; one that holds nothing but images is so many images. */
@@ -152,8 +160,10 @@ class Reader {
       if (node.type === 'html') {
         const [, end, name = ''] = /^<(\/?)([a-z][a-z0-9]*)\s*\/?>$/.exec(node.value) ?? []
         const mark = INLINE_HTML[name]
-        if (name === 'br') runs.push({ text: '\n', marks })
-        else if (!mark) this.#fault('raw HTML', node.value)
+        if (name === 'br') {
+          if (!this.#inCell) this.#fault('<br> outside of a table', this.#slice(node))
+          runs.push({ text: '\n', marks })
+        } else if (!mark) this.#fault('raw HTML', node.value)
         else if (!end) marks = [...marks, mark]
         else if (marks.includes(mark) && !outer.includes(mark)) marks = marks.filter((inner) => inner !== mark)
         else this.#fault('an end tag without a beginning', node.value)

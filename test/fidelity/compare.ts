@@ -55,7 +55,7 @@ function form(markdown: string): Difference[] {
     [markdown.includes('\r'), 'a carriage return'],
     [!markdown.endsWith('\n') || markdown.endsWith('\n\n'), 'not one final newline'],
     [markdown.startsWith('\n'), 'a blank line at the beginning'],
-    [markdown.includes('\u{FEFF}'), 'a byte order mark'],
+    [markdown.startsWith('\u{FEFF}'), 'a byte order mark'],
     [!markdown.isWellFormed(), 'half a surrogate pair'],
     [/\n\n\n/.test(withoutCode(markdown)), 'two blank lines together'],
   ]
@@ -198,7 +198,7 @@ function compareBlocks(a: Block, b: Block, where: string): Difference[] {
     expect('list', a.list, b.list)
     expect('list', a.number, b.number)
     expect('list', a.checked, b.checked)
-    if (a.list === b.list) expect('list', a.opens ? 'a list begins' : 'the list goes on', b.opens ? 'a list begins' : 'the list goes on')
+    if (a.list === b.list && a.opens !== undefined) expect('list', a.opens ? 'a list begins' : 'the list goes on', b.opens ? 'a list begins' : 'the list goes on')
   }
   if ((a.kind === 'heading' && b.kind === 'heading' && a.level > 0) || (a.kind === 'toggle' && b.kind === 'toggle')) expect('level', a.level, (b as typeof a).level)
   if (a.kind === 'code' && b.kind === 'code') {

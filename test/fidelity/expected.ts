@@ -30,7 +30,7 @@ export function readExport(html: string, fileName = ''): Outline {
   reader.blocks.push({ kind: 'heading', depth: 0, level: 1, runs })
   const rest = (nodes: readonly Node[]) => nodes.filter((node) => node !== heading && node !== icon && !(isElement(node) && hasClass(node, 'page-cover-image')))
   if (root) reader.flow(rest(root.childNodes).flatMap((node) => (node === header ? rest(header.childNodes) : [node])), 0)
-  return { blocks: resolveAnchors(reader.blocks), words: wordsOfPage(html, title), faults: [] }
+  return { blocks: resolveAnchors(reader.blocks), words: wordsOfPage(document, title), faults: [] }
 }
 
 /** Whether the page is the sitemap that a workspace export begins with, and no page of the export. */
@@ -48,7 +48,7 @@ function titleOf(document: readonly Node[], fileName: string): string {
 class Reader {
   blocks: Block[] = []
   /** The list at each depth that the next item may continue. */
-  #open = new Map<number, { list: ListKind; number: number }>()
+  #open = new Map<number, { list: ListKind; number: number; /** a block that shows nothing came after */ unsure?: true }>()
 
   /** Reads a container's content: blocks as they come, stray inline content between them as paragraphs. */
   flow(nodes: readonly Node[], depth: number): void {
@@ -93,10 +93,17 @@ class Reader {
     return this.flow(childNodes, depth)
   }
 
+  /** After a block that shows nothing, such as an empty heading, a list may go on or begin anew. */
+  #unsure(depth: number): void {
+    const open = this.#open.get(depth)
+    if (open) open.unsure = true
+  }
+
   #heading(element: Element, level: number, depth: number): void {
     const runs = readRuns(element.childNodes)
     const anyLevel = hasClass(element, 'collection-title')
-    if (!isBlank(runs)) this.#push({ kind: 'heading', depth, level: anyLevel ? 0 : Math.min(level + 1, 6), id: attribute(element, 'id'), runs })
+    if (isBlank(runs)) return this.#unsure(depth)
+    this.#push({ kind: 'heading', depth, level: anyLevel ? 0 : Math.min(level + 1, 6), id: attribute(element, 'id'), runs })
   }
 
   /** A paragraph's children stand beside it: a parser ends the `<p>` at their `<div>`, and Markdown has no indented paragraph. */
@@ -117,7 +124,8 @@ class Reader {
         continue
       }
       const open = this.#open.get(depth)
-      const opens = open?.list !== list || (list === 'number' && open.number + 1 !== number)
+      const goesOn = open?.list === list && (list !== 'number' || open.number + 1 === number)
+      const opens = goesOn && open.unsure ? undefined : !goesOn
       const [box] = list === 'todo' ? find(item.childNodes, (inner) => hasClass(inner, 'checkbox')) : []
       this.#push({
         kind: 'item', depth, list, opens,
@@ -141,11 +149,14 @@ class Reader {
   /** A quotation; `icon` (a callout's) stands in front of its first paragraph. */
   #quote(nodes: readonly Node[], depth: number, icon: string): void {
     const at = this.blocks.length
+    const open = this.#open.get(depth)
     this.#push({ kind: 'quote', depth })
     this.flow(nodes, depth + 1)
     const first = this.blocks[at + 1]
     if (icon === '') {
-      if (!first) this.blocks.pop()
+      if (first) return
+      this.blocks.pop()
+      if (open) this.#open.set(depth, { ...open, unsure: true })
     } else if (first?.kind === 'paragraph') first.runs = [{ text: `${icon} `, marks: [] }, ...withoutLeadingSpace(first.runs)]
     else this.blocks.splice(at + 1, 0, { kind: 'paragraph', depth: depth + 1, runs: [{ text: icon, marks: [] }] })
   }
@@ -232,10 +243,13 @@ function cellRuns(cell: Element): Run[] {
   return parts.flatMap((runs, index) => (index === 0 ? runs : [{ text: ', ', marks: [] }, ...runs]))
 }
 
+/** Unmarked text without the space around it. */
+const withoutEdges = (runs: readonly Run[]): Run[] => [{ text: plainText(runs), marks: [] }]
+
 function bookmarkRuns(bookmark: Element): Run[] {
   const part = (name: string) => find(bookmark.childNodes, (inner) => hasClass(inner, name)).flatMap((inner) => readRuns(inner.childNodes))
   const address = attribute(bookmark, 'href')
-  const title = [part('bookmark-title'), part('bookmark-href'), [{ text: address, marks: [] }]].find((runs) => !isBlank(runs)) ?? []
+  const title = withoutEdges([part('bookmark-title'), part('bookmark-href'), [{ text: address, marks: [] }]].find((runs) => !isBlank(runs)) ?? [])
   const description = part('bookmark-description')
   const link = isUnsafe(address) ? title : linkRuns(title, address, [])
   return isBlank(description) ? link : [...link, { text: ': ', marks: [] }, ...description]

@@ -15,7 +15,7 @@ export type ListKind = 'bullet' | 'number' | 'todo'
 export type Block = { depth: number } & (
   | { kind: 'heading'; /** 1 to 6; 0 where any level will do */ level: number; id?: string; runs: Run[] }
   | { kind: 'paragraph'; runs: Run[] }
-  | { kind: 'item'; list: ListKind; number?: number; checked?: boolean; /** whether a list begins here */ opens: boolean }
+  | { kind: 'item'; list: ListKind; number?: number; checked?: boolean; /** whether a list begins here; undefined where that is all the same */ opens: boolean | undefined }
   | { kind: 'quote' }
   | { kind: 'toggle'; /** 0 without a heading in the summary */ level: number; id?: string; runs: Run[] }
   | { kind: 'code'; lang: string; text: string }

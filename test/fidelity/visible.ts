@@ -1,6 +1,6 @@
 // The words that a reader sees, straight from a tree of elements, with no notion of blocks or marks. It reads the exporter's
 // HTML and, as a second opinion, the HTML that the Markdown renders to.
-import { attribute, elements, find, hasClass, isElement, isEquation, isInvisible, isPictogram, isText, parseDocument, parsePart, texOf, type Element, type Node } from './dom.ts'
+import { attribute, elements, find, hasClass, isElement, isEquation, isInvisible, isPictogram, isText, parsePart, texOf, type Element, type Node } from './dom.ts'
 import { cellTex, plainTex, splitWords } from './outline.ts'
 
 /** Elements that do not part words; every other does. */
@@ -45,7 +45,7 @@ type Place = 'cell' | 'summary' | ''
 
 /** Stands before and after an equation until all text is there: equations that touch are parted by a space. */
 const EDGE = '\u{E010}'
-const PARTED = /\u{E010}\s*\u{E010}/gu
+const PARTED = /\u{E010}[ \t\n]*\u{E010}/gu
 
 function collect(nodes: readonly Node[], place: Place): string {
   return nodes.map((node) => (isText(node) ? node.value : isElement(node) ? read(node, place) : '')).join('')
@@ -80,8 +80,7 @@ function bookmark(element: Element): string {
 }
 
 /** The visible words of an exported page. `title` stands in where the page shows none. */
-export function wordsOfPage(html: string, title: string): string[] {
-  const nodes = parseDocument(html)
+export function wordsOfPage(nodes: readonly Node[], title: string): string[] {
   const shown = find(nodes, (element) => hasClass(element, 'page-title')).some((heading) => collect(heading.childNodes, '').trim() !== '')
   const text = collect(nodes, '')
   if (shown) return words(text)
