@@ -60,7 +60,7 @@ const areas = {
     atOnce: setting('TOLLMARK_CONVERSIONS', integer(1, 256), null, 'Conversions that run at once; unset, one for each processor.'),
     queue: setting('TOLLMARK_CONVERSION_QUEUE', integer(0, 100_000), '200', 'Conversions that may wait for their turn; more are answered 503.'),
     uploads: setting('TOLLMARK_UPLOADS', integer(1, 100_000), '100', 'Uploads that may be under way at once; more are answered 503.'),
-    uploadIdle: setting('TOLLMARK_UPLOAD_IDLE', duration, '30s', 'How long an upload may send nothing before it is given up.'),
+    transferIdle: setting('TOLLMARK_TRANSFER_IDLE', duration, '30s', 'How long an upload or an answer may stand still before it is given up.'),
     deadline: setting('TOLLMARK_CONVERSION_DEADLINE', duration, '2m', 'How long one conversion may run.'),
     heap: setting('TOLLMARK_CONVERSION_HEAP', bytes, '256MB', 'Memory that one conversion may use for its own objects.'),
     retention: setting('TOLLMARK_RESULT_RETENTION', duration, '24h', 'How long the result of a job is kept.'),

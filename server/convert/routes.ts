@@ -111,7 +111,7 @@ export function convertRoutes({ store, blobs, scratch, workers, instance, plans,
     // 4. Give the first request's answer again, or take its place.
     if (!admission.reservation) {
       const outcome = await answerOrTurn(store, admission, print, clock, gone)
-      if ('answer' in outcome) return answerFrom(outcome.answer.contentType, await blobs.open(outcome.answer.blobId))
+      if ('answer' in outcome) return answerFrom(c, outcome.answer.contentType, await blobs.open(outcome.answer.blobId), limits.transferIdle)
       admission = outcome.turn
     }
 
@@ -127,7 +127,7 @@ export function convertRoutes({ store, blobs, scratch, workers, instance, plans,
     counted = true
 
     // 7. Answer. The open file outlives its name.
-    return answerFrom(contentType, blobId === undefined ? await openFile(output.path) : await blobs.open(blobId))
+    return answerFrom(c, contentType, blobId === undefined ? await openFile(output.path) : await blobs.open(blobId), limits.transferIdle)
   }
 
   api.openAPIRegistry.registerPath(convertRoute)
@@ -145,7 +145,9 @@ async function openFile(path: string): Promise<OpenedFile> {
   return { size: (await file.stat()).size, stream: createReadStream('', { fd: file }) }
 }
 
-function answerFrom(contentType: string, { size, stream }: OpenedFile): Response {
+/** The document as it lies on the disk. A caller that stops reading it is left after `idle` milliseconds. */
+function answerFrom(c: ApiContext, contentType: string, { size, stream }: OpenedFile, idle: number): Response {
+  c.env.outgoing.setTimeout(idle)
   const body = Readable.toWeb(stream) as ReadableStream<Uint8Array>
   return new Response(body, { headers: { 'content-type': contentType, 'content-length': String(size) } })
 }
