@@ -18,14 +18,14 @@ import { abandon, admit, answerOrTurn, countConversion, readKey } from './admiss
 import { fingerprint } from './fingerprint.ts'
 import { receiveUpload } from './upload.ts'
 import type { Format } from './upload.ts'
-import type { Workers } from './workers.ts'
+import type { Converters } from './converters.ts'
 
 /** What the conversion's routes work with. */
 export interface ConvertParts {
   store: Store
   blobs: BlobStore
   scratch: Scratch
-  workers: Workers
+  converters: Converters
   instance: Instance
   plans: Plans
   clock: () => number
@@ -79,7 +79,7 @@ const convertRoute = createRoute({
 })
 
 /** The conversion's routes. */
-export function convertRoutes({ store, blobs, scratch, workers, instance, plans, clock, limits }: ConvertParts): Api {
+export function convertRoutes({ store, blobs, scratch, converters, instance, plans, clock, limits }: ConvertParts): Api {
   const api = newApi()
   let underWay = 0
 
@@ -118,7 +118,7 @@ export function convertRoutes({ store, blobs, scratch, workers, instance, plans,
     // 5. Convert it.
     const [output, workspace] = [end.use(scratch.place()), end.use(scratch.place())]
     const task = { ...upload, path: source.path, uploadedAt: clock(), scratch: workspace.path, output: output.path }
-    await workers.run(task, { signal: gone })
+    await converters.run(task, { signal: gone })
 
     // 6. Count it, and keep the answer for its key; then nothing can take the success back.
     const contentType = CONTENT_TYPES[upload.format]

@@ -5,7 +5,7 @@ import { convertFile } from './engine.ts'
 import type { FileKind } from './sniff.ts'
 import type { Format } from './upload.ts'
 
-/** What to convert. Plain data: it crosses to a worker process. */
+/** What to convert. Plain data: it crosses to a converter process. */
 export interface Task {
   /** The exported file. */
   readonly path: string

@@ -1,4 +1,4 @@
-// The pool of worker processes: conversions never run in the process that serves requests. A conversion that takes too long or too much memory
+// The pool of converter processes: conversions never run in the process that serves requests. A conversion that takes too long or too much memory
 // ends with its process, and takes nobody with it.
 //
 // Processes and not threads, because a thread that runs out of memory takes the whole process along unless V8 gets to a check in time. Measured with
@@ -13,14 +13,14 @@ import { fileURLToPath } from 'node:url'
 import { Problem } from '../errors.ts'
 import type { Converted, Progress, Task } from './run.ts'
 
-/** What a worker sends. */
-export type FromWorker =
+/** What a converter sends. */
+export type FromConverter =
   | { readonly progress: Progress }
   | { readonly converted: Converted }
   | { readonly invalid: string }
   | { readonly failed: { readonly stack: string; readonly errno: string | undefined } }
 
-export interface WorkerLimits {
+export interface ConverterLimits {
   /** Conversions at once. */
   readonly atOnce: number
   /** Conversions that may wait. */
@@ -31,7 +31,7 @@ export interface WorkerLimits {
   readonly heap: number
 }
 
-export interface Workers extends AsyncDisposable {
+export interface Converters extends AsyncDisposable {
   /**
    * Runs one conversion, in turn.
    *
@@ -51,47 +51,47 @@ interface Item {
   stop?: () => void
 }
 
-/** The program of the workers. */
-const PROGRAM = new URL('worker.ts', import.meta.url)
+/** The program of the converters. */
+const PROGRAM = new URL('converter.ts', import.meta.url)
 /** Seconds after which a refused caller should try again. */
 const RETRY_AFTER = 5
-/** Milliseconds after which a worker without work is ended, but for the last one. */
+/** Milliseconds after which a converter without work is ended, but for the last one. */
 const KEPT_IDLE = 60_000
-/** Letters of a worker's last words that are kept for the log. */
+/** Letters of a converter's last words that are kept for the log. */
 const LAST_WORDS = 4000
 
-/** Opens the pool; one worker is started at once so that the first conversion does not wait for it. */
-export function openWorkers({ atOnce, queue, deadline, heap }: WorkerLimits, program: URL = PROGRAM): Workers {
+/** Opens the pool; one converter is started at once so that the first conversion does not wait for it. */
+export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimits, program: URL = PROGRAM): Converters {
   const waiting: Item[] = []
   const idle = new Map<ChildProcess, NodeJS.Timeout>()
   const all = new Set<ChildProcess>()
   let closed = false
 
   const start = (): ChildProcess => {
-    const worker = startWorker(program, heap)
-    all.add(worker)
-    worker.once('exit', () => {
-      all.delete(worker)
-      clearTimeout(idle.get(worker))
-      idle.delete(worker)
+    const converter = startConverter(program, heap)
+    all.add(converter)
+    converter.once('exit', () => {
+      all.delete(converter)
+      clearTimeout(idle.get(converter))
+      idle.delete(converter)
       next()
     })
-    return worker
+    return converter
   }
 
-  const rest = (worker: ChildProcess): void => {
+  const rest = (converter: ChildProcess): void => {
     const retire = (): void => {
-      if (all.size > 1) worker.kill('SIGKILL')
+      if (all.size > 1) converter.kill('SIGKILL')
     }
-    idle.set(worker, setTimeout(retire, KEPT_IDLE).unref())
+    idle.set(converter, setTimeout(retire, KEPT_IDLE).unref())
   }
 
   const takeIdle = (): ChildProcess | undefined => {
-    const [worker] = idle.keys()
-    if (!worker) return undefined
-    clearTimeout(idle.get(worker))
-    idle.delete(worker)
-    return worker
+    const [converter] = idle.keys()
+    if (!converter) return undefined
+    clearTimeout(idle.get(converter))
+    idle.delete(converter)
+    return converter
   }
 
   const next = (): void => {
@@ -99,15 +99,15 @@ export function openWorkers({ atOnce, queue, deadline, heap }: WorkerLimits, pro
     while (waiting.length > 0 && (idle.size > 0 || all.size < atOnce)) perform(waiting.shift()!, takeIdle() ?? start())
   }
 
-  const perform = (item: Item, worker: ChildProcess): void => {
+  const perform = (item: Item, converter: ChildProcess): void => {
     let lastWords = ''
     const onWords = (words: string): void => {
       lastWords = (lastWords + words).slice(-LAST_WORDS)
     }
-    const onMessage = (message: FromWorker): void => {
+    const onMessage = (message: FromConverter): void => {
       if ('progress' in message) return item.progress(message.progress)
       leave()
-      rest(worker)
+      rest(converter)
       if ('converted' in message) item.resolve(message.converted)
       else if ('invalid' in message) item.reject(new Problem('invalid_file', message.invalid))
       else item.reject(rebuilt(message.failed))
@@ -119,20 +119,20 @@ export function openWorkers({ atOnce, queue, deadline, heap }: WorkerLimits, pro
     }
     const leave = (): void => {
       clearTimeout(timer)
-      worker.off('message', onMessage).off('exit', onExit)
-      worker.stderr?.off('data', onWords)
+      converter.off('message', onMessage).off('exit', onExit)
+      converter.stderr?.off('data', onWords)
     }
     item.stop = () => {
       leave()
-      worker.kill('SIGKILL')
+      converter.kill('SIGKILL')
     }
     const timer = setTimeout(() => {
       item.stop?.()
       item.reject(new Problem('invalid_file', `The file takes longer than ${deadline / 1000} seconds to convert. Export it in smaller parts.`))
     }, deadline)
-    worker.on('message', onMessage).on('exit', onExit)
-    worker.stderr?.on('data', onWords)
-    worker.send(item.task)
+    converter.on('message', onMessage).on('exit', onExit)
+    converter.stderr?.on('data', onWords)
+    converter.send(item.task)
   }
 
   rest(start())
@@ -164,41 +164,41 @@ export function openWorkers({ atOnce, queue, deadline, heap }: WorkerLimits, pro
   }
 }
 
-function startWorker(program: URL, heap: number): ChildProcess {
+function startConverter(program: URL, heap: number): ChildProcess {
   const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
-  const worker = fork(fileURLToPath(program), {
+  const converter = fork(fileURLToPath(program), {
     execArgv: ['--conditions=source', '--disable-warning=ExperimentalWarning', `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`],
     // Nothing of the server's environment: it holds secrets. The time zone of the machine must not show in a document.
     env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  worker.stderr?.setEncoding('utf8').resume()
-  // A worker that dies while it is sent something, or could not be started, is told by its exit.
-  worker.on('error', () => {})
+  converter.stderr?.setEncoding('utf8').resume()
+  // A converter that dies while it is sent something, or could not be started, is told by its exit.
+  converter.on('error', () => {})
   try {
-    if (worker.pid !== undefined) setPriority(worker.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    if (converter.pid !== undefined) setPriority(converter.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
     // Not allowed here: conversions then compete with requests on equal terms.
   }
-  return worker
+  return converter
 }
 
-/** Ends a worker; resolves when it is gone. */
-function end(worker: ChildProcess): Promise<void> {
+/** Ends a converter; resolves when it is gone. */
+function end(converter: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
-    worker.once('exit', () => resolve())
-    worker.kill('SIGKILL')
+    converter.once('exit', () => resolve())
+    converter.kill('SIGKILL')
   })
 }
 
-/** Why a worker that nobody ended has ended. V8 aborts when the heap is full. */
+/** Why a converter that nobody ended has ended. V8 aborts when the heap is full. */
 function ended(code: number | null, signal: string | null, lastWords: string): Error {
-  const cause = new Error(`the worker ended with ${signal ?? code}: ${lastWords}`)
+  const cause = new Error(`the converter ended with ${signal ?? code}: ${lastWords}`)
   if (signal !== 'SIGABRT' && !/heap out of memory/.test(lastWords)) return cause
   return new Problem('invalid_file', 'The file needs more memory to convert than is allowed. Export it in smaller parts.', { cause })
 }
 
-/** An error that was thrown in a worker, with its own stack and the system's error code. */
+/** An error that was thrown in a converter, with its own stack and the system's error code. */
 function rebuilt({ stack, errno }: { stack: string; errno: string | undefined }): Error {
   return Object.assign(new Error('a conversion has failed'), { stack, ...(errno === undefined ? {} : { code: errno }) })
 }

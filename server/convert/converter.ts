@@ -1,9 +1,9 @@
-// A worker process of the pool: takes one task after the other, reports progress, answers.
+// A converter process of the pool: takes one task after the other, reports progress, answers.
 import { run } from './run.ts'
 import type { Task } from './run.ts'
-import type { FromWorker } from './workers.ts'
+import type { FromConverter } from './converters.ts'
 
-function send(message: FromWorker): void {
+function send(message: FromConverter): void {
   process.send?.(message)
 }
 
@@ -13,7 +13,7 @@ function faultOfFile(error: unknown): string | undefined {
   return known ? String(error.detail) : undefined
 }
 
-async function answer(task: Task): Promise<FromWorker> {
+async function answer(task: Task): Promise<FromConverter> {
   try {
     return { converted: await run(task, (progress) => send({ progress })) }
   } catch (error) {
