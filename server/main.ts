@@ -5,7 +5,7 @@ import { readPlans } from './accounts/plans.ts'
 import { app } from './app.ts'
 import { environment, readConfig, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
-import { openThreads } from './convert/threads.ts'
+import { openConverters } from './convert/converters.ts'
 import { listen } from './listen.ts'
 import type { RawHandler } from './listen.ts'
 import { openLog } from './log.ts'
@@ -50,7 +50,7 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
   const scratch = starting.use(openScratch(join(storage.data, 'scratch'), instance.id, living.map((row) => row.id)))
   const blobs = folderBlobs(join(storage.data, 'blobs'))
   starting.use(sweepRegularly(store, blobs, clock, (error) => log.error('expired files cannot be deleted', error)))
-  const threads = starting.use(openThreads({ ...conversion, threads: conversion.threads ?? availableParallelism() }))
+  const converters = starting.use(openConverters({ ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }))
 
   const health = {
     troubles: async () => {
@@ -59,7 +59,7 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
       return readable && !instance.failing() ? [] : ['the store does not answer']
     },
   }
-  const parts = { store, blobs, scratch, threads, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxy }
+  const parts = { store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxy }
   const listening = await listen(app(parts), server.host, server.port, server.headersTimeout)
   starting.defer(() => {
     stopping = true

@@ -68,8 +68,9 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/'] },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite.ts'] },
   { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/'] },
-  { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'packages/cli/'] },
-  { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'server/convert/', 'packages/notion-markdown/src/archive/'] },
+  { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'server/convert/converter.ts', 'packages/cli/'] },
+  { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'packages/notion-markdown/src/archive/'] },
+  { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/convert/converters.ts'] },
 ]
 
 interface Import {

@@ -1,27 +1,27 @@
-// A conversion: its steps, on the pool's threads.
+// A conversion: its steps, on the pool's converters.
 import { stat } from 'node:fs/promises'
 import type { Progress, Task } from './run.ts'
-import type { Threads } from './threads.ts'
+import type { Converters } from './converters.ts'
 
-/** From this size on an archive is worth more than one thread: opening it once more costs less than half of its pages. */
+/** From this size on an archive is worth more than one converter: opening it once more costs less than half of its pages. */
 const DIVIDED = 512 * 1024
 
 /**
- * Converts one file. The pages of a large archive are shared out to all threads.
+ * Converts one file. The pages of a large archive are shared out to all converters.
  *
  * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason
  * @throws Problem `invalid_file` where the file is at fault, `too_many_uploads` where too many wait
  */
-export async function convert(task: Task, threads: Threads, more: { signal?: AbortSignal; onProgress?: (progress: Progress) => void } = {}): Promise<void> {
-  const isDivided = task.kind === 'zip' && threads.size > 1 && (await stat(task.path)).size >= DIVIDED
-  if (!isDivided) return threads.run(task, { whole: true }, more)
+export async function convert(task: Task, converters: Converters, more: { signal?: AbortSignal; onProgress?: (progress: Progress) => void } = {}): Promise<void> {
+  const isDivided = task.kind === 'zip' && converters.size > 1 && (await stat(task.path)).size >= DIVIDED
+  if (!isDivided) return converters.run(task, { whole: true }, more)
 
   // One share that fails ends the others.
   const failed = new AbortController()
   const signal = more.signal ? AbortSignal.any([more.signal, failed.signal]) : failed.signal
-  const shares = Array.from({ length: threads.size }, (_, index): Progress => ({ pagesDone: 0, pagesTotal: index === 0 ? 1 : 0 }))
+  const shares = Array.from({ length: converters.size }, (_, index): Progress => ({ pagesDone: 0, pagesTotal: index === 0 ? 1 : 0 }))
   const runShare = (index: number): Promise<void> =>
-    threads.run(task, { share: { index, of: threads.size } }, {
+    converters.run(task, { share: { index, of: converters.size } }, {
       signal,
       isPart: index > 0,
       onProgress: (progress) => {
@@ -38,5 +38,5 @@ export async function convert(task: Task, threads: Threads, more: { signal?: Abo
     await Promise.allSettled(running)
     throw error
   }
-  await threads.run(task, { join: threads.size }, { signal, isPart: true })
+  await converters.run(task, { join: converters.size }, { signal, isPart: true })
 }

@@ -6,7 +6,7 @@ import type { OnPage, Share, Write } from '@tollmark/notion-markdown/archive'
 import type { FileKind } from './sniff.ts'
 import type { Format } from './upload.ts'
 
-/** What to convert. Plain data: it crosses to a worker thread. */
+/** What to convert. Plain data: it crosses to a converter. */
 export interface Task {
   /** The exported file. */
   readonly path: string
@@ -22,7 +22,7 @@ export interface Task {
   readonly output: string
 }
 
-/** The whole of a conversion, one thread's share of its pages, or the joining of `join` shares. */
+/** The whole of a conversion, one converter's share of its pages, or the joining of `join` shares. */
 export type Step = { readonly whole: true } | { readonly share: Share } | { readonly join: number }
 
 export interface Progress {
@@ -49,7 +49,7 @@ const BATCH = 256 * 1024
 async function writing(path: string, use: (write: Write) => Promise<void>): Promise<void> {
   const file = openSync(path, 'wx')
   let waiting = ''
-  // Written at once: this is no thread that serves requests.
+  // Written at once: this is no process that serves requests.
   const flush = (): void => {
     const bytes = Buffer.from(waiting)
     waiting = ''

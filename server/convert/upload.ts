@@ -32,7 +32,7 @@ export interface UploadLimits {
   readonly maxHtml: number
   readonly maxZip: number
   /** Milliseconds without a byte after which the upload is given up. */
-  readonly uploadIdle: number
+  readonly transferIdle: number
 }
 
 /** TABLE of the form's fields besides the file: how each is read, and what it may be. Unknown fields are ignored. */
@@ -97,7 +97,7 @@ export async function receiveUpload(incoming: IncomingMessage, path: string, lim
         received += piece.length
         if (received > most) reject(tooLarge('zip', limits))
       })
-      incoming.setTimeout(limits.uploadIdle, () => reject(broken('The upload stopped in the middle. Send it again.')))
+      incoming.setTimeout(limits.transferIdle, () => reject(broken('The upload stopped in the middle. Send it again.')))
       incoming.pipe(form)
     })
     if (!file) throw new Problem('missing_file', 'The form has no field "file". Send the exported .html or .zip file in it.')

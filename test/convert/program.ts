@@ -1,28 +1,34 @@
 // A conversion program for the tests of the pool: does what the file's name says.
-import { parentPort } from 'node:worker_threads'
 import type { Task } from '../../server/convert/run.ts'
 
-const port = parentPort!
+const DONE = { done: true }
 
+/** Eats memory in steps; keeps what it has eaten. */
+function eat(step: () => unknown): never {
+  const eaten: unknown[] = []
+  for (;;) eaten.push(step())
+}
+
+/** TABLE of deeds; the result is sent. */
 const DEEDS: Record<string, () => unknown> = {
-  convert: () => ({ done: true }),
+  convert: () => DONE,
   refuse: () => ({ invalid: 'The archive is broken.' }),
-  fail: () => ({ failed: { message: 'on purpose', stack: 'on purpose\n    at somewhere', errno: 'ENOSPC' } }),
+  fail: () => ({ failed: { stack: 'Error: on purpose\n    at somewhere', errno: 'ENOSPC' } }),
   progress: () => {
-    port.postMessage({ progress: { pagesDone: 1, pagesTotal: 2 } })
-    return { done: true }
+    process.send?.({ progress: { pagesDone: 1, pagesTotal: 2 } })
+    return DONE
   },
+  environment: () => ({ invalid: Object.keys(process.env).join(' ') }),
   'wait a little': () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
-    return { done: true }
+    return DONE
   },
   'run for ever': () => {
     for (;;);
   },
-  'eat memory': () => {
-    const eaten: unknown[] = []
-    for (;;) eaten.push(Array.from({ length: 10_000 }, (_, index) => ({ index })))
-  },
+  'eat memory in small objects': () => eat(() => Array.from({ length: 10_000 }, (_, index) => ({ index }))),
+  'eat memory in one array': () => eat(() => Array.from({ length: 60_000_000 }).fill(1.5)),
+  'eat memory in strings': () => eat(() => 'a b '.repeat(5_000_000).split(' ')),
   throw: () => {
     setImmediate(() => {
       throw new Error('thrown where nobody waits')
@@ -31,7 +37,8 @@ const DEEDS: Record<string, () => unknown> = {
   exit: () => process.exit(3),
 }
 
-port.on('message', ({ task }: { task: Task }) => {
+process.on('message', ({ task }: { task: Task }) => {
   const message = DEEDS[task.fileName]?.()
-  if (message !== undefined) port.postMessage(message)
+  if (message !== undefined) process.send?.(message)
 })
+process.on('disconnect', () => process.exit(0))

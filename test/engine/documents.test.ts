@@ -14,6 +14,8 @@ import { zip } from '../zip.ts'
 const id = (n: number) => n.toString(16).padStart(32, '0')
 const page = (n: number, title: string, body: string, head = '') =>
   `<html><head><title>${title}</title></head><body><article id="${id(n)}" class="page sans"><header>${head}<h1 class="page-title">${title}</h1></header><div class="page-body">${body}</div></article></body></html>`
+const heading = (h: string, text: string) => `<h1 id="${h}">${text}</h1>`
+const entry = (h: string, text: string) => `<div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#${h}">${text}</a></div>`
 const link = (href: string, text: string) => `<figure class="link-to-page"><a href="${href}">${text}</a></figure>`
 
 interface Document {
@@ -66,6 +68,18 @@ test('headings of the same name get slugs of their own over the whole document',
   const toc = '<nav class="table_of_contents"><div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#x">Same</a></div></nav><h1 id="x">Same</h1>'
   const text = await convert(t, { 'a.html': page(1, 'Same', toc), 'b.html': page(2, 'Same', toc) })
   assert.deepEqual([...text.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1]), ['same-1', 'same-3'])
+})
+
+test('slugs are GitHub’s: of the text that shows, without marks and line breaks', async (t) => {
+  const rows = [
+    ['a', 'Two<br/>lines', 'twolines'],
+    ['b', '<strong>Bold</strong> &amp; <code>code()</code>', 'bold--code'],
+    ['c', 'C# — 日本語 Ünïcode', 'c--日本語-ünïcode'],
+    ['d', 'snake_case 1.2', 'snake_case-12'],
+  ] as const
+  const body = `<nav class="table_of_contents">${rows.map(([h, text]) => entry(h, text)).join('')}</nav>${rows.map(([h, text]) => heading(h, text)).join('')}`
+  const text = await convert(t, { 'a.html': page(1, 'T', body) })
+  assert.deepEqual([...text.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1]), rows.map(([, , slug]) => slug))
 })
 
 test('the front matter says of each page where it comes from', async (t) => {

@@ -26,7 +26,7 @@ test('more uploads at once than there are places are answered 503 with Retry-Aft
 })
 
 test('more conversions than may wait are answered 503, the others are done', async (t) => {
-  const server = await startServer(t, { TOLLMARK_CONVERSION_THREADS: '1', TOLLMARK_CONVERSION_QUEUE: '2', TOLLMARK_FREE_CONVERSIONS: '1000' })
+  const server = await startServer(t, { TOLLMARK_CONVERSIONS: '1', TOLLMARK_CONVERSION_QUEUE: '2', TOLLMARK_FREE_CONVERSIONS: '1000' })
   const token = await server.token()
   const answers = await Promise.all(Array.from({ length: 30 }, () => convert(server.url, token, GOOD)))
   const done = answers.filter(({ status }) => status === 200)

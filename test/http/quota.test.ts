@@ -82,7 +82,7 @@ test('a caller that leaves in the middle of its upload gets its share back, and 
 })
 
 test('an upload that stops in the middle is given up', async (t) => {
-  const server = await startServer(t, { TOLLMARK_UPLOAD_IDLE: '200ms' })
+  const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '200ms' })
   const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers: { 'content-type': GOOD.contentType, 'content-length': '1000000' } })
   t.after(() => outgoing.destroy())
   outgoing.write(GOOD.body)

@@ -10,7 +10,7 @@ import type { Progress } from '../../../server/convert/run.ts'
 import { SNIFFED, sniff } from '../../../server/convert/sniff.ts'
 import type { FileKind } from '../../../server/convert/sniff.ts'
 import type { Format } from '../../../server/convert/upload.ts'
-import { openThreads } from '../../../server/convert/threads.ts'
+import { openConverters } from '../../../server/convert/converters.ts'
 import { Problem, SetupError } from '../../../server/errors.ts'
 import type { Command } from './main.ts'
 import { progressBar } from './progress.ts'
@@ -58,7 +58,7 @@ export const command: Command = {
 }
 
 /** One conversion at a time, on all cores, as long and with as much memory as it takes. */
-const THREADS = { threads: availableParallelism(), queue: 1, deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
+const CONVERTERS = { atOnce: availableParallelism(), queue: 1, deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
 
 type Wanted = Omit<Parameters<typeof run>[0], 'fileName' | 'uploadedAt'>
 
@@ -66,8 +66,8 @@ async function convertOne(wanted: Wanted, onProgress: (progress: Progress) => vo
   try {
     const task = { ...wanted, fileName: basename(wanted.path), uploadedAt: Date.now() }
     if (task.kind === 'html') return await run(task, { whole: true })
-    await using threads = openThreads(THREADS)
-    await convert(task, threads, { onProgress })
+    await using converters = openConverters(CONVERTERS)
+    await convert(task, converters, { onProgress })
   } catch (error) {
     if (error instanceof Problem || error instanceof InvalidArchive) throw new SetupError(`${wanted.path}: ${error.detail}`, { cause: error })
     throw error
