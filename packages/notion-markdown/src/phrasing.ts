@@ -70,8 +70,7 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
         else draft.text += draft.endsInAddress ? ' \\\n' : '\\\n'
         break
       case 'inlineCode':
-        if (draft.place === 'cell' && /(?<!\\)(?:\\\\)*\\\|/.test(node.value)) {
-          // A cell takes the backslash before a pipe away, so no backticks can hold one (GFM 4.10).
+        if (isMisread(node.value, draft.place, linked)) {
           draft.text += '<code>'
           writeText(node.value, draft, linked)
           draft.text += '</code>'
@@ -132,6 +131,14 @@ function writeSpan(text: string, draft: Draft): void {
   draft.text += draft.place === 'cell' && text.includes('|') ? text.replaceAll('|', '\\|') : text
   draft.spans.push({ from, to: draft.text.length })
   draft.endsInAddress = false
+}
+
+/**
+ * Whether code would not survive between backticks: a cell takes the backslash before a pipe away (GFM 4.10), and a block that begins with
+ * `[…]:` is a definition whatever the brackets belong to (CommonMark 4.7).
+ */
+function isMisread(code: string, place: Place, linked: boolean): boolean {
+  return (place === 'cell' && /(?<!\\)(?:\\\\)*\\\|/.test(code)) || (linked && code.includes(']:'))
 }
 
 /** Code or TeX between runs of `char` that are longer than any inside (CommonMark 6.1). */
