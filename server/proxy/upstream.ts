@@ -1,0 +1,399 @@
+import type { IncomingMessage } from 'node:http'
+import { Connection, type ConnectionUser } from './upstream/connection.ts'
+import type { Dial } from './upstream/dial.ts'
+import type { RawHeaders } from './upstream/response.ts'
+
+export type { RawHeaders } from './upstream/response.ts'
+export { dialOf, isPrivateAddress, PrivateAddressError, type Dial } from './upstream/dial.ts'
+
+/** The body of a request to an upstream: bytes that were read already, then whatever the caller still sends. */
+export type OutgoingBody = {
+  /** The number of bytes in all, or null: then it goes up in chunks, as it came. */
+  length: number | null
+  held: Buffer[]
+  rest: IncomingMessage | null
+}
+
+/** One request as it goes on the wire. */
+export type Outgoing = {
+  dial: Dial
+  method: string
+  /** Path and query exactly as they are to be sent, starting with `/`. */
+  path: string
+  /** Every header but `Host`, `Connection`, `Content-Length` and `Transfer-Encoding`, which the wire decides. */
+  headers: RawHeaders
+  body: OutgoingBody | null
+}
+
+/** Why there is no (whole) answer. */
+export class UpstreamError extends Error {
+  /** `unreachable`: no connection, or it broke. `timeout`: silence for longer than the limit. */
+  readonly code: 'unreachable' | 'timeout'
+
+  constructor(code: 'unreachable' | 'timeout', message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
+/** What the caller of {@link Upstream.send} hears, in wire order. Exactly one of `onEnd` and `onError` comes last, unless aborted. */
+export type Incoming = {
+  onInterim(status: number, headers: RawHeaders): void
+  onHead(status: number, reason: string, headers: RawHeaders): void
+  onBody(chunk: Buffer): void
+  onEnd(trailers: RawHeaders): void
+  onError(error: UpstreamError): void
+}
+
+/** A request under way. */
+export type UpstreamCall = {
+  /** Body bytes handed to the connection so far. */
+  readonly bytesSent: number
+  /** Stops reading the answer until {@link resume}; the upstream feels it through TCP. */
+  pause(): void
+  resume(): void
+  /** Ends the call at once and closes its connection. Nothing is reported any more. */
+  abort(): void
+}
+
+/** All in milliseconds, but `idlePerDial`. */
+export type UpstreamLimits = {
+  /** Until the connection stands, TLS included. */
+  connect: number
+  /** From the last byte sent until the answer's head. */
+  firstByte: number
+  /** Between two pieces of an answer, whoever holds it up. */
+  idle: number
+  /** How long an unused connection is kept when the upstream does not say. */
+  keepAlive: number
+  /** How many unused connections are kept to one dial. */
+  idlePerDial: number
+}
+
+export type Upstream = {
+  send(request: Outgoing, incoming: Incoming): UpstreamCall
+  /** Closes the unused connections now and every other when its call ends. */
+  close(): void
+}
+
+/** A pooled connection that has rested longer than this is looked at once more before it is trusted. */
+const FRESH_MS = 250
+/** The upstream's own keep-alive time less this: its FIN may be on the way already. */
+const KEEP_ALIVE_MARGIN_MS = 1_000
+
+/**
+ * The only outbound sockets of the proxy: HTTP/1.1, bytes as they are, one request per connection at a time, no redirect
+ * followed, nothing decoded, nothing buffered. `now` is a monotonic clock in milliseconds.
+ */
+export function createUpstream(limits: UpstreamLimits, now: () => number): Upstream {
+  const pools = new Map<Dial, Connection[]>()
+  let closed = false
+
+  function forget(dial: Dial, connection: Connection) {
+    const pool = pools.get(dial)
+    const at = pool?.indexOf(connection) ?? -1
+    if (at >= 0) pool!.splice(at, 1)
+  }
+
+  function open(dial: Dial): Connection {
+    return new Connection(dial, (connection) => forget(dial, connection))
+  }
+
+  /** The connection used last is the one that most surely still lives. */
+  function takeIdle(dial: Dial): Connection | null {
+    const pool = pools.get(dial) ?? []
+    for (let connection = pool.pop(); connection !== undefined; connection = pool.pop()) {
+      if (connection.usable && now() - connection.idleSince <= restTime(connection)) return connection
+      connection.destroy()
+    }
+    return null
+  }
+
+  function giveBack(dial: Dial, connection: Connection) {
+    let pool = pools.get(dial)
+    if (!pool) pools.set(dial, (pool = []))
+    if (closed || pool.length >= limits.idlePerDial) return connection.destroy()
+    connection.idleSince = now()
+    pool.push(connection)
+    sweeper ??= setInterval(sweep, 500).unref()
+  }
+
+  /** How long the upstream lets this connection rest. */
+  function restTime(connection: Connection): number {
+    const said = connection.reader.keepAliveSeconds
+    return said === null ? limits.keepAlive : Math.max(0, said * 1000 - KEEP_ALIVE_MARGIN_MS)
+  }
+
+  let sweeper: NodeJS.Timeout | null = null
+  function sweep() {
+    const at = now()
+    let left = 0
+    for (const pool of pools.values()) {
+      for (const connection of pool.filter((one) => at - one.idleSince > restTime(one))) {
+        pool.splice(pool.indexOf(connection), 1)
+        connection.destroy()
+      }
+      left += pool.length
+    }
+    if (left > 0 || sweeper === null) return
+    clearInterval(sweeper)
+    sweeper = null
+  }
+
+  return {
+    send(request, incoming) {
+      return new Exchange(request, incoming, limits, {
+        open,
+        takeIdle,
+        giveBack,
+        rested: (connection) => now() - connection.idleSince > FRESH_MS,
+      })
+    },
+    close() {
+      closed = true
+      for (const pool of pools.values()) for (const connection of pool.splice(0)) connection.destroy()
+      if (sweeper !== null) clearInterval(sweeper)
+      sweeper = null
+    },
+  }
+}
+
+type Connections = {
+  open(dial: Dial): Connection
+  takeIdle(dial: Dial): Connection | null
+  giveBack(dial: Dial, connection: Connection): void
+  rested(connection: Connection): boolean
+}
+
+/** Methods that may be sent twice when the first time went unanswered (RFC 9110, section 9.2.2), as we use it: without a body. */
+const REPEATABLE = new Set(['GET', 'HEAD'])
+/** Up to this size head and held body go out as one piece. */
+const ONE_WRITE_BYTES = 32 * 1024
+
+/** One request and its answer over one connection (two, if the first was stale and provably never used). */
+class Exchange implements UpstreamCall, ConnectionUser {
+  bytesSent = 0
+  #request: Outgoing
+  #incoming: Incoming
+  #limits: UpstreamLimits
+  #connections: Connections
+  #connection: Connection | null = null
+  #timer: NodeJS.Timeout | null = null
+  /** The whole request has been handed to the socket. */
+  #sent = false
+  #headSeen = false
+  #over = false
+  #writes = 0
+  #retried = false
+  #stopBody: (() => void) | null = null
+
+  constructor(request: Outgoing, incoming: Incoming, limits: UpstreamLimits, connections: Connections) {
+    this.#request = request
+    this.#incoming = incoming
+    this.#limits = limits
+    this.#connections = connections
+    this.#begin()
+  }
+
+  pause(): void {
+    if (!this.#over) this.#connection?.socket.pause()
+  }
+
+  resume(): void {
+    if (!this.#over) this.#connection?.socket.resume()
+  }
+
+  abort(): void {
+    if (this.#over) return
+    this.#finish()
+    this.#connection?.destroy()
+  }
+
+  #begin(): void {
+    const idle = this.#connections.takeIdle(this.#request.dial)
+    if (idle !== null && this.#connections.rested(idle)) {
+      // A FIN that has arrived but was not read yet is seen before the next check phase.
+      setImmediate(() => {
+        if (this.#over) return this.#connections.giveBack(this.#request.dial, idle)
+        if (idle.usable) return this.#use(idle)
+        idle.destroy()
+        this.#begin()
+      })
+      return
+    }
+    if (idle !== null) return this.#use(idle)
+    try {
+      this.#use(this.#connections.open(this.#request.dial))
+    } catch (error) {
+      // Reported like every other failure: after `send` has returned.
+      queueMicrotask(() => this.onBroken(error instanceof Error ? error : new Error('the connection could not be opened')))
+    }
+  }
+
+  #use(connection: Connection): void {
+    this.#connection = connection
+    this.#limit(this.#limits.connect, 'the upstream could not be reached in time', 'unreachable')
+    connection.take(this, this.#request.method)
+  }
+
+  onReady(): void {
+    this.#limit(this.#limits.firstByte, 'the upstream did not answer in time', 'timeout')
+    const { method, path, headers, dial, body } = this.#request
+    let head = `${method} ${dial.prefix}${path} HTTP/1.1\r\nHost: ${dial.authority}\r\n`
+    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
+    if (body !== null) head += body.length === null ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.length}\r\n`
+    head += '\r\n'
+    const socket = this.#connection!.socket
+    if (body === null) {
+      this.#writes = 1
+      socket.write(head, 'latin1')
+      this.#sent = true
+      return
+    }
+    // Held back for a tick: the caller's first body bytes usually wait in its socket, and then travel with the head.
+    socket.cork()
+    this.#writeFirst(head, body)
+    if (body.rest === null) this.#endBody(body)
+    else this.#pump(body.rest, body)
+    process.nextTick(() => socket.uncork())
+  }
+
+  /** Sends the head with what is held of the body, in one piece where that is small. */
+  #writeFirst(head: string, body: OutgoingBody): void {
+    const socket = this.#connection!.socket
+    const held = body.held.reduce((sum, chunk) => sum + chunk.length, 0)
+    this.bytesSent = held
+    if (held > 0 && held <= ONE_WRITE_BYTES && body.length !== null) {
+      const whole = Buffer.allocUnsafe(head.length + held)
+      let at = whole.write(head, 0, 'latin1')
+      for (const chunk of body.held) at += chunk.copy(whole, at)
+      this.#writes = 1
+      socket.write(whole)
+      return
+    }
+    socket.write(head, 'latin1')
+    for (const chunk of body.held) this.#write(chunk, body)
+    this.#writes = held === 0 ? 1 : 2
+  }
+
+  /** @returns false: wait for `onDrain` */
+  #write(chunk: Buffer, body: OutgoingBody): boolean {
+    const socket = this.#connection!.socket
+    this.#writes++
+    if (body.length !== null) return socket.write(chunk)
+    if (chunk.length === 0) return true
+    socket.cork()
+    socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
+    socket.write(chunk)
+    const more = socket.write('\r\n', 'latin1')
+    socket.uncork()
+    return more
+  }
+
+  #pump(rest: IncomingMessage, body: OutgoingBody): void {
+    const onData = (chunk: Buffer) => {
+      this.bytesSent += chunk.length
+      this.#timer?.refresh()
+      if (!this.#write(chunk, body)) rest.pause()
+    }
+    const onEnd = () => {
+      this.#stopBody?.()
+      this.#endBody(body)
+    }
+    this.#stopBody = () => {
+      this.#stopBody = null
+      rest.off('data', onData)
+      rest.off('end', onEnd)
+    }
+    if (rest.readableEnded) return onEnd()
+    rest.on('data', onData)
+    rest.on('end', onEnd)
+    rest.resume()
+  }
+
+  #endBody(body: OutgoingBody): void {
+    this.#sent = true
+    this.#timer?.refresh()
+    if (body.length !== null) return
+    let tail = '0\r\n'
+    const trailers = body.rest?.rawTrailers ?? []
+    for (let i = 0; i < trailers.length; i += 2) tail += `${trailers[i]}: ${trailers[i + 1]}\r\n`
+    this.#connection!.socket.write(`${tail}\r\n`, 'latin1')
+  }
+
+  onDrain(): void {
+    this.#timer?.refresh()
+    if (this.#stopBody !== null) this.#request.body?.rest?.resume()
+  }
+
+  onInterim(status: number, headers: RawHeaders): void {
+    this.#timer?.refresh()
+    // We never ask for 100 (the caller's Expect is answered by our own server), so nobody waits for it.
+    if (status !== 100) this.#incoming.onInterim(status, headers)
+  }
+
+  onHead(status: number, reason: string, headers: RawHeaders): void {
+    this.#headSeen = true
+    this.#limit(this.#limits.idle, 'the upstream fell silent', 'timeout')
+    this.#incoming.onHead(status, reason, headers)
+  }
+
+  onBody(chunk: Buffer): void {
+    this.#timer?.refresh()
+    this.#incoming.onBody(chunk)
+  }
+
+  onEnd(trailers: RawHeaders): void {
+    const connection = this.#connection!
+    this.#finish()
+    connection.release()
+    // An answer before the whole request was sent: the rest of the request would be read as the next one.
+    if (this.#sent && connection.reader.keepAlive) {
+      connection.socket.resume()
+      // Only after the reader is through with this piece: bytes behind the answer spoil the connection.
+      queueMicrotask(() => {
+        if (connection.usable) this.#connections.giveBack(this.#request.dial, connection)
+      })
+    } else connection.destroy()
+    this.#incoming.onEnd(trailers)
+  }
+
+  onBroken(error: Error): void {
+    if (this.#over) return
+    if (this.#mayRetry(error)) {
+      this.#retried = true
+      this.#connection = null
+      return this.#begin()
+    }
+    this.#finish()
+    if (error instanceof UpstreamError) return this.#incoming.onError(error)
+    const what = this.#headSeen ? 'the upstream broke off its answer' : 'the upstream could not be reached'
+    this.#incoming.onError(new UpstreamError('unreachable', what, error))
+  }
+
+  /**
+   * A pooled connection that the upstream has closed meanwhile is nobody's fault, but a request may only be repeated when it was
+   * certainly not processed: its one and only write was refused by our own kernel, or it is a GET or HEAD without a body.
+   */
+  #mayRetry(error: Error): boolean {
+    const connection = this.#connection
+    if (this.#retried || connection === null || !connection.reused || connection.reader.started) return false
+    if (error instanceof UpstreamError) return false
+    if (this.#request.body === null && REPEATABLE.has(this.#request.method)) return true
+    const { code, syscall } = error as NodeJS.ErrnoException
+    return code === 'EPIPE' && syscall === 'write' && this.#writes === 1 && this.#request.body?.rest == null
+  }
+
+  /** Sets the one limit that runs at a time. */
+  #limit(milliseconds: number, message: string, code: 'unreachable' | 'timeout'): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#connection?.fail(new UpstreamError(code, message)), milliseconds)
+  }
+
+  #finish(): void {
+    this.#over = true
+    this.#stopBody?.()
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}

@@ -1,0 +1,279 @@
+/** A raw header list as it stood on the wire: name, value, name, value, … (latin1, order and case kept). */
+export type RawHeaders = string[]
+
+/** What a {@link ResponseReader} reports, in wire order. */
+export type ResponseSink = {
+  /** An interim answer (1xx, never 101). */
+  onInterim(status: number, headers: RawHeaders): void
+  /** The final answer's head. */
+  onHead(status: number, reason: string, headers: RawHeaders): void
+  /** Body bytes with the transfer framing taken off and nothing else changed. */
+  onBody(chunk: Buffer): void
+  /** The answer is complete; trailers are empty unless the body was chunked and had some. */
+  onEnd(trailers: RawHeaders): void
+}
+
+/** The upstream sent something that is not one unambiguous HTTP/1.1 response. */
+export class ProtocolError extends Error {}
+
+const MAX_HEAD_BYTES = 64 * 1024
+const MAX_INTERIM = 32
+const MAX_LINE_BYTES = 4 * 1024
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: (.*))?$/
+const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+// Control characters have no place in a head; a bare CR or LF is how responses get split.
+// eslint-disable-next-line no-control-regex
+const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/
+const CHUNK_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
+const HEAD_END = Buffer.from('\r\n\r\n')
+const EMPTY = Buffer.alloc(0)
+
+/** Where the reader stands inside one response. */
+type Place = 'head' | 'counted' | 'size' | 'chunk' | 'chunk-end' | 'trailers' | 'until-close' | 'done'
+
+/**
+ * Reads the responses of one HTTP/1.1 connection from whatever pieces the socket delivers (RFC 9112).
+ * It is strict where leniency would let one caller's answer run into another's: two lengths, a length beside
+ * chunked coding, folded lines, stray control characters and bytes after the end are all a {@link ProtocolError}.
+ */
+export class ResponseReader {
+  #sink: ResponseSink
+  #place: Place = 'done'
+  #method = 'GET'
+  /** Bytes of a head, size line or trailer section that has not ended yet. */
+  #held: Buffer = EMPTY
+  #left = 0
+  #interim = 0
+  #stopped = false
+  /** Whether the connection may carry another request after this response. */
+  keepAlive = false
+  /** Seconds of the response's `Keep-Alive: timeout=`, or null. */
+  keepAliveSeconds: number | null = null
+  /** Whether any byte of the response has arrived. */
+  started = false
+
+  constructor(sink: ResponseSink) {
+    this.#sink = sink
+  }
+
+  /** Gets ready for the response to a request with this method. */
+  begin(method: string): void {
+    this.#method = method
+    this.#place = 'head'
+    this.#held = EMPTY
+    this.#interim = 0
+    this.#stopped = false
+    this.started = false
+    this.keepAlive = false
+    this.keepAliveSeconds = null
+  }
+
+  /** Reports nothing more of this response. */
+  stop(): void {
+    this.#stopped = true
+    this.#place = 'done'
+  }
+
+  /** Whether the response is complete. */
+  get done(): boolean {
+    return this.#place === 'done'
+  }
+
+  /**
+   * Reads the next bytes of the connection.
+   * @throws {ProtocolError} the connection cannot be trusted any further
+   */
+  push(chunk: Buffer): void {
+    this.started = true
+    let rest = chunk
+    while (rest.length > 0 && !this.#stopped) {
+      switch (this.#place) {
+        case 'head':
+          rest = this.#head(rest)
+          break
+        case 'counted': {
+          const part = rest.length > this.#left ? rest.subarray(0, this.#left) : rest
+          rest = rest.subarray(part.length)
+          this.#left -= part.length
+          this.#sink.onBody(part)
+          if (this.#left === 0 && !this.#stopped) this.#end([])
+          break
+        }
+        case 'until-close':
+          this.#sink.onBody(rest)
+          return
+        case 'size':
+          rest = this.#size(rest)
+          break
+        case 'chunk': {
+          const part = rest.length > this.#left ? rest.subarray(0, this.#left) : rest
+          rest = rest.subarray(part.length)
+          this.#left -= part.length
+          if (this.#left === 0) this.#place = 'chunk-end'
+          this.#sink.onBody(part)
+          break
+        }
+        case 'chunk-end':
+          rest = this.#chunkEnd(rest)
+          break
+        case 'trailers':
+          rest = this.#trailers(rest)
+          break
+        case 'done':
+          // Bytes that nobody asked for: the next caller must never read them.
+          throw new ProtocolError('the upstream sent bytes after its answer')
+      }
+    }
+  }
+
+  /**
+   * The upstream closed its side. A body that ends with the connection is complete now.
+   * @throws {ProtocolError} the response was not complete
+   */
+  finish(): void {
+    if (this.#place === 'until-close') this.#end([])
+    else if (this.#place !== 'done') throw new ProtocolError('the upstream closed the connection before its answer was complete')
+  }
+
+  #hold(rest: Buffer, limit: number): Buffer {
+    const held = this.#held.length === 0 ? rest : Buffer.concat([this.#held, rest])
+    this.#held = EMPTY
+    if (held.length > limit && held.length - rest.length > limit) throw new ProtocolError('the upstream sent an oversized head')
+    return held
+  }
+
+  #head(rest: Buffer): Buffer {
+    const held = this.#hold(rest, MAX_HEAD_BYTES)
+    const at = held.indexOf(HEAD_END)
+    if (at < 0 || at > MAX_HEAD_BYTES) {
+      if (held.length > MAX_HEAD_BYTES) throw new ProtocolError('the upstream sent an oversized head')
+      this.#held = held
+      return EMPTY
+    }
+    const lines = splitLines(held.toString('latin1', 0, at))
+    const line = STATUS_LINE.exec(lines[0]!)
+    if (!line) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
+    const status = Number(line[2])
+    const headers = readFields(lines, 1)
+    const after = held.subarray(at + HEAD_END.length)
+    if (status < 200) {
+      // 101 would turn the connection into something that nobody asked for.
+      if (status === 101 || ++this.#interim > MAX_INTERIM) throw new ProtocolError('the upstream sent an unexpected interim answer')
+      this.#sink.onInterim(status, headers)
+      return after
+    }
+    this.#frame(status, line[1] === '1', headers)
+    const bodiless = this.#place === 'done'
+    this.#place = bodiless ? 'head' : this.#place
+    this.#sink.onHead(status, line[3] ?? '', headers)
+    if (bodiless && !this.#stopped) this.#end([])
+    return after
+  }
+
+  /** Decides how the body ends (RFC 9112, section 6.3) and whether the connection lives on. */
+  #frame(status: number, http11: boolean, headers: RawHeaders): void {
+    let length: string | null = null
+    let coding: string | null = null
+    let connection = ''
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i]!
+      // Cheap test first: of all names only these four lengths matter.
+      if (name.length !== 10 && name.length !== 14 && name.length !== 17) continue
+      const lower = name.toLowerCase()
+      const value = headers[i + 1]!
+      if (lower === 'content-length') {
+        if (length !== null && length !== value) throw new ProtocolError('the upstream sent two different lengths')
+        if (!/^\d{1,15}$/.test(value)) throw new ProtocolError('the upstream sent a malformed length')
+        length = value
+      } else if (lower === 'transfer-encoding') coding = coding === null ? value : `${coding}, ${value}`
+      else if (lower === 'connection') connection += `,${value.toLowerCase()}`
+      else if (lower === 'keep-alive') {
+        const timeout = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(value)
+        if (timeout) this.keepAliveSeconds = Number(timeout[1])
+      }
+    }
+    const options = connection === '' ? [] : connection.split(',').map((option) => option.trim())
+    this.keepAlive = http11 ? !options.includes('close') : options.includes('keep-alive') && !options.includes('close')
+    if (this.#method === 'HEAD' || status === 204 || status === 304) {
+      this.#place = 'done'
+      return
+    }
+    if (coding !== null) {
+      if (length !== null) throw new ProtocolError('the upstream sent a length beside a transfer coding')
+      if (coding.trim().toLowerCase() !== 'chunked') throw new ProtocolError('the upstream used an unknown transfer coding')
+      this.#place = 'size'
+    } else if (length !== null) {
+      this.#left = Number(length)
+      this.#place = this.#left === 0 ? 'done' : 'counted'
+    } else {
+      this.#place = 'until-close'
+      this.keepAlive = false
+    }
+  }
+
+  #size(rest: Buffer): Buffer {
+    const held = this.#hold(rest, MAX_LINE_BYTES)
+    const at = held.indexOf(10)
+    if (at < 0) {
+      if (held.length > MAX_LINE_BYTES) throw new ProtocolError('the upstream sent an oversized chunk line')
+      this.#held = held
+      return EMPTY
+    }
+    const size = held[at - 1] === 13 ? CHUNK_SIZE.exec(held.toString('latin1', 0, at - 1)) : null
+    if (!size) throw new ProtocolError('the upstream sent a malformed chunk')
+    this.#left = Number.parseInt(size[1]!, 16)
+    this.#place = this.#left === 0 ? 'trailers' : 'chunk'
+    return held.subarray(at + 1)
+  }
+
+  #chunkEnd(rest: Buffer): Buffer {
+    const held = this.#hold(rest, MAX_LINE_BYTES)
+    if (held[0] !== 13 || (held.length > 1 && held[1] !== 10)) throw new ProtocolError('the upstream sent a malformed chunk')
+    if (held.length === 1) {
+      this.#held = held
+      return EMPTY
+    }
+    this.#place = 'size'
+    return held.subarray(2)
+  }
+
+  #trailers(rest: Buffer): Buffer {
+    const held = this.#hold(rest, MAX_HEAD_BYTES)
+    if (held.length >= 2 && held[0] === 13 && held[1] === 10) {
+      this.#end([])
+      return held.subarray(2)
+    }
+    const at = held.indexOf(HEAD_END)
+    if (at < 0) {
+      if (held.length > MAX_HEAD_BYTES) throw new ProtocolError('the upstream sent oversized trailers')
+      this.#held = held
+      return EMPTY
+    }
+    const trailers = readFields(splitLines(held.toString('latin1', 0, at)), 0)
+    this.#end(trailers)
+    return held.subarray(at + HEAD_END.length)
+  }
+
+  #end(trailers: RawHeaders): void {
+    this.#place = 'done'
+    this.#sink.onEnd(trailers)
+  }
+}
+
+function splitLines(text: string): string[] {
+  if (FORBIDDEN.test(text)) throw new ProtocolError('the upstream sent a malformed head')
+  return text.split('\r\n')
+}
+
+function readFields(lines: string[], from: number): RawHeaders {
+  const headers: RawHeaders = []
+  for (let i = from; i < lines.length; i++) {
+    const line = lines[i]!
+    const colon = line.indexOf(':')
+    const name = line.slice(0, Math.max(colon, 0))
+    if (!FIELD_NAME.test(name)) throw new ProtocolError('the upstream sent a malformed header')
+    headers.push(name, line.slice(colon + 1).trim())
+  }
+  return headers
+}
