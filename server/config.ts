@@ -1,0 +1,127 @@
+// TABLE of settings, by area, and the one place that reads the environment. A new setting is a new row; validation, the
+// typed `Config` and `.env.example` follow from it.
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { SetupError } from './errors.ts'
+import { bytes, choice, duration, integer, json, key256, setting, text, url } from './setting.ts'
+import type { Kind, Setting } from './setting.ts'
+
+const MOST = 1_000_000_000
+
+/** A plan by its name: how many conversions a UTC day its accounts have; `null` is without a limit. */
+export type Plans = Readonly<Record<string, { readonly conversions_per_day: number | null }>>
+
+const plans: Kind<Plans> = json('JSON such as {"team":{"conversions_per_day":1000},"unlimited":{"conversions_per_day":null}}', (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const read: Record<string, { conversions_per_day: number | null }> = {}
+  for (const [name, plan] of Object.entries(value)) {
+    const count: unknown = typeof plan === 'object' && plan !== null && 'conversions_per_day' in plan ? plan.conversions_per_day : undefined
+    const countable = count === null || (typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MOST)
+    if (!countable || !/^[\w-]{1,64}$/.test(name)) return undefined
+    read[name] = { conversions_per_day: count }
+  }
+  return read
+})
+
+/** TABLE of areas, each a table of settings: field of `Config` → variable, kind, default, sentence. */
+const areas = {
+  server: {
+    port: setting('PORT', integer(0, 65_535), '8484', 'The port to listen on; 0 takes any free one.'),
+    host: setting('HOST', text, 'localhost', 'The address to listen on. Beyond localhost, put a reverse proxy with TLS in front.'),
+    role: setting('TOLLMARK_ROLE', choice('all', 'web', 'worker'), 'all', 'What this process does: answer requests (web), run jobs (worker), or both.'),
+    logLevel: setting('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent'), 'info', 'The least important kind of line that is logged.'),
+    headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', duration, '15s', 'How long a caller may take to send the head of a request.'),
+    shutdownTimeout: setting('TOLLMARK_SHUTDOWN_TIMEOUT', duration, '20s', 'How long requests under way may take to end after SIGTERM.'),
+  },
+  storage: {
+    data: setting('TOLLMARK_DATA', text, './data', 'The folder for the database, stored files and the master key.'),
+    databaseUrl: setting(
+      'DATABASE_URL',
+      url('sqlite:', 'postgres:', 'postgresql:'),
+      null,
+      'The database; unset, a SQLite file in the data folder.',
+      { secret: true },
+    ),
+    masterKey: setting('TOLLMARK_MASTER_KEY', key256, null, 'The key that seals stored provider credentials; unset, one is made and kept in the data folder.', {
+      secret: true,
+    }),
+  },
+  accounts: {
+    plans: setting('TOLLMARK_PLANS', plans, '{}', 'Plans besides "free", or another quota for "free"; null is without a limit.'),
+    freeConversions: setting('TOLLMARK_FREE_CONVERSIONS', integer(0, MOST), '10', 'Conversions that an account on the free plan has each UTC day.'),
+    adminEmail: setting('TOLLMARK_ADMIN_EMAIL', text, null, 'E-mail of the first account, made at the first start.'),
+    adminPassword: setting('TOLLMARK_ADMIN_PASSWORD', text, null, 'Password of the first account.', { secret: true }),
+  },
+  conversion: {
+    maxHtml: setting('TOLLMARK_MAX_HTML', bytes, '10MB', 'The largest HTML file that is taken.'),
+    maxZip: setting('TOLLMARK_MAX_ZIP', bytes, '50MB', 'The largest ZIP archive that is taken.'),
+    asyncAbove: setting('TOLLMARK_ASYNC_ABOVE', bytes, '5MB', 'A ZIP archive larger than this is converted by a job.'),
+    threads: setting('TOLLMARK_CONVERSION_THREADS', integer(1, 256), null, 'Conversions that run at once; unset, one for each processor.'),
+    queue: setting('TOLLMARK_CONVERSION_QUEUE', integer(0, 100_000), '200', 'Conversions that may wait for a thread; more are answered 503.'),
+    uploads: setting('TOLLMARK_UPLOADS', integer(1, 100_000), '100', 'Uploads that may be under way at once; more are answered 503.'),
+    uploadIdle: setting('TOLLMARK_UPLOAD_IDLE', duration, '30s', 'How long an upload may send nothing before it is given up.'),
+    deadline: setting('TOLLMARK_CONVERSION_DEADLINE', duration, '2m', 'How long one conversion may run.'),
+    heap: setting('TOLLMARK_CONVERSION_HEAP', bytes, '256MB', 'Memory that one conversion may use for its own objects.'),
+    retention: setting('TOLLMARK_RESULT_RETENTION', duration, '24h', 'How long the result of a job is kept.'),
+    idempotency: setting('TOLLMARK_IDEMPOTENCY_RETENTION', duration, '24h', 'How long an Idempotency-Key gives the first answer again.'),
+  },
+} satisfies Record<string, Record<string, Setting<unknown>>>
+
+type Areas = typeof areas
+type Value<S> = S extends Setting<infer T> ? T : never
+
+/** Every setting's value, by area and field. Frozen. */
+export type Config = { readonly [A in keyof Areas]: { readonly [F in keyof Areas[A]]: Value<Areas[A][F]> } }
+
+/**
+ * Reads and checks every setting once. An empty variable counts as unset.
+ *
+ * @param env the environment, usually `environment()`
+ * @throws SetupError with one sentence a line for every bad setting
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const complaints: string[] = []
+  const read = (row: Setting<unknown>): unknown => {
+    const given = env[row.name]?.trim() || row.default
+    if (given === null) return null
+    const value = row.kind.parse(given)
+    if (value === undefined) complaints.push(`${row.name} must be ${row.kind.what}${row.secret ? '' : `, but is ${JSON.stringify(given)}`}.`)
+    return value
+  }
+  const config = mapValues(areas, (area) => Object.freeze(mapValues(area, read)))
+  if (complaints.length > 0) throw new SetupError(complaints.join('\n'))
+  // The table's types say what `read` gives for each row; TypeScript cannot follow that through the two loops.
+  const { storage, ...rest } = config as unknown as Config
+  return Object.freeze({ ...rest, storage: Object.freeze({ ...storage, data: resolve(storage.data) }) })
+}
+
+/** The environment of this process, over what a `.env` file in `folder` sets. */
+export function environment(folder: string): Record<string, string | undefined> {
+  const file = join(folder, '.env')
+  return { ...(existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}), ...process.env }
+}
+
+/** Variables that begin with `TOLLMARK_` and that no row names: most likely typing errors. */
+export function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known = new Set(rows().map((row) => row.name))
+  return Object.keys(env).filter((name) => name.startsWith('TOLLMARK_') && !known.has(name))
+}
+
+/** The text of `.env.example`: every setting with its sentence and default, commented out. */
+export function envExample(): string {
+  const head = '# Every setting, with its default. Copy to .env and change what you need; the environment wins over the file.\n'
+  return head + rows().map(exampleOf).join('')
+}
+
+function exampleOf({ sentence, kind, name, default: standard }: Setting<unknown>): string {
+  return `\n# ${sentence}\n# ${kind.what}\n#${name}=${standard ?? ''}\n`
+}
+
+function rows(): Setting<unknown>[] {
+  return Object.values(areas).flatMap((area) => Object.values<Setting<unknown>>(area))
+}
+
+function mapValues<V, W>(table: Record<string, V>, change: (value: V) => W): Record<string, W> {
+  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, change(value)]))
+}

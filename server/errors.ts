@@ -1,0 +1,84 @@
+// TABLE of everything that can go wrong for a caller of the API, and the one class that carries it.
+
+/** TABLE of error codes → HTTP status and title. A code is part of the API: it may be added, never changed. */
+export const ERRORS = {
+  missing_file: { status: 400, title: 'No file was sent' },
+  invalid_file: { status: 400, title: 'The file cannot be read' },
+  unsupported_file_type: { status: 400, title: 'The file is neither HTML nor a ZIP archive' },
+  invalid_field: { status: 400, title: 'A field has a value that is not allowed' },
+  invalid_token: { status: 401, title: 'The API token is missing or invalid' },
+  insufficient_scope: { status: 403, title: 'The API token may not do this' },
+  not_found: { status: 404, title: 'There is nothing at this address' },
+  account_not_found: { status: 404, title: 'There is no such account' },
+  token_not_found: { status: 404, title: 'There is no such API token' },
+  job_not_found: { status: 404, title: 'There is no such job' },
+  method_not_allowed: { status: 405, title: 'This address does not answer to this method' },
+  job_not_finished: { status: 409, title: 'The job is not finished' },
+  result_expired: { status: 410, title: 'The result is no longer kept' },
+  file_too_large: { status: 413, title: 'The file is too large' },
+  idempotency_conflict: { status: 422, title: 'The Idempotency-Key was used for other content' },
+  quota_exceeded: { status: 429, title: 'The quota of the plan is used up' },
+  internal_error: { status: 500, title: 'The server failed' },
+  too_many_uploads: { status: 503, title: 'The server is busy' },
+  store_unavailable: { status: 503, title: 'The store cannot be reached' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** A problem as RFC 9457 writes it, with our stable `code` and the request's id. */
+export interface ProblemDetails {
+  type: string
+  title: string
+  status: number
+  detail: string
+  code: ErrorCode
+  request_id: string
+}
+
+/** The one error that a caller is told about. Everything else that is thrown becomes `internal_error`. */
+export class Problem extends Error {
+  override name = 'Problem'
+  readonly code: ErrorCode
+  readonly detail: string
+  /** Seconds until it is worth trying again. */
+  readonly retryAfter: number | undefined
+
+  /**
+   * @param code a row of `ERRORS`
+   * @param detail one sentence that a person can act on; it never holds a secret, a path of this machine or SQL
+   * @param more `retryAfter` in seconds; `cause` for the log, never for the caller
+   */
+  constructor(code: ErrorCode, detail: string, more: { retryAfter?: number; cause?: unknown } = {}) {
+    super(detail, { cause: more.cause })
+    this.code = code
+    this.detail = detail
+    this.retryAfter = more.retryAfter
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status
+  }
+
+  /** The body of the answer, `application/problem+json` (RFC 9457). */
+  body(requestId: string): ProblemDetails {
+    const { status, title } = ERRORS[this.code]
+    return { type: `urn:tollmark:error:${this.code}`, title, status, detail: this.detail, code: this.code, request_id: requestId }
+  }
+
+  /** Headers of the answer besides those that every answer has. */
+  headers(): Record<string, string> {
+    return {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      ...(this.retryAfter === undefined ? {} : { 'retry-after': String(this.retryAfter) }),
+      // RFC 6750, section 3: a challenge goes with every 401, the reason only where a token was sent and is not enough.
+      ...(this.code === 'invalid_token' ? { 'www-authenticate': 'Bearer realm="tollmark"' } : {}),
+      ...(this.code === 'insufficient_scope' ? { 'www-authenticate': 'Bearer realm="tollmark", error="insufficient_scope"' } : {}),
+    }
+  }
+}
+
+/** What keeps the server or a command from starting: its message is for the person at the terminal, who then reads exit code 1. */
+export class SetupError extends Error {
+  override name = 'SetupError'
+}

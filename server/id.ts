@@ -1,0 +1,11 @@
+// Ids of records: `acc_…`, `tok_…`, `job_…`, `key_…`. They begin with the time, so that rows made together lie together in an index.
+import { base62, randomText } from './secret.ts'
+
+/**
+ * A new id: the kind, eight digits of time, fourteen random ones (83 bits).
+ *
+ * @param now milliseconds since 1970
+ */
+export function newId(kind: string, now: number): string {
+  return `${kind}_${base62(now, 8)}${randomText(14)}`
+}

@@ -1,0 +1,79 @@
+// The structured log: one JSON line each, on standard output. Callers pass fields of a fixed list, so that no secret, no query
+// string and no body can reach it by accident.
+import { pino } from 'pino'
+import type { DestinationStream, Logger } from 'pino'
+
+/** What the line of one request says. Everything is either ours or a number; nothing is copied from what a caller typed. */
+export interface RequestLine {
+  request_id: string
+  method: string
+  /** The route's pattern (`/api/v1/tokens/{id}`), never the path that was asked for; null where no route matched. */
+  route: string | null
+  status: number
+  duration_ms: number
+  account_id?: string | undefined
+  /** Id of the API token or proxy key, never its secret. */
+  token_id?: string | undefined
+  /** Code of the error that was answered. */
+  code?: string | undefined
+  bytes_in?: number | undefined
+  bytes_out?: number | undefined
+  /** What the proxy adds. */
+  provider?: string | undefined
+  model?: string | undefined
+  /** The caller left before the answer was complete. */
+  aborted?: boolean | undefined
+}
+
+export interface Log {
+  request(line: RequestLine): void
+  /** Something that a person should know; `fields` are ours, never a caller's. */
+  info(sentence: string, fields?: Record<string, string | number | boolean>): void
+  warn(sentence: string, fields?: Record<string, string | number | boolean>): void
+  /** A failure, with the error that explains it (name, message, stack). */
+  error(sentence: string, error: unknown, fields?: Record<string, string | number | boolean>): void
+}
+
+/** TABLE of the fields that a request's line may have, in their order. */
+const FIELDS = [
+  'request_id',
+  'method',
+  'route',
+  'status',
+  'duration_ms',
+  'account_id',
+  'token_id',
+  'code',
+  'bytes_in',
+  'bytes_out',
+  'provider',
+  'model',
+  'aborted',
+] as const satisfies (keyof RequestLine)[]
+
+/**
+ * Opens the log.
+ *
+ * @param level the least important level that is written, or `silent`
+ * @param destination where lines go; standard output by default
+ */
+export function openLog(level: string, destination?: DestinationStream): Log {
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label: string) => ({ level: label }) } }
+  const out: Logger = destination ? pino(options, destination) : pino(options)
+  return {
+    request: (line) => {
+      const allowed = Object.fromEntries(FIELDS.flatMap((field) => (line[field] === undefined ? [] : [[field, line[field]]])))
+      out[line.status >= 500 ? 'error' : 'info'](allowed, 'request')
+    },
+    info: (sentence, fields = {}) => out.info(fields, sentence),
+    warn: (sentence, fields = {}) => out.warn(fields, sentence),
+    error: (sentence, error, fields = {}) => out.error({ ...fields, err: describe(error) }, sentence),
+  }
+}
+
+/** An error and its causes as plain text: no enumerable property of it is printed, because those may hold anything. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'a value that is not an Error was thrown'
+  const own = error.stack ?? `${error.name}: ${error.message}`
+  return error.cause === undefined ? own : `${own}\ncaused by ${describe(error.cause)}`
+}

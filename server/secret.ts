@@ -1,0 +1,81 @@
+// Secrets that we hand out: API tokens (`tmt_…`) and proxy keys (`tmk_…`) have one form, made, read and compared here.
+//
+//   tmt_<public id>_<secret>_<checksum>
+//
+// The public id finds the record; the secret proves it; the checksum tells a typing error or garbage from a real secret without a
+// look-up. Stored is the SHA-256 of the whole text: it holds more than 192 random bits, so a slow hash would add nothing.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** 12 × log2(62) = 71 bits: unique without asking the store. */
+const PUBLIC_LENGTH = 12
+/** 36 × log2(62) = 214 random bits. */
+const SECRET_LENGTH = 36
+/** 62⁶ > 2³². */
+const CHECKSUM_LENGTH = 6
+
+/** What a secret opens, by its prefix: the conversion and management API, or the proxy. */
+export type SecretPrefix = 'tmt' | 'tmk'
+
+export interface NewSecret {
+  /** The whole text; shown once and not stored. */
+  secret: string
+  publicId: string
+  /** What is stored: SHA-256, 64 hexadecimal digits. */
+  hash: string
+}
+
+/** Makes a secret from the system's random numbers. */
+export function makeSecret(prefix: SecretPrefix): NewSecret {
+  const publicId = randomText(PUBLIC_LENGTH)
+  const body = `${prefix}_${publicId}_${randomText(SECRET_LENGTH)}`
+  const secret = `${body}_${checksum(body)}`
+  return { secret, publicId, hash: hashSecret(secret) }
+}
+
+const FORM = new RegExp(`^(tm[tk])_([0-9A-Za-z]{${PUBLIC_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}_([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`)
+
+/** The public id of a well-formed secret with this prefix and a right checksum, else undefined. Costs no look-up. */
+export function publicIdOf(prefix: SecretPrefix, secret: string): string | undefined {
+  const [, found, publicId, sum] = FORM.exec(secret) ?? []
+  return found === prefix && checksum(secret.slice(0, -CHECKSUM_LENGTH - 1)) === sum ? publicId : undefined
+}
+
+/** What is stored of a secret: SHA-256, 64 hexadecimal digits. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+/** Whether a secret is the one whose hash is stored; takes the same time wherever they differ. */
+export function matchesHash(secret: string, hash: string): boolean {
+  return timingSafeEqual(Buffer.from(hashSecret(secret), 'hex'), Buffer.from(hash, 'hex'))
+}
+
+/** The head of a secret for display: prefix and public id, nothing that opens anything. */
+export function displayPrefix(prefix: SecretPrefix, publicId: string): string {
+  return `${prefix}_${publicId}`
+}
+
+/** Random letters and digits, each of the 62 equally likely. */
+export function randomText(length: number): string {
+  let made = ''
+  while (made.length < length) {
+    for (const byte of randomBytes(length * 2)) {
+      // 248 = 4 × 62: the bytes above it would make the first letters likelier.
+      if (byte < 248 && made.length < length) made += ALPHABET[byte % 62]
+    }
+  }
+  return made
+}
+
+function checksum(text: string): string {
+  return base62(crc32(text), CHECKSUM_LENGTH)
+}
+
+/** A non-negative integer in base 62, with leading zeros; the order of the texts is the order of the numbers. */
+export function base62(number: number, length: number): string {
+  let digits = ''
+  for (let rest = number; digits.length < length; rest = Math.floor(rest / 62)) digits = ALPHABET[rest % 62] + digits
+  return digits
+}

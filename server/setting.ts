@@ -1,0 +1,113 @@
+// The kinds of values that a setting can have. Each kind says in words what it takes, so that one sentence can be made for every wrong value.
+
+/** How the text of an environment variable becomes a value. */
+export interface Kind<T> {
+  /** Completes "… must be": `a whole number from 1 to 10`. */
+  readonly what: string
+  /** The value, or `undefined` where the text is not of this kind. */
+  readonly parse: (text: string) => T | undefined
+}
+
+/** One row of a table of settings. */
+export interface Setting<T> {
+  /** Name of the environment variable. */
+  readonly name: string
+  readonly kind: Kind<unknown>
+  /** Written as a person would write it in the environment; `null` where nothing stands in for a missing value. */
+  readonly default: string | null
+  /** One sentence for `.env.example` and the documentation. */
+  readonly sentence: string
+  /** A secret's value is never repeated, not even in the sentence that refuses it. */
+  readonly secret: boolean
+  /** Only a type: what `kind` gives, with `null` where there is no default. */
+  readonly value?: T
+}
+
+/**
+ * One row: the variable's name, its kind, its default in the words of the environment (or null), and a sentence.
+ *
+ * @example setting('PORT', integer(0, 65_535), '8484', 'The port to listen on; 0 takes any free one.')
+ */
+export function setting<T>(name: string, kind: Kind<T>, standard: string, sentence: string, options?: { secret?: true }): Setting<T>
+export function setting<T>(name: string, kind: Kind<T>, standard: null, sentence: string, options?: { secret?: true }): Setting<T | null>
+export function setting<T>(name: string, kind: Kind<T>, standard: string | null, sentence: string, options?: { secret?: true }): Setting<T | null> {
+  return { name, kind, default: standard, sentence, secret: options?.secret ?? false }
+}
+
+/** Any text that is not empty. */
+export const text: Kind<string> = { what: 'text', parse: (value) => value }
+
+/** A whole number in decimal digits, both ends included. */
+export function integer(least: number, most: number): Kind<number> {
+  return {
+    what: `a whole number from ${least} to ${most}`,
+    parse: (value) => {
+      const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+      return number >= least && number <= most ? number : undefined
+    },
+  }
+}
+
+/** A size in bytes: `1048576`, `512KB`, `10MB`, `1GB`, in powers of 1,024 (so that 1 MB is 1,048,576 bytes). */
+export const bytes: Kind<number> = {
+  what: 'a size such as 512KB, 10MB or 1GB (1 MB is 1,048,576 bytes)',
+  parse: (value) => scaled(value, { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }),
+}
+
+/** A length of time in milliseconds: `250ms`, `30s`, `5m`, `24h`, `30d`. */
+export const duration: Kind<number> = {
+  what: 'a length of time such as 250ms, 30s, 5m, 24h or 30d',
+  parse: (value) => scaled(value, { MS: 1, S: 1000, M: 60_000, H: 3_600_000, D: 86_400_000 }),
+}
+
+function scaled(value: string, units: Record<string, number>): number | undefined {
+  const [, digits, unit] = /^(\d{1,12})\s*([a-z]*)$/i.exec(value) ?? []
+  const factor = units[(unit ?? '').toUpperCase()]
+  const number = Number(digits) * (factor ?? Number.NaN)
+  return Number.isSafeInteger(number) ? number : undefined
+}
+
+/** `true` or `false`, `1` or `0`. */
+export const flag: Kind<boolean> = {
+  what: 'true or false',
+  parse: (value) => ({ true: true, '1': true, false: false, '0': false })[value.toLowerCase()],
+}
+
+/** One of some words. */
+export function choice<const W extends string>(...words: W[]): Kind<W> {
+  return { what: words.map((word) => `"${word}"`).join(' or '), parse: (value) => words.find((word) => word === value) }
+}
+
+/** An absolute URL of one of some schemes, as `https:`. */
+export function url(...schemes: string[]): Kind<URL> {
+  return {
+    what: `an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`,
+    parse: (value) => {
+      const address = URL.canParse(value) ? new URL(value) : undefined
+      return address && schemes.includes(address.protocol) ? address : undefined
+    },
+  }
+}
+
+/** JSON whose shape `check` accepts; `what` says the shape in words, with an example. */
+export function json<T>(what: string, check: (value: unknown) => T | undefined): Kind<T> {
+  return {
+    what,
+    parse: (value) => {
+      try {
+        return check(JSON.parse(value))
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/** 32 bytes, as base64 (any of its alphabets, padded or not) or as 64 hexadecimal digits. */
+export const key256: Kind<Buffer> = {
+  what: '32 bytes in base64 or in 64 hexadecimal digits (make one with: openssl rand -base64 32)',
+  parse: (value) => {
+    if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex')
+    return /^[\w+/-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : undefined
+  },
+}

@@ -1,0 +1,37 @@
+// What can go wrong in the store, in words that do not depend on the database behind it.
+
+/** TABLE of SQLite's primary result codes (sqlite.org/rescode.html) that mean something to a caller; the rest is `failed`. */
+const BY_RESULT_CODE: Readonly<Record<number, StoreErrorCode>> = {
+  5: 'busy', // SQLITE_BUSY: another process has held the write lock for longer than we wait
+  6: 'busy', // SQLITE_LOCKED
+  8: 'unavailable', // SQLITE_READONLY
+  10: 'unavailable', // SQLITE_IOERR
+  13: 'full', // SQLITE_FULL
+  14: 'unavailable', // SQLITE_CANTOPEN
+  1555: 'unique', // SQLITE_CONSTRAINT_PRIMARYKEY
+  2067: 'unique', // SQLITE_CONSTRAINT_UNIQUE
+}
+
+/**
+ * `unique`: such a row is there already. `busy`: try again. `full`: the disk has no room. `unavailable`: the files cannot be read or written.
+ * `closed`: the store is closing. `failed`: anything else, usually a bug.
+ */
+export type StoreErrorCode = 'unique' | 'busy' | 'full' | 'unavailable' | 'closed' | 'failed'
+
+/** The one error that the store's functions reject with. Its message may hold SQL: it is for the log, never for a caller. */
+export class StoreError extends Error {
+  override name = 'StoreError'
+  readonly code: StoreErrorCode
+
+  constructor(code: StoreErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** What node:sqlite (or a procedure) threw, as a code and a message that can cross between threads. */
+export function readError(thrown: unknown): { code: StoreErrorCode; message: string } {
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const result = typeof thrown === 'object' && thrown !== null && 'errcode' in thrown ? Number(thrown.errcode) : Number.NaN
+  return { code: BY_RESULT_CODE[result] ?? BY_RESULT_CODE[result & 0xff] ?? 'failed', message }
+}

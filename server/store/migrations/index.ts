@@ -1,0 +1,13 @@
+// TABLE of migrations, in their order. A migration that has been released never changes; the next change is a new row.
+import type { SchemaModule } from 'kysely'
+import type { Query } from '../statement.ts'
+import { accounts } from './0001-accounts.ts'
+
+export interface Migration {
+  /** Number and subject; recorded in the store when it has run. */
+  readonly name: string
+  /** The statements, built with what SQLite and PostgreSQL have in common. */
+  readonly up: (schema: SchemaModule) => Query<unknown>[]
+}
+
+export const MIGRATIONS: readonly Migration[] = [accounts]

@@ -1,0 +1,123 @@
+// Opens the store: the data folder, the SQLite file in it, its writer, and this thread's own view for reading.
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Kysely } from 'kysely'
+import { SetupError } from '../errors.ts'
+import { startThread } from './client.ts'
+import type { ThreadClient } from './client.ts'
+import { kyselyOn, queryBuilder } from './dialect.ts'
+import { StoreError, readError } from './error.ts'
+import { migrate } from './migrate.ts'
+import type { Procedure } from './procedure.ts'
+import type { Database } from './schema.ts'
+import { Connection } from './sqlite.ts'
+import { statement } from './statement.ts'
+import type { Query, Statement, StatementResult } from './statement.ts'
+
+export interface Store extends AsyncDisposable {
+  /**
+   * Kysely. A select is answered at once on this thread, from what is committed: keep it small. Any other query is a durable write of its own.
+   * There are no open transactions: see `write` and `run`.
+   */
+  readonly db: Kysely<Database>
+  /** Kysely whose selects run in a thread of their own, for reports that read many rows. It writes as `db` does. */
+  readonly reports: Kysely<Database>
+  /** Runs queries atomically, in order; resolves when they are durable. @throws StoreError, and then nothing of them is stored */
+  write(...queries: Query<unknown>[]): Promise<StatementResult[]>
+  /** Runs a procedure atomically; resolves to its result when what it wrote is durable. @throws StoreError, and then nothing of it is stored */
+  run<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
+  /** Calls back at most 200 ms after another process has written; not for this process's own writes. Gives the function that ends it. */
+  onChange(listener: () => void): () => void
+  /** Ends when all that was asked for is durable. */
+  close(): Promise<void>
+}
+
+/** The settings that the store needs, and what to do when its writer has died. */
+export interface StoreOptions {
+  /** The data folder; made if it is not there. */
+  data: string
+  /** `sqlite:PATH`, or null for `tollmark.db` in the data folder. */
+  databaseUrl: URL | null
+  now: number
+  onFailure?: (error: Error) => void
+}
+
+/**
+ * Opens the store, brings it to the schema of this program, and starts its writer.
+ *
+ * @throws SetupError with a sentence for the person at the terminal
+ */
+export async function openStore({ data, databaseUrl, now, onFailure = () => {} }: StoreOptions): Promise<Store> {
+  if (databaseUrl && databaseUrl.protocol !== 'sqlite:') {
+    throw new SetupError('DATABASE_URL names a PostgreSQL server, which this version cannot use yet. Unset it to use SQLite in the data folder.')
+  }
+  makeFolder(data)
+  const path = databaseUrl ? decodeURIComponent(databaseUrl.pathname) : join(data, 'tollmark.db')
+  prepare(path, now)
+
+  const listeners = new Set<() => void>()
+  const changed = (): void => listeners.forEach((listener) => listener())
+  const writer = await startThread(path, 'write', changed, onFailure)
+  const reader = new Connection(path, 'read')
+  let reporter: Promise<ThreadClient> | undefined
+
+  const write = async (...statements: Statement[]): Promise<StatementResult[]> => (await writer.send({ statements })) as StatementResult[]
+  const writeOne = async (one: Statement): Promise<StatementResult> => (await write(one))[0]!
+  const report = async (one: Statement): Promise<StatementResult> => {
+    reporter ??= startThread(path, 'read', () => {}, onFailure)
+    return ((await (await reporter).send({ statements: [one] })) as StatementResult[])[0]!
+  }
+  const close = async (): Promise<void> => {
+    await writer.close()
+    await (await reporter)?.close()
+    reader.close()
+  }
+
+  return {
+    db: kyselyOn({ read: (one) => readHere(reader, one), write: writeOne }),
+    reports: kyselyOn({ read: report, write: writeOne }),
+    write: (...queries) => write(...queries.map(statement)),
+    // What crosses back is what the procedure returned: plain data, as its declaration asks for.
+    run: async <A, R>({ module, name }: Procedure<A, R>, args: A) => (await writer.send({ procedure: { module, name, args } })) as R,
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function readHere(reader: Connection, one: Statement): StatementResult {
+  try {
+    return reader.execute(one)
+  } catch (thrown) {
+    const { code, message } = readError(thrown)
+    throw new StoreError(code, message)
+  }
+}
+
+/** Migrates the file, and turns every failure to open it into a sentence. */
+function prepare(path: string, now: number): void {
+  let connection: Connection | undefined
+  try {
+    connection = new Connection(path, 'write')
+    migrate(connection, queryBuilder(), now)
+  } catch (thrown) {
+    if (thrown instanceof SetupError) throw thrown
+    throw new SetupError(`The database ${path} cannot be opened: ${readError(thrown).message}.`, { cause: thrown })
+  } finally {
+    connection?.close()
+  }
+}
+
+/** Makes the data folder, for its owner only. */
+function makeFolder(data: string): void {
+  try {
+    mkdirSync(data, { recursive: true, mode: 0o700 })
+    accessSync(data, constants.W_OK)
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+    throw new SetupError(`The data folder ${data} cannot be written (${reason}). Set TOLLMARK_DATA to a folder that can.`, { cause: error })
+  }
+}

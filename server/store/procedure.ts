@@ -1,0 +1,50 @@
+// A procedure checks and writes as one atomic unit, inside the writer, together with its neighbours in one group commit. It is a
+// generator: it yields statements and receives their results. So the same procedure runs without a pause on SQLite, in the writer's
+// thread, and with a round trip a statement on PostgreSQL.
+import { statement } from './statement.ts'
+import type { Query, QueryBuilder, Statement, StatementResult } from './statement.ts'
+
+/** The body of a procedure, or a part of one. */
+export type Steps<R> = Generator<Statement, R, StatementResult>
+
+/** A named procedure. `args` and the result are copied between threads: plain data only. */
+export interface Procedure<A, R> {
+  /** `import.meta.url` of the file that exports it under `name`, where the writer's thread finds it. */
+  readonly module: string
+  readonly name: string
+  readonly body: (db: QueryBuilder, args: A) => Steps<R>
+}
+
+/**
+ * Declares a procedure. Export it under the very name that it is given. The body must not use the clock, randomness or anything else from
+ * outside: pass such values in `args`. What it throws undoes all that it wrote and reaches its own caller only, as a `StoreError`.
+ *
+ * @example
+ * export const take = procedure(import.meta.url, 'take', function* (db, { id, most }: { id: string; most: number }) {
+ *   const row = yield* first(db.selectFrom('counters').select('used').where('id', '=', id))
+ *   if ((row?.used ?? 0) >= most) return false
+ *   yield* run(db.updateTable('counters').set((e) => ({ used: e('used', '+', 1) })).where('id', '=', id))
+ *   return true
+ * })
+ */
+export function procedure<A, R>(module: string, name: string, body: (db: QueryBuilder, args: A) => Steps<R>): Procedure<A, R> {
+  return { module, name, body }
+}
+
+/** The rows that a query gives. */
+export function* all<O>(query: Query<O>): Steps<O[]> {
+  const { rows } = yield statement(query)
+  return rows as O[] // the query's own type says what its rows are
+}
+
+/** The first row that a query gives, or undefined. */
+export function* first<O>(query: Query<O>): Steps<O | undefined> {
+  const rows = yield* all(query)
+  return rows[0]
+}
+
+/** Runs a query; gives how many rows it inserted, changed or deleted. */
+export function* run(query: Query<unknown>): Steps<number> {
+  const { affected } = yield statement(query)
+  return affected
+}

@@ -1,0 +1,81 @@
+// One SQLite connection with its pragmas and its cache of prepared statements: the only file that knows node:sqlite.
+import { DatabaseSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
+import type { Statement, StatementResult } from './statement.ts'
+
+/** How long a writer waits for another process (a command beside a running server), in milliseconds. */
+const BUSY_TIMEOUT = 10_000
+/** Far more than the program has different statements; only a bug that builds SQL from values would reach it. */
+const CACHED_STATEMENTS = 1000
+
+interface Prepared {
+  statement: StatementSync
+  gives: boolean
+}
+
+export class Connection {
+  readonly #db: DatabaseSync
+  readonly #prepared = new Map<string, Prepared>()
+
+  /** @param mode `write` also switches the file to the write-ahead log, durable at every commit */
+  constructor(path: string, mode: 'read' | 'write') {
+    this.#db = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_TIMEOUT })
+    if (mode === 'write') {
+      untilFree(() => this.#db.exec('PRAGMA journal_mode = WAL'))
+      this.#db.exec('PRAGMA synchronous = FULL')
+    }
+  }
+
+  /** Runs one statement. */
+  execute({ sql, parameters }: Statement): StatementResult {
+    const { statement, gives } = this.#prepare(sql)
+    if (gives) {
+      const rows = statement.all(...parameters)
+      return { rows, affected: rows.length }
+    }
+    return { rows: [], affected: Number(statement.run(...parameters).changes) }
+  }
+
+  /** Runs one statement that has neither parameters nor rows. */
+  exec(sql: string): void {
+    this.#prepare(sql).statement.run()
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction
+  }
+
+  /** A number that changes when another connection has committed (sqlite.org/pragma.html#pragma_data_version). */
+  version(): unknown {
+    return this.#prepare('PRAGMA data_version').statement.get()?.['data_version']
+  }
+
+  close(): void {
+    this.#prepared.clear()
+    this.#db.close()
+  }
+
+  #prepare(sql: string): Prepared {
+    let prepared = this.#prepared.get(sql)
+    if (!prepared) {
+      const statement = this.#db.prepare(sql)
+      prepared = { statement, gives: statement.columns().length > 0 }
+      if (this.#prepared.size >= CACHED_STATEMENTS) this.#prepared.clear()
+      this.#prepared.set(sql, prepared)
+    }
+    return prepared
+  }
+}
+
+/** The switch to the write-ahead log needs the file for itself, and SQLite does not wait for that: when several processes start together, we do. */
+function untilFree(attempt: () => void): void {
+  const until = performance.now() + BUSY_TIMEOUT
+  for (;;) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!(error instanceof Error && /locked|busy/.test(error.message)) || performance.now() > until) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    }
+  }
+}

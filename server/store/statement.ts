@@ -1,0 +1,33 @@
+// A write as data: it crosses to the writer's thread, so it holds nothing but plain values.
+import type { CompiledQuery, Kysely } from 'kysely'
+import type { Database } from './schema.ts'
+
+/** A value that a column can have. */
+export type SqlValue = string | number | bigint | null | Uint8Array
+
+/** One SQL statement with its parameters. */
+export interface Statement {
+  readonly sql: string
+  readonly parameters: readonly SqlValue[]
+}
+
+/** What one statement gave. */
+export interface StatementResult {
+  readonly rows: readonly unknown[]
+  /** Rows inserted, changed or deleted. */
+  readonly affected: number
+}
+
+/** Anything that Kysely can compile: a query builder that has not been executed. */
+export interface Query<O> {
+  compile(): CompiledQuery<O>
+}
+
+/** The statement of a query. */
+export function statement(query: Query<unknown>): Statement {
+  const { sql, parameters } = query.compile()
+  return { sql, parameters: parameters as readonly SqlValue[] } // Kysely types them `unknown`; the schema's columns are all SqlValues
+}
+
+/** The queries of a procedure are built on this; it compiles and cannot execute. */
+export type QueryBuilder = Kysely<Database>

@@ -1,0 +1,128 @@
+// A thread of the store: the one writer, or the reader of long reports. The writer takes all units that have come in by now, runs them in one
+// transaction, and answers all of them when that is on the disk: many callers share one fsync.
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { readError } from './error.ts'
+import type { Procedure } from './procedure.ts'
+import { Connection } from './sqlite.ts'
+import type { Answer, FromThread, ToThread, Unit } from './units.ts'
+
+/** How often the writer looks for commits of other processes, in milliseconds. A key that was revoked there is dead here within a second. */
+const LOOK = 200
+/** Units in one transaction at most, so that the first does not wait too long for the last. */
+const GROUP = 2000
+
+const { path, mode } = workerData as { path: string; mode: 'read' | 'write' }
+const port = parentPort!
+const send = (message: FromThread): void => port.postMessage(message)
+const connection = new Connection(path, mode)
+send({ opened: true })
+// Kysely takes longer to load than everything else here. Whoever opened the store goes on meanwhile; what it sends waits in the port.
+const db = (await import('./dialect.ts')).queryBuilder()
+const load = createRequire(import.meta.url)
+const procedures = new Map<string, Procedure<unknown, unknown>>()
+
+/** Takes what waits in the port besides `first`, up to a full group. */
+function gather(first: ToThread): { units: Unit[]; close: boolean } {
+  const units: Unit[] = []
+  let message: ToThread | undefined = first
+  while (message) {
+    if ('close' in message) return { units, close: true }
+    units.push(...message.units)
+    if (units.length >= GROUP) break
+    message = receiveMessageOnPort(port)?.message
+  }
+  return { units, close: false }
+}
+
+/** Runs the units in one transaction; a unit that fails is undone alone. */
+function commit(units: Unit[]): Answer[] {
+  try {
+    connection.exec('BEGIN IMMEDIATE')
+    const answers = units.map(attempt)
+    connection.exec('COMMIT')
+    return answers
+  } catch (thrown) {
+    // Nothing of this group is stored: the disk is full or broken, or another process held the lock for too long.
+    if (connection.inTransaction) connection.exec('ROLLBACK')
+    const error = readError(thrown)
+    return units.map(({ id }) => ({ id, error }))
+  }
+}
+
+function attempt(unit: Unit): Answer {
+  // SQLite undoes a single failing statement by itself; more than one need a savepoint.
+  const alone = 'statements' in unit && unit.statements.length === 1
+  if (!alone) connection.exec('SAVEPOINT unit')
+  try {
+    const value = perform(unit)
+    if (!alone) connection.exec('RELEASE unit')
+    return { id: unit.id, value }
+  } catch (thrown) {
+    // Some failures (disk full, broken disk) end the whole transaction: then nobody's write is stored.
+    if (!connection.inTransaction) throw thrown
+    if (!alone) {
+      connection.exec('ROLLBACK TO unit')
+      connection.exec('RELEASE unit')
+    }
+    return { id: unit.id, error: readError(thrown) }
+  }
+}
+
+function perform(unit: Unit): unknown {
+  if ('statements' in unit) return unit.statements.map((statement) => connection.execute(statement))
+  const steps = find(unit.procedure).body(db, unit.procedure.args)
+  let step = steps.next()
+  while (!step.done) {
+    let result
+    try {
+      result = connection.execute(step.value)
+    } catch (error) {
+      step = steps.throw(error)
+      continue
+    }
+    step = steps.next(result)
+  }
+  return step.value
+}
+
+/** The procedure that a module exports under a name; its module is loaded at the first call. */
+function find({ module, name }: { module: string; name: string }): Procedure<unknown, unknown> {
+  const key = `${module}#${name}`
+  let found = procedures.get(key)
+  if (!found) {
+    found = (load(fileURLToPath(module)) as Record<string, Procedure<unknown, unknown> | undefined>)[name]
+    if (found?.name !== name) throw new Error(`${module} exports no procedure ${name}`)
+    procedures.set(key, found)
+  }
+  return found
+}
+
+/** Runs reads one after the other, each seeing what is committed at its moment. */
+function read(units: Unit[]): Answer[] {
+  return units.map((unit) => {
+    try {
+      return { id: unit.id, value: perform(unit) }
+    } catch (thrown) {
+      return { id: unit.id, error: readError(thrown) }
+    }
+  })
+}
+
+port.on('message', (message: ToThread) => {
+  const { units, close } = gather(message)
+  if (units.length > 0) send({ answers: mode === 'write' ? commit(units) : read(units) })
+  if (!close) return
+  clearInterval(looking)
+  connection.close()
+  port.close()
+})
+
+let seen = mode === 'write' ? connection.version() : undefined
+const looking = setInterval(() => {
+  if (mode === 'read') return
+  const version = connection.version()
+  if (version !== seen) send({ changed: true })
+  seen = version
+}, LOOK)

@@ -1,0 +1,17 @@
+// The messages between the thread that serves requests and the threads of the store.
+import type { StoreErrorCode } from './error.ts'
+import type { Statement } from './statement.ts'
+
+/** What is done completely or not at all. */
+export type Work = { readonly statements: readonly Statement[] } | { readonly procedure: { readonly module: string; readonly name: string; readonly args: unknown } }
+
+export type Unit = Work & { readonly id: number }
+
+/** The outcome of one unit, sent when it is durable. `value` is the results of the statements, or what the procedure returned. */
+export type Answer = { readonly id: number } & ({ readonly value: unknown } | { readonly error: { readonly code: StoreErrorCode; readonly message: string } })
+
+/** What a thread of the store sends: that it is open, answers, or that another process has written. */
+export type FromThread = { readonly opened: true } | { readonly answers: readonly Answer[] } | { readonly changed: true }
+
+/** What is sent to a thread of the store. */
+export type ToThread = { readonly units: readonly Unit[] } | { readonly close: true }

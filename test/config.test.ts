@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { envExample, readConfig, unknownSettings } from '../server/config.ts'
+import { SetupError } from '../server/errors.ts'
+
+test('an empty environment gives the documented defaults', () => {
+  const config = readConfig({})
+  assert.equal(config.server.port, 8484)
+  assert.equal(config.server.host, 'localhost')
+  assert.equal(config.storage.data, resolve('data'))
+  assert.equal(config.storage.databaseUrl, null)
+  assert.equal(config.storage.masterKey, null)
+  assert.equal(config.accounts.freeConversions, 10)
+  assert.equal(config.conversion.maxHtml, 10 * 1_048_576)
+  assert.equal(config.conversion.maxZip, 50 * 1_048_576)
+  assert.equal(config.conversion.asyncAbove, 5 * 1_048_576)
+  assert.equal(config.conversion.idempotency, 24 * 3_600_000)
+  assert.ok(Object.isFrozen(config) && Object.values(config).every((area) => Object.isFrozen(area)))
+})
+
+test('an empty variable counts as unset', () => {
+  assert.equal(readConfig({ PORT: '', HOST: '  ' }).server.port, 8484)
+})
+
+/** TABLE of bad settings: variable, value, and what the sentence must say. */
+const BAD: [name: string, value: string, says: RegExp][] = [
+  ['PORT', 'http', /^PORT must be a whole number from 0 to 65535, but is "http"\.$/],
+  ['PORT', '65536', /^PORT must/],
+  ['PORT', '-1', /^PORT must/],
+  ['TOLLMARK_ROLE', 'boss', /^TOLLMARK_ROLE must be "all" or "web" or "worker", but is "boss"\.$/],
+  ['TOLLMARK_MAX_ZIP', 'huge', /^TOLLMARK_MAX_ZIP must be a size such as 512KB/],
+  ['TOLLMARK_CONVERSION_DEADLINE', '3 weeks', /^TOLLMARK_CONVERSION_DEADLINE must be a length of time/],
+  ['TOLLMARK_PLANS', '{"team":5}', /^TOLLMARK_PLANS must be JSON such as/],
+  ['TOLLMARK_PLANS', '{"team":{"conversions_per_day":-1}}', /^TOLLMARK_PLANS must be JSON such as/],
+  ['TOLLMARK_PLANS', 'team=5', /^TOLLMARK_PLANS must be JSON such as/],
+  ['DATABASE_URL', 'mysql://user:hunter2@db', /^DATABASE_URL must be an address that begins with sqlite:/],
+  ['TOLLMARK_MASTER_KEY', 'hunter2', /^TOLLMARK_MASTER_KEY must be 32 bytes/],
+]
+
+for (const [name, value, says] of BAD) {
+  test(`${name}=${value} is refused with one sentence`, () => {
+    assert.throws(() => readConfig({ [name]: value }), (error) => error instanceof SetupError && says.test(error.message) && !/hunter2/.test(error.message))
+  })
+}
+
+test('every bad setting is reported at once', () => {
+  assert.throws(() => readConfig(Object.fromEntries(BAD.map(([name, value]) => [name, value]))), (error) => {
+    assert.ok(error instanceof SetupError)
+    assert.equal(error.message.split('\n').length, new Set(BAD.map(([name]) => name)).size)
+    return true
+  })
+})
+
+test('a master key is read from base64 and from hexadecimal', () => {
+  const key = Buffer.alloc(32, 0xfb)
+  for (const text of [key.toString('base64'), key.toString('base64url'), key.toString('hex')]) {
+    assert.deepEqual(readConfig({ TOLLMARK_MASTER_KEY: text }).storage.masterKey, key)
+  }
+})
+
+test('plans are read, with null for no limit', () => {
+  const { plans } = readConfig({ TOLLMARK_PLANS: '{"team":{"conversions_per_day":1000},"all":{"conversions_per_day":null}}' }).accounts
+  assert.deepEqual(plans, { team: { conversions_per_day: 1000 }, all: { conversions_per_day: null } })
+})
+
+test('a variable that looks like ours and is none is told', () => {
+  assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_DATA: 'x', HOME: 'x' }), ['TOLLMARK_DTAA'])
+})
+
+test('.env.example is in step with the table (UPDATE=1 writes it)', () => {
+  const file = join(import.meta.dirname, '..', '.env.example')
+  if (process.env['UPDATE']) writeFileSync(file, envExample())
+  assert.equal(readFileSync(file, 'utf8'), envExample())
+})

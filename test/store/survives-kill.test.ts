@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openStore } from '../../server/store/open.ts'
+import { temporaryFolder } from '../temporary.ts'
+
+/** Three processes write to the same file at a time. */
+const ROUNDS = 10
+const TOGETHER = 3
+
+test('every row that was acknowledged is there after 30 × kill -9', async (t) => {
+  const data = temporaryFolder(t)
+  const acknowledged: string[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const killed = Array.from({ length: TOGETHER }, (_, index) => writeUntilKilled(data, `${round}.${index}`, (round * 7 + index * 23) % 60))
+    acknowledged.push(...(await Promise.all(killed)).flat())
+  }
+  await using store = await openStore({ data, databaseUrl: null, now: 0 })
+  const rows = await store.db.selectFrom('accounts').select('id').execute()
+  const stored = new Set(rows.map((row) => row.id))
+  assert.ok(acknowledged.length >= ROUNDS * TOGETHER, `${acknowledged.length} rows were acknowledged`)
+  assert.deepEqual(acknowledged.filter((id) => !stored.has(id)), [])
+})
+
+/** Starts a writer, kills it some milliseconds after its first acknowledged row; resolves to the rows it had acknowledged. */
+async function writeUntilKilled(data: string, run: string, afterMs: number): Promise<string[]> {
+  const args = ['--conditions=source', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'writer-process.ts'), data, run]
+  const writer = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  writer.stdout.setEncoding('utf8')
+  writer.stdout.once('data', () => setTimeout(() => writer.kill('SIGKILL'), afterMs))
+  writer.stdout.on('data', (chunk: string) => (output += chunk))
+  await once(writer, 'close')
+  return output.split('\n').slice(0, -1)
+}

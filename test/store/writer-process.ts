@@ -1,0 +1,15 @@
+// A process that writes rows as fast as it can and reports each one on standard output after the store has acknowledged it. Its
+// tests kill it. Arguments: data folder, name of this run.
+import { writeSync } from 'node:fs'
+import { openStore } from '../../server/store/open.ts'
+
+const [data = '', run = ''] = process.argv.slice(2)
+const store = await openStore({ data, databaseUrl: null, now: Date.now() })
+const writer = async (name: string): Promise<never> => {
+  for (let row = 0; ; row++) {
+    const id = `${run}-${name}-${row}`
+    await store.db.insertInto('accounts').values({ id, name: id, email: null, plan: 'free', role: 'member', created_at: 0, disabled: 0 }).execute()
+    writeSync(1, `${id}\n`)
+  }
+}
+await Promise.all(Array.from({ length: 8 }, (_, index) => writer(String(index))))
