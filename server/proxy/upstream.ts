@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Connection, type ConnectionUser } from './upstream/connection.ts'
 import type { Dial } from './upstream/dial.ts'
-import type { RawHeaders } from './upstream/response.ts'
+import type { RawHeaders, ResponseSink } from './upstream/response.ts'
 
 export type { RawHeaders } from './upstream/response.ts'
 export { dialOf, isPrivateAddress, PrivateAddressError, type Dial } from './upstream/dial.ts'
@@ -37,11 +37,7 @@ export class UpstreamError extends Error {
 }
 
 /** What the caller of {@link Upstream.send} hears, in wire order. Exactly one of `onEnd` and `onError` comes last, unless aborted. */
-export type Incoming = {
-  onInterim(status: number, headers: RawHeaders): void
-  onHead(status: number, reason: string, headers: RawHeaders): void
-  onBody(chunk: Buffer): void
-  onEnd(trailers: RawHeaders): void
+export type Incoming = ResponseSink & {
   onError(error: UpstreamError): void
 }
 
@@ -338,9 +334,9 @@ class Exchange implements UpstreamCall, ConnectionUser {
     this.#incoming.onHead(status, reason, headers)
   }
 
-  onBody(chunk: Buffer): void {
+  onBody(chunk: Buffer, last: boolean): void {
     this.#timer?.refresh()
-    this.#incoming.onBody(chunk)
+    this.#incoming.onBody(chunk, last)
   }
 
   onEnd(trailers: RawHeaders): void {

@@ -86,8 +86,8 @@ export class Connection implements ResponseSink {
     this.#user?.onHead(status, reason, headers)
   }
 
-  onBody(chunk: Buffer): void {
-    this.#user?.onBody(chunk)
+  onBody(chunk: Buffer, last: boolean): void {
+    this.#user?.onBody(chunk, last)
   }
 
   onEnd(trailers: RawHeaders): void {

@@ -7,8 +7,8 @@ export type ResponseSink = {
   onInterim(status: number, headers: RawHeaders): void
   /** The final answer's head. */
   onHead(status: number, reason: string, headers: RawHeaders): void
-  /** Body bytes with the transfer framing taken off and nothing else changed. */
-  onBody(chunk: Buffer): void
+  /** Body bytes with the transfer framing taken off and nothing else changed; `last` where they complete an announced length. */
+  onBody(chunk: Buffer, last: boolean): void
   /** The answer is complete; trailers are empty unless the body was chunked and had some. */
   onEnd(trailers: RawHeaders): void
 }
@@ -96,12 +96,12 @@ export class ResponseReader {
           const part = rest.length > this.#left ? rest.subarray(0, this.#left) : rest
           rest = rest.subarray(part.length)
           this.#left -= part.length
-          this.#sink.onBody(part)
+          this.#sink.onBody(part, this.#left === 0)
           if (this.#left === 0 && !this.#stopped) this.#end([])
           break
         }
         case 'until-close':
-          this.#sink.onBody(rest)
+          this.#sink.onBody(rest, false)
           return
         case 'size':
           rest = this.#size(rest)
@@ -111,7 +111,7 @@ export class ResponseReader {
           rest = rest.subarray(part.length)
           this.#left -= part.length
           if (this.#left === 0) this.#place = 'chunk-end'
-          this.#sink.onBody(part)
+          this.#sink.onBody(part, false)
           break
         }
         case 'chunk-end':
