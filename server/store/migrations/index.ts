@@ -2,6 +2,8 @@
 import type { SchemaModule } from 'kysely'
 import type { Query } from '../statement.ts'
 import { accounts } from './0001-accounts.ts'
+import { keys } from './0010-keys.ts'
+import { ledger } from './0011-ledger.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -10,4 +12,4 @@ export interface Migration {
   readonly up: (schema: SchemaModule) => Query<unknown>[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts]
+export const MIGRATIONS: readonly Migration[] = [accounts, keys, ledger]
