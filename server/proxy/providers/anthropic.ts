@@ -41,7 +41,7 @@ export const anthropic: ProviderRow = {
     neutral('GET POST /v1/skills/{skill}/versions'),
     neutral('GET DELETE /v1/skills/{skill}/versions/{any}'),
     neutral('GET /v1/skills/{skill}/versions/{any}/content'),
-    model('POST /v1/agents', { at: 'body', body: { required: ['model', 'model.id'], stored: ['agents', 'multiagent', 'callable_agents'] } }, creates('agent')),
+    model('POST /v1/agents', { at: 'body', body: { required: ['model'], stored: ['agents', 'multiagent', 'callable_agents'] } }, creates('agent')),
     model('POST /v1/agents/{agent}', STORED),
     neutral('GET /v1/agents'),
     neutral('GET /v1/agents/{agent}'),

@@ -31,7 +31,8 @@ export interface BodyRule {
  */
 export type ModelPlace =
   | { readonly at: 'path' | 'body'; readonly body: BodyRule; readonly headers?: readonly string[] }
-  | { readonly at: 'query' | 'stored' }
+  | { readonly at: 'query' }
+  | { readonly at: 'stored' }
 
 export interface EndpointRow {
   /** `POST GET …` and a path pattern: `{name}` is one segment without a colon, `{name:}` one segment, `{name*}` one or more. */

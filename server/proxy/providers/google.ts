@@ -104,6 +104,9 @@ const versionRows = (version: string): EndpointRow[] => {
   ]
 }
 
+/** Ephemeral tokens, also by their gRPC name, and the batch surface that wraps any other call in a multipart body. */
+export const GOOGLE_MINTING: readonly RegExp[] = [/\/auth_?tokens($|[/:])/, /authtokenservice/, /^\/batch($|[/:])/]
+
 /** Gemini API: https://ai.google.dev/api */
 export const google: ProviderRow = {
   id: 'google',
@@ -113,8 +116,8 @@ export const google: ProviderRow = {
   auth: { header: 'x-goog-api-key' },
   settings: { credential: 'GOOGLE_GENERATIVE_AI_API_KEY' },
   endpoints: ['v1beta', 'v1', 'v1alpha'].flatMap(versionRows),
-  minting: [/\/auth_?tokens($|[/:])/],
-  admin: [/\/permissions($|[/:])/, /:transferownership$/],
+  minting: GOOGLE_MINTING,
+  admin: [/\/permissions($|[/:])/, /:transferownership$/, /permissionservice\//],
   errors: 'google',
   usage: 'gemini',
   accountHeaders: ['x-goog-user-project'],

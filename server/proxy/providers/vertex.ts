@@ -1,4 +1,5 @@
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
+import { GOOGLE_MINTING } from './google.ts'
 import { body, creates, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
@@ -42,7 +43,7 @@ export const vertex: ProviderRow = {
   auth: { header: 'x-goog-api-key' },
   settings: { credential: 'GOOGLE_VERTEX_API_KEY' },
   endpoints: ['v1', 'v1beta1'].flatMap(versionRows),
-  minting: [/\/auth_?tokens($|[/:])/],
+  minting: GOOGLE_MINTING,
   admin: [/:(set|get|testiam)iampolic(y|ies)$/, /:testiampermissions$/],
   errors: 'google',
   usage: 'gemini',
