@@ -47,6 +47,8 @@ export interface KeyRow {
   disabled: number
   revoked_at: number | null
   created_at: number
+  /** Higher than that of every key changed before: who knows the keys up to a revision asks for those above it. */
+  revision: number
 }
 
 /** One secret of a proxy key: only its SHA-256 is stored. */

@@ -15,7 +15,8 @@ export const keys: Migration = {
       .addColumn('expires_at', 'bigint')
       .addColumn('disabled', 'integer', (c) => c.notNull().defaultTo(0))
       .addColumn('revoked_at', 'bigint')
-      .addColumn('created_at', 'bigint', (c) => c.notNull()),
+      .addColumn('created_at', 'bigint', (c) => c.notNull())
+      .addColumn('revision', 'bigint', (c) => c.notNull().unique()),
     schema.createIndex('keys_account').on('keys').columns(['account_id', 'created_at']),
     schema
       .createTable('key_secrets')
