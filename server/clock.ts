@@ -1,21 +1,22 @@
 // The two clocks. Everything else is given one: tests bring their own.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
 
 export type Clock = {
   /** Milliseconds since 1970. May step either way at any moment: only for what people read. */
   now(): number
   /** Milliseconds that only ever go forward, on one scale for all processes since the machine booted. */
   mono(): number
-  /** Names the boot that `mono` counts from. */
-  boot: string
+  /** A number for the boot that `mono` counts from: equal numbers, equal scale. */
+  boot: number
 }
 
 /** The machine's clocks. */
 export function systemClock(): Clock {
   // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux), performance.now the same clock from the start of the process, cheaper.
   const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
-  return { now: () => Date.now(), mono: () => performance.now() + offset, boot: bootId() }
+  return { now: () => Date.now(), mono: () => performance.now() + offset, boot: crc32(bootId()) }
 }
 
 /** The kernel's name for this boot; where there is none, every process counts as a boot of its own. */

@@ -1,17 +1,15 @@
 // Lets requests through: the window of each key, and the reservation in the ledger, durable before anybody hears of it.
-import { randomInt } from 'node:crypto'
-import { hostname } from 'node:os'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
-import { abandon, beat, join, recent, reserve, settle } from './rows.ts'
-import type { ForeignAdmission, Reservation, ReserveResult, Settlement, Sign } from './rows.ts'
+import { abandon, newest, recent, reserve, settle } from './rows.ts'
+import type { ForeignAdmission, Reservation, ReserveResult, Settlement } from './rows.ts'
 import { Window, WINDOW_MS } from './window.ts'
 
 export type { Settlement } from './rows.ts'
 
 /** What a request says of itself when it asks to be let through. */
-export type Asking = Omit<Reservation, 'created_at' | 'mono'>
+export type Asking = Omit<Reservation, 'created_at' | 'mono' | 'boot'>
 
 export type Admission =
   /** `created_at` is the ledger's time of it. */
@@ -28,9 +26,8 @@ export interface Ledger extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Signs of life of this process, and how long without one a process counts as dead. */
-const BEAT_MS = 5_000
-const DEAD_MS = 20_000
+/** How often it is looked for requests that dead processes left under way. */
+const ABANDON_MS = 10_000
 /** Settlements wait so long for company; a request that is about to be admitted takes them along earlier. */
 const SETTLE_MS = 10
 /** Settlements that are kept while the store cannot be written. */
@@ -42,41 +39,34 @@ const LONGEST_WAIT_MS = WINDOW_MS - 1
 /** How often windows that have emptied are dropped. */
 const TIDY_MS = 60_000
 
-/** The ledgers that are open in this process. */
-const here = new Set<number>()
-
 /** A key's window, and who waits for its next change. */
 type Lane = { window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[] }
 type Asked = { asking: Asking; resolve(admission: Admission): void; reject(error: unknown): void }
 type Reserved = Asked & { lane: Lane | null; row: Reservation }
 
 /**
- * Opens the ledger of this process: enters it among the instances, and writes off what dead ones left under way.
+ * Opens the ledger of this process, and writes off what dead processes left under way.
+ *
+ * @param instance id of this process among the instances of the store
  */
-export async function openLedger(store: Store, clock: Clock, log: Log): Promise<Ledger> {
-  const instance = randomInt(2 ** 47)
+export async function openLedger(store: Store, instance: string, clock: Clock, log: Log): Promise<Ledger> {
   const lanes = new Map<string, Lane>()
   let batch: Reserved[] = []
   let unsettled: Settlement[] = []
   let settleTimer: NodeJS.Timeout | null = null
   let merged = 0
   let closed = false
-  let seen = await store.run(join, { id: instance, boot: clock.boot, host: hostname(), pid: process.pid, at: clock.now(), mono: Math.floor(clock.mono()) })
-  here.add(instance)
-  await live()
-  const timers = [setInterval(() => void live().catch(complain), BEAT_MS).unref(), setInterval(tidy, TIDY_MS).unref()]
+  let seen = await store.run(newest, null)
+  await writeOff()
+  const timers = [setInterval(() => void writeOff().catch(complain), ABANDON_MS).unref(), setInterval(tidy, TIDY_MS).unref()]
 
   function complain(error: unknown): void {
     if (!closed) log.error('The ledger cannot be written.', error)
   }
 
-  /** Gives a sign of life, and marks what dead processes left under way as unknown. */
-  async function live(): Promise<void> {
-    for (const other of await store.run(beat, { id: instance, at: clock.now(), mono: Math.floor(clock.mono()) })) {
-      if (!isDead(other, clock)) continue
-      const count = await store.run(abandon, { instance: other.id })
-      if (count > 0) log.warn('A process ended with requests under way; how they ended is unknown.', { requests: count })
-    }
+  async function writeOff(): Promise<void> {
+    const count = await store.run(abandon, null)
+    if (count > 0) log.warn('A process ended with requests under way; how they ended is unknown.', { requests: count })
   }
 
   function tidy(): void {
@@ -109,7 +99,7 @@ export async function openLedger(store: Store, clock: Clock, log: Log): Promise<
   /** Puts a request that may pass into the next batch. */
   function take(asked: Asked, lane: Lane | null, now: number): void {
     if (batch.length === 0) setImmediate(flush)
-    batch.push({ ...asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: Math.floor(now * 1000) } })
+    batch.push({ ...asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: Math.floor(now * 1000), boot: clock.boot } })
   }
 
   /** Everything of this turn of the event loop is written as one unit. */
@@ -126,7 +116,7 @@ export async function openLedger(store: Store, clock: Clock, log: Log): Promise<
     for (const { lane, row } of rows) if (lane !== null && !keys.has(row.key_id)) keys.set(row.key_id, lane.window.room(lane.limit, now) + mine.get(lane)!)
     const since = rows[0]!.row.mono - WINDOW_MS * 1000
     store
-      .run(reserve, { instance, seen, since, rows: rows.map(({ row }) => row), room: [...keys] })
+      .run(reserve, { instance, seen, since, boot: clock.boot, rows: rows.map(({ row }) => row), room: [...keys] })
       .then((result) => reserved(rows, result), (error: unknown) => failed(rows, error))
   }
 
@@ -216,8 +206,7 @@ export async function openLedger(store: Store, clock: Clock, log: Log): Promise<
     flushSettlements()
     closed = true
     // The writer works in order: when this is through, so is everything before it.
-    await store.run(beat, { id: instance, at: clock.now(), mono: Math.floor(clock.mono()) }).catch(() => {})
-    here.delete(instance)
+    await store.run(newest, null).catch(() => {})
   }
 
   return {
@@ -228,18 +217,5 @@ export async function openLedger(store: Store, clock: Clock, log: Log): Promise<
     },
     close,
     [Symbol.asyncDispose]: close,
-  }
-}
-
-/** Whether a process that has requests under way can no longer finish them. */
-function isDead({ id, boot, host, pid, seen_at, seen_mono }: Sign, clock: Clock): boolean {
-  if (here.has(id)) return false
-  if (host !== hostname()) return Math.abs(clock.now() - seen_at) > 10 * DEAD_MS
-  if (boot !== clock.boot || pid === process.pid || clock.mono() - seen_mono > DEAD_MS) return true
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }

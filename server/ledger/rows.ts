@@ -1,5 +1,6 @@
 // The writes of the ledger: procedures that run in the store's writer, many rows a call.
-import { sql } from 'kysely'
+import { sql, type ExpressionBuilder } from 'kysely'
+import type { Database } from '../store/schema.ts'
 import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import { statement, type Query, type QueryBuilder, type SqlValue } from '../store/statement.ts'
 
@@ -15,8 +16,9 @@ export type Reservation = {
   method: string
   context: string | null
   created_at: number
-  /** Microseconds of the monotonic clock of the machine. */
+  /** Microseconds of the machine's monotonic clock, and the boot that it counts from. */
   mono: number
+  boot: number
 }
 
 /** What is known of a request when it is over. */
@@ -42,14 +44,15 @@ export type Settlement = {
 }
 
 /** An admission that another process made. */
-export type ForeignAdmission = { key_id: string; mono: number; seq: number; boot: string }
+export type ForeignAdmission = { key_id: string; mono: number; seq: number; boot: number }
 
 export type ReserveArgs = {
-  instance: number
+  instance: string
   /** The last admission of the ledger that the caller knows of. */
   seen: number
-  /** Admissions before this moment no longer matter (microseconds, monotonic, of this boot). */
+  /** Admissions before this moment of this boot no longer matter (microseconds, monotonic). */
   since: number
+  boot: number
   rows: Reservation[]
   /** For each key with a limit: how many admissions it had room for, these rows included. */
   room: [string, number][]
@@ -82,11 +85,11 @@ function fixed(db: QueryBuilder, name: string, build: (db: QueryBuilder) => Quer
   return { sql, parameters }
 }
 
-function insert(db: QueryBuilder, row: Reservation, instance: number) {
-  const { id, account_id, key_id, rpm, provider, model, endpoint, method, context, created_at, mono } = row
-  const values = { id, account_id, key_id, rpm, provider, model, endpoint, method, context, state: 'reserved' as const, created_at, instance, mono }
+function insert(db: QueryBuilder, row: Reservation, instance: string) {
+  const { id, account_id, key_id, rpm, provider, model, endpoint, method, context, created_at, mono, boot } = row
+  const values = { id, account_id, key_id, rpm, provider, model, endpoint, method, context, state: 'reserved' as const, created_at, instance, mono, boot }
   return fixed(db, 'insert', (db) => db.insertInto('requests').values(values), [
-    id, account_id, key_id, rpm, provider, model, endpoint, method, context, 'reserved', created_at, instance, mono,
+    id, account_id, key_id, rpm, provider, model, endpoint, method, context, 'reserved', created_at, instance, mono, boot,
   ])
 }
 
@@ -105,10 +108,9 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, args
       (db) =>
         db
           .selectFrom('requests')
-          .innerJoin('instances', 'instances.id', 'requests.instance')
-          .select(['requests.key_id', 'requests.mono', 'requests.seq', 'instances.boot'])
-          .where('requests.seq', '>', args.seen)
-          .where('requests.instance', '<>', args.instance)
+          .select(['key_id', 'mono', 'seq', 'boot'])
+          .where('seq', '>', args.seen)
+          .where('instance', '<>', args.instance)
           .limit(MOST_FOREIGN + 1),
       [args.seen, args.instance, MOST_FOREIGN + 1],
     )
@@ -121,9 +123,9 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, args
     foreign = null
   } else if (foreign.length > 0) {
     const room = new Map(args.room)
-    for (const { key_id, mono } of foreign) {
+    for (const { key_id, mono, boot } of foreign) {
       const left = room.get(key_id)
-      if (left !== undefined && mono >= args.since) room.set(key_id, left - 1)
+      if (left !== undefined && (mono >= args.since || boot !== args.boot)) room.set(key_id, left - 1)
     }
     for (const row of args.rows) {
       const left = room.get(row.key_id)
@@ -147,10 +149,9 @@ export const recent = procedure(import.meta.url, 'recent', function* (db, { key,
   const rows = yield* all(
     db
       .selectFrom('requests')
-      .innerJoin('instances', 'instances.id', 'requests.instance')
-      .select(['requests.key_id', 'requests.mono', 'requests.seq', 'requests.created_at', 'instances.boot'])
-      .where('requests.key_id', '=', key)
-      .orderBy('requests.seq', 'desc')
+      .select(['key_id', 'mono', 'seq', 'created_at', 'boot'])
+      .where('key_id', '=', key)
+      .orderBy('seq', 'desc')
       .limit(most),
   )
   const newest = yield* all(db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1))
@@ -276,43 +277,23 @@ function upsert(db: QueryBuilder, sum: Sum) {
   )
 }
 
-/** Enters a process that is going to admit requests; gives the newest admission of the ledger. */
-export const join = procedure(import.meta.url, 'join', function* (db, row: { id: number; boot: string; host: string; pid: number; at: number; mono: number }): Steps<number> {
-  const { id, boot, host, pid, at, mono } = row
-  yield* run(db.insertInto('instances').values({ id, boot, host, pid, started_at: at, seen_at: at, seen_mono: mono }))
-  const newest = yield* all(db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1))
-  return newest[0]?.seq ?? 0
+/** The newest admission of the ledger. */
+export const newest = procedure(import.meta.url, 'newest', function* (db): Steps<number> {
+  const rows = yield* all(db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1))
+  return rows[0]?.seq ?? 0
 })
 
-/** A process that has requests under way by the ledger. */
-export type Sign = { id: number; boot: string; host: string; pid: number; seen_at: number; seen_mono: number }
-
-/** Gives a sign of life, and those of all others that have requests under way. */
-export const beat = procedure(import.meta.url, 'beat', function* (db, { id, at, mono }: { id: number; at: number; mono: number }): Steps<Sign[]> {
-  yield* run(db.updateTable('instances').set({ seen_at: at, seen_mono: mono }).where('id', '=', id))
-  return yield* all(
-    db
-      .selectFrom('instances')
-      .select(['id', 'boot', 'host', 'pid', 'seen_at', 'seen_mono'])
-      .where('id', '<>', id)
-      .where(({ exists, selectFrom }) =>
-        exists(selectFrom('requests').select('seq').whereRef('requests.instance', '=', 'instances.id').where('state', '=', RESERVED)),
-      ),
-  )
-})
-
-/** The requests that a dead process had under way: nobody can say any more how they ended. Gives how many there were. */
-export const abandon = procedure(import.meta.url, 'abandon', function* (db, { instance }: { instance: number }): Steps<number> {
-  const rows = yield* all(
-    db
-      .selectFrom('requests')
-      .select(['account_id', 'key_id', 'provider', 'created_at', 'model'])
-      .where('instance', '=', instance)
-      .where('state', '=', RESERVED),
-  )
+/** Requests that are under way in processes which are no longer there: nobody can say any more how they ended. Gives how many there were. */
+export const abandon = procedure(import.meta.url, 'abandon', function* (db): Steps<number> {
+  const rows = yield* all(db.selectFrom('requests').select(['account_id', 'key_id', 'provider', 'created_at', 'model']).where(leftBehind))
+  if (rows.length === 0) return 0
   const sums = new Map<string, Sum>()
   for (const row of rows) addUp(sums, row, 'unknown')
-  yield* run(db.updateTable('requests').set({ state: 'unknown' }).where('instance', '=', instance).where('state', '=', RESERVED))
+  yield* run(db.updateTable('requests').set({ state: 'unknown' }).where(leftBehind))
   for (const sum of sums.values()) yield upsert(db, sum)
   return rows.length
 })
+
+function leftBehind(e: ExpressionBuilder<Database, 'requests'>) {
+  return e.and([e('state', '=', RESERVED), e('instance', 'not in', e.selectFrom('instances').select('instances.id'))])
+}

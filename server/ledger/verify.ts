@@ -24,24 +24,23 @@ export async function verifyWindows(store: Store): Promise<Proof> {
 }
 
 async function verifyKey(store: Store, key: string, proof: Proof): Promise<void> {
-  let boot = ''
+  let boot = 0
   /** The last minute's admissions by that boot's clock, oldest first. Several processes write nearly in order, not quite. */
   let stamps: number[] = []
   let after = 0
   for (;;) {
     const rows = await store.reports
       .selectFrom('requests')
-      .leftJoin('instances', 'instances.id', 'requests.instance')
-      .select(['requests.seq', 'requests.mono', 'requests.rpm', 'requests.created_at', 'instances.boot'])
-      .where('requests.key_id', '=', key)
-      .where('requests.seq', '>', after)
-      .orderBy('requests.seq')
+      .select(['seq', 'mono', 'boot', 'rpm', 'created_at'])
+      .where('key_id', '=', key)
+      .where('seq', '>', after)
+      .orderBy('seq')
       .limit(PAGE)
       .execute()
     for (const { mono, rpm, created_at, boot: on } of rows) {
       proof.requests++
       if (on !== boot) {
-        boot = on ?? ''
+        boot = on
         stamps = []
       }
       let at = stamps.length

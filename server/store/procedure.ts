@@ -1,6 +1,6 @@
 // A procedure checks and writes as one atomic unit, inside the writer, together with its neighbours in one group commit. It is a
 // generator: it yields statements and receives their results. So the same procedure runs without a pause on SQLite, in the writer's
-// thread, and with a round trip a statement on PostgreSQL.
+// thread, and with a round trip a statement on PostgreSQL, in a serializable transaction.
 import { statement } from './statement.ts'
 import type { Query, QueryBuilder, Statement, StatementResult } from './statement.ts'
 

@@ -31,6 +31,48 @@ export interface TokenRow {
   last_used_at: number | null
 }
 
+/** A running process that works on this store. What it holds for its requests goes when its row goes. */
+export interface InstanceRow {
+  id: string
+  host: string
+  pid: number
+  seen_at: number
+}
+
+/** Conversions that an account has used up on one UTC day. */
+export interface QuotaDayRow {
+  account_id: string
+  /** Days since 1970, UTC. */
+  day: number
+  used: number
+}
+
+/** A conversion that has been let in and has not been answered yet. It counts as used while its instance lives. */
+export interface ReservationRow {
+  id: string
+  account_id: string
+  day: number
+  instance_id: string
+}
+
+/** Stored bytes. The row is there before the bytes are, so that what a killed process left behind is found by its row. */
+export interface BlobRow {
+  id: string
+  expires_at: number
+}
+
+/** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` is. */
+export interface IdempotencyRow {
+  account_id: string
+  key: string
+  /** SHA-256 of the content and the options. */
+  fingerprint: string
+  instance_id: string | null
+  content_type: string | null
+  blob_id: string | null
+  expires_at: number
+}
+
 /** A proxy key. Its secrets are rows of their own, because two work while one replaces the other. */
 export interface KeyRow {
   id: string
@@ -60,19 +102,6 @@ export interface KeySecretRow {
   expires_at: number | null
 }
 
-/** A process that admits requests. */
-export interface InstanceRow {
-  id: number
-  /** Which boot of which machine its monotonic clock counts from. */
-  boot: string
-  host: string
-  pid: number
-  started_at: number
-  /** Last sign of life, by the wall clock and by the monotonic one (milliseconds since that boot). */
-  seen_at: number
-  seen_mono: number
-}
-
 /** The ledger: one row for each request that was let through. */
 export interface RequestRow {
   /** The order of admission. */
@@ -90,9 +119,11 @@ export interface RequestRow {
   context: string | null
   state: 'reserved' | 'settled' | 'aborted' | 'unknown'
   created_at: number
-  /** Who admitted it, and when by that machine's monotonic clock, in microseconds. */
-  instance: number
+  /** Who admitted it. */
+  instance: string
+  /** When, by the monotonic clock of a machine, in microseconds; `boot` tells since which boot of it. */
   mono: number
+  boot: number
   status: number | null
   /** Code of the error that we answered in place of an upstream. */
   error: string | null
@@ -134,13 +165,45 @@ export interface UsageHourRow {
   total_ms: number
 }
 
+/** What we present to a provider. */
+export interface CredentialRow {
+  id: string
+  provider: string
+  name: string
+  /** The secret, encrypted: see proxy/credentials/seal.ts. */
+  sealed: string
+  /** JSON object of the values that stand in the provider's host name (Azure's resource, Bedrock's region). */
+  host_values: string
+  /** Its share of the requests, among the provider's credentials. */
+  weight: number
+  paused: number
+  created_at: number
+  revision: number
+}
+
+/** An object that a provider stores for us (file, batch, response, …): whose it is, and which credential reaches it. */
+export interface ObjectRow {
+  provider: string
+  kind: string
+  object_id: string
+  key_id: string
+  credential_id: string
+  created_at: number
+}
+
 /** Every table by its name. */
 export interface Database {
   keys: KeyRow
   key_secrets: KeySecretRow
-  instances: InstanceRow
   requests: RequestRow
   usage_hours: UsageHourRow
+  credentials: CredentialRow
+  objects: ObjectRow
   accounts: AccountRow
   tokens: TokenRow
+  instances: InstanceRow
+  quota_days: QuotaDayRow
+  reservations: ReservationRow
+  blobs: BlobRow
+  idempotency: IdempotencyRow
 }

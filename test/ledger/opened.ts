@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import { systemClock, type Clock } from '../../server/clock.ts'
 import { openLedger, type Asking, type Ledger, type Settlement } from '../../server/ledger/admit.ts'
 import { openLog } from '../../server/log.ts'
+import { enterInstance } from '../../server/store/instance.ts'
 import { openStore, type Store } from '../../server/store/open.ts'
 
 export type Opened = { store: Store; ledger: Ledger; clock: Moved; close(): Promise<void> }
@@ -17,12 +18,16 @@ export function movedClock(): Moved {
 
 export async function openOn(data: string, clock: Moved = movedClock()): Promise<Opened> {
   const store = await openStore({ data, databaseUrl: null, now: clock.now() })
-  const ledger = await openLedger(store, clock, openLog('silent'))
+  const instance = await enterInstance(store, () => clock.now(), (error) => {
+    throw error
+  })
+  const ledger = await openLedger(store, instance.id, clock, openLog('silent'))
   let closed = false
   const close = async () => {
     if (closed) return
     closed = true
     await ledger.close()
+    await instance[Symbol.asyncDispose]()
     await store.close()
   }
   return { store, ledger, clock, close }

@@ -1,2 +1,53 @@
-process.stderr.write('tollmark: nothing to run yet\n')
-process.exitCode = 1
+// The command line: finds the command and turns every failure into one clear line and exit code 1.
+import { SetupError } from '../../../server/errors.ts'
+
+/** A command: reads its own arguments, and throws a SetupError for whatever the person at the terminal can mend. */
+export interface Command {
+  readonly usage: string
+  readonly run: (args: string[]) => Promise<void>
+}
+
+/** TABLE of commands; each is loaded only when it is called. */
+const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<{ command: Command }> }>> = {
+  serve: { summary: 'run the server', load: () => import('./serve.ts') },
+  convert: { summary: 'convert Notion exports to Markdown on this machine', load: () => import('./convert.ts') },
+  tokens: { summary: 'make, list and revoke API tokens', load: () => import('./tokens.ts') },
+}
+
+const HELP = new Set(['--help', '-h', 'help'])
+
+async function main([name = '--help', ...args]: string[]): Promise<void> {
+  if (HELP.has(name)) return print(overview())
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (!entry) throw new SetupError(`There is no command "${name}". The commands are ${Object.keys(COMMANDS).join(', ')}.`)
+  const { command } = await entry.load()
+  if (args.some((arg) => arg === '--help' || arg === '-h')) return print(command.usage)
+  await command.run(args)
+}
+
+function overview(): string {
+  const lines = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
+  return ['usage: tollmark COMMAND [ARG …]', '', ...lines, '', 'tollmark COMMAND --help tells more.'].join('\n')
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+/** What parseArgs says about a wrong argument, without its hints on escaping. */
+function wrongArgument(error: unknown): string | undefined {
+  const wrong = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+  return wrong ? `${error.message.split('. ')[0]}.` : undefined
+}
+
+// Whoever reads our output may stop in the middle (`| head`).
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  const sentence = error instanceof SetupError ? error.message : wrongArgument(error)
+  if (sentence === undefined) throw error
+  for (const line of sentence.split('\n')) process.stderr.write(`tollmark: ${line}\n`)
+  process.exitCode = 1
+}

@@ -5,15 +5,6 @@ export const ledger: Migration = {
   name: '0011-ledger',
   up: (schema) => [
     schema
-      .createTable('instances')
-      .addColumn('id', 'bigint', (c) => c.primaryKey())
-      .addColumn('boot', 'text', (c) => c.notNull())
-      .addColumn('host', 'text', (c) => c.notNull())
-      .addColumn('pid', 'integer', (c) => c.notNull())
-      .addColumn('started_at', 'bigint', (c) => c.notNull())
-      .addColumn('seen_at', 'bigint', (c) => c.notNull())
-      .addColumn('seen_mono', 'bigint', (c) => c.notNull()),
-    schema
       .createTable('requests')
       .addColumn('seq', 'integer', (c) => c.primaryKey().autoIncrement())
       .addColumn('id', 'text', (c) => c.notNull().unique())
@@ -27,8 +18,9 @@ export const ledger: Migration = {
       .addColumn('context', 'text')
       .addColumn('state', 'text', (c) => c.notNull())
       .addColumn('created_at', 'bigint', (c) => c.notNull())
-      .addColumn('instance', 'bigint', (c) => c.notNull())
+      .addColumn('instance', 'text', (c) => c.notNull())
       .addColumn('mono', 'bigint', (c) => c.notNull())
+      .addColumn('boot', 'bigint', (c) => c.notNull())
       .addColumn('status', 'integer')
       .addColumn('error', 'text')
       .addColumn('credential_id', 'text')

@@ -1,0 +1,28 @@
+// A progress bar on a terminal, and silence elsewhere.
+import type { WriteStream } from 'node:tty'
+import type { Progress } from '../../../server/convert/run.ts'
+
+const WIDTH = 30
+/** Milliseconds between two drawings. */
+const STEP = 80
+
+/** A bar that is drawn on `stream` where that is a terminal. `clear` leaves an empty line. */
+export function progressBar(stream: WriteStream, name: string): { show: (progress: Progress) => void; clear: () => void } {
+  if (!stream.isTTY) return { show: () => {}, clear: () => {} }
+  let drawn = 0
+  return {
+    show: ({ pagesDone, pagesTotal }) => {
+      const now = performance.now()
+      if (now - drawn < STEP) return
+      drawn = now
+      const part = pagesTotal ? pagesDone / pagesTotal : 0
+      const bar = '█'.repeat(Math.round(part * WIDTH)).padEnd(WIDTH, '░')
+      const line = `${bar} ${pagesDone}${pagesTotal ? `/${pagesTotal}` : ''} pages  ${name}`
+      stream.write(`\r\u001B[K${line.slice(0, (stream.columns || 80) - 1)}`)
+    },
+    clear: () => {
+      if (drawn > 0) stream.write('\r\u001B[K')
+      drawn = 0
+    },
+  }
+}

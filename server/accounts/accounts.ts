@@ -1,0 +1,105 @@
+// Accounts: who owns tokens, quota, jobs and keys.
+import { Problem } from '../errors.ts'
+import { newId } from '../id.ts'
+import type { Store } from '../store/open.ts'
+import { first, procedure, run } from '../store/procedure.ts'
+import type { Steps } from '../store/procedure.ts'
+import type { AccountRow } from '../store/schema.ts'
+import type { QueryBuilder } from '../store/statement.ts'
+import type { Plans } from './plans.ts'
+import { resetOf, usedToday } from './quota.ts'
+
+/** The name of the first account where nobody gives one. */
+const FIRST_NAME = 'admin'
+
+/** An account as the API shows it. */
+export interface Account {
+  id: string
+  object: 'account'
+  name: string
+  email: string | null
+  role: 'admin' | 'member'
+  plan: string
+  disabled: boolean
+  quota: { conversions_per_day: number | null; used_today: number; resets_at: string }
+  created_at: string
+}
+
+/** Which account is meant: the one of that name, or (null) the first one. Made on `plan` where there is none. */
+export interface AccountChoice {
+  name: string | null
+  plan: string
+  /** Id and time for the account that may have to be made. */
+  newId: string
+  now: number
+}
+
+/** Finds or makes the account, as part of a procedure. The very first one becomes the administrator. */
+export function* findOrMakeAccount(db: QueryBuilder, { name, plan, newId, now }: AccountChoice): Steps<AccountRow> {
+  const oldest = yield* first(db.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('id').limit(1))
+  const found = name === null ? oldest : yield* first(db.selectFrom('accounts').selectAll().where('name', '=', name))
+  if (found) return found
+  const role = oldest ? 'member' : 'admin'
+  const row: AccountRow = { id: newId, name: name ?? FIRST_NAME, email: null, plan, role, created_at: now, disabled: 0 }
+  yield* run(db.insertInto('accounts').values(row))
+  return row
+}
+
+export const makeAccountOnce = procedure(import.meta.url, 'makeAccountOnce', function* (db, wanted: AccountChoice & { name: string }) {
+  const account = yield* findOrMakeAccount(db, wanted)
+  return account.id === wanted.newId ? account : undefined
+})
+
+/**
+ * Makes an account.
+ *
+ * @throws Problem `invalid_field` where the name is taken
+ */
+export async function createAccount(store: Store, name: string, plan: string, now: number): Promise<AccountRow> {
+  const made = await store.run(makeAccountOnce, { name, plan, newId: newId('acc', now), now })
+  if (!made) throw new Problem('invalid_field', `There is an account named ${JSON.stringify(name)} already. Choose another name.`)
+  return made
+}
+
+/** Accounts after `cursor` (the id of the last one seen) in the order in which they were made. */
+export async function listAccounts(store: Store, limit: number, cursor: string | undefined): Promise<AccountRow[]> {
+  let query = store.db.selectFrom('accounts').selectAll().orderBy('id').limit(limit)
+  if (cursor !== undefined) query = query.where('id', '>', cursor)
+  return query.execute()
+}
+
+/** @throws Problem `account_not_found` */
+export async function getAccount(store: Store, id: string): Promise<AccountRow> {
+  const row = await store.db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!row) throw accountNotFound()
+  return row
+}
+
+/**
+ * Changes an account's plan, or disables it and enables it again. Its tokens stop and start working with it, at once.
+ *
+ * @throws Problem `account_not_found`
+ */
+export async function changeAccount(store: Store, id: string, change: { plan?: string | undefined; disabled?: boolean | undefined }): Promise<AccountRow> {
+  const set = {
+    ...(change.plan === undefined ? {} : { plan: change.plan }),
+    ...(change.disabled === undefined ? {} : { disabled: Number(change.disabled) }),
+  }
+  if (Object.keys(set).length > 0) await store.db.updateTable('accounts').set(set).where('id', '=', id).execute()
+  return getAccount(store, id)
+}
+
+/** An account's row as the API shows it, with today's quota. */
+export async function showAccount(store: Store, plans: Plans, row: AccountRow, now: number): Promise<Account> {
+  const quota = {
+    conversions_per_day: plans.of(row.plan).conversionsPerDay,
+    used_today: await usedToday(store, row.id, now),
+    resets_at: new Date(resetOf(now)).toISOString(),
+  }
+  const { id, name, email, role, plan } = row
+  return { id, object: 'account', name, email, role, plan, disabled: row.disabled === 1, quota, created_at: new Date(row.created_at).toISOString() }
+}
+
+function accountNotFound(): Problem {
+  return new Problem('account_not_found', 'No account has this id. GET /api/v1/accounts lists those that you may see.')
+}

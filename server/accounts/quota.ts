@@ -1,0 +1,94 @@
+// The daily quota, exact to one. A conversion is reserved before its upload is read, and counted, durably, before its success is
+// answered; every other end gives it back.
+//
+// A killed process: what it had counted stays counted, what it had only reserved is given back with its instance (store/instance.ts). So no
+// day ever has more successes than the quota, and none is lost but one whose answer was on its way at that very moment; an
+// Idempotency-Key fetches that answer without a second conversion.
+import { Problem } from '../errors.ts'
+import { newId } from '../id.ts'
+import type { Store } from '../store/open.ts'
+import { first, run } from '../store/procedure.ts'
+import type { Steps } from '../store/procedure.ts'
+import type { QueryBuilder } from '../store/statement.ts'
+import type { Plan } from './plans.ts'
+
+const DAY = 86_400_000
+/** Days whose counts are kept, for people who look back. */
+const KEPT_DAYS = 90
+
+/** A conversion that has been let in. */
+export interface Reservation {
+  readonly id: string
+  readonly account: string
+  /** The UTC day that it counts on: the one on which it was let in. */
+  readonly day: number
+  readonly limit: number | null
+}
+
+/** The UTC day of a moment, in days since 1970. */
+export function dayOf(now: number): number {
+  return Math.floor(now / DAY)
+}
+
+/** When the quota of the day comes back: the next midnight, UTC, in milliseconds since 1970. */
+export function resetOf(now: number): number {
+  return (dayOf(now) + 1) * DAY
+}
+
+/** Seconds from `now` to the next UTC day, at least one. */
+export function secondsToReset(now: number): number {
+  return Math.max(1, Math.ceil((resetOf(now) - now) / 1000))
+}
+
+/** Conversions of the day that are counted or reserved. */
+function* usedSteps(db: QueryBuilder, account: string, day: number): Steps<number> {
+  return (yield* first(usedQuery(db, account, day)))?.used ?? 0
+}
+
+function usedQuery(db: QueryBuilder, account: string, day: number) {
+  return db.selectNoFrom((e) => {
+    const counted = e.selectFrom('quota_days').select('used').where('account_id', '=', account).where('day', '=', day)
+    const reserved = e.selectFrom('reservations').select(e.fn.countAll<number>().as('count')).where('account_id', '=', account).where('day', '=', day)
+    return e(e.fn.coalesce(counted, e.lit(0)), '+', reserved).as('used')
+  })
+}
+
+/** Lets a conversion in where the quota allows it, as part of a procedure; tells whether it did. */
+export function* reserve(db: QueryBuilder, { id, account, day, limit }: Reservation, instance: string): Steps<boolean> {
+  if (limit !== null && (yield* usedSteps(db, account, day)) >= limit) return false
+  yield* run(db.insertInto('reservations').values({ id, account_id: account, day, instance_id: instance }))
+  return true
+}
+
+/**
+ * Turns a reservation into a counted conversion, as part of a procedure. False where it can no longer count: the reservation was
+ * lost (the process stood still for so long that it was taken for dead) and others have used up the quota since.
+ */
+export function* count(db: QueryBuilder, { id, account, day, limit }: Reservation): Steps<boolean> {
+  const held = (yield* run(db.deleteFrom('reservations').where('id', '=', id))) === 1
+  if (!held && limit !== null && (yield* usedSteps(db, account, day)) >= limit) return false
+  yield* run(
+    db
+      .insertInto('quota_days')
+      .values({ account_id: account, day, used: 1 })
+      .onConflict((conflict) => conflict.columns(['account_id', 'day']).doUpdateSet((e) => ({ used: e('quota_days.used', '+', 1) }))),
+  )
+  yield* run(db.deleteFrom('quota_days').where('account_id', '=', account).where('day', '<', day - KEPT_DAYS))
+  return true
+}
+
+/** A reservation for one conversion that is let in now; `reserve` enters it. */
+export function newReservation(account: string, plan: Plan, now: number): Reservation {
+  return { id: newId('res', now), account, day: dayOf(now), limit: plan.conversionsPerDay }
+}
+
+/** What a caller is told whose quota is used up. */
+export function quotaExceeded(plan: Plan, now: number): Problem {
+  const detail = `All ${plan.conversionsPerDay} conversions of the plan "${plan.name}" for today are used up. They come back at 00:00 UTC.`
+  return new Problem('quota_exceeded', detail, { retryAfter: secondsToReset(now) })
+}
+
+/** Conversions of this UTC day that an account has used or has under way. */
+export async function usedToday(store: Store, account: string, now: number): Promise<number> {
+  return (await usedQuery(store.db, account, dayOf(now)).executeTakeFirstOrThrow()).used
+}

@@ -1,0 +1,20 @@
+// The headers that tell a caller its quota (IETF draft-ietf-httpapi-ratelimit-headers-10: structured fields, RFC 9651).
+import type { Plan } from './plans.ts'
+import { secondsToReset } from './quota.ts'
+
+const DAY_SECONDS = 86_400
+/** The largest integer of a structured field stands for a plan without a limit: the draft knows no "unlimited". */
+const UNLIMITED = 999_999_999_999_999
+
+/**
+ * `RateLimit-Policy` and `RateLimit` for an account on `plan` that has used `used` of today's conversions. A caller that is nobody yet has
+ * nothing left.
+ */
+export function rateLimitHeaders(plan: Plan, used: number | null, now: number): Record<'ratelimit-policy' | 'ratelimit', string> {
+  const quota = plan.conversionsPerDay ?? UNLIMITED
+  const remaining = used === null ? 0 : Math.max(0, quota - used)
+  return {
+    'ratelimit-policy': `"${plan.name}";q=${quota};w=${DAY_SECONDS}`,
+    ratelimit: `"${plan.name}";r=${remaining};t=${secondsToReset(now)}`,
+  }
+}

@@ -1,0 +1,165 @@
+// API tokens: made (and shown) once, listed, revoked, and checked at each request.
+import { Problem } from '../errors.ts'
+import { newId } from '../id.ts'
+import { displayPrefix, makeSecret, matchesHash, publicIdOf } from '../secret.ts'
+import type { Store } from '../store/open.ts'
+import { procedure, run } from '../store/procedure.ts'
+import type { AccountRow, TokenRow } from '../store/schema.ts'
+import { findOrMakeAccount } from './accounts.ts'
+import type { AccountChoice } from './accounts.ts'
+
+/** TABLE of scopes: what a token may open. */
+export const SCOPES = {
+  convert: 'convert files and read the jobs of the account',
+  manage: 'manage tokens, keys, credentials and accounts, and read their usage',
+} as const
+
+export type Scope = keyof typeof SCOPES
+
+/** An API token as the API shows it. */
+export interface Token {
+  id: string
+  object: 'token'
+  name: string
+  /** The public head of the token, for display. */
+  prefix: string
+  account_id: string
+  scopes: Scope[]
+  status: 'active' | 'expired' | 'revoked'
+  created_at: string
+  expires_at: string | null
+  last_used_at: string | null
+}
+
+/** A new token, with the secret that is never shown again. */
+export type NewToken = Token & { secret: string }
+
+/** Who makes a request, proven. */
+export interface Caller {
+  readonly account: AccountRow
+  readonly tokenId: string
+  readonly scopes: readonly Scope[]
+}
+
+/** How much `last_used_at` may lag, so that not every request is a write. */
+const LAST_USED_STEP = 60_000
+
+export const issue = procedure(
+  import.meta.url,
+  'issue',
+  function* (db, { account, token }: { account: AccountChoice; token: Omit<TokenRow, 'account_id'> }) {
+    const owner = yield* findOrMakeAccount(db, account)
+    yield* run(db.insertInto('tokens').values({ ...token, account_id: owner.id }))
+    return owner
+  },
+)
+
+/**
+ * Makes a token for the chosen account, together with the account where it does not exist.
+ *
+ * @param account its name, or null for the first account; and the plan that it gets if it has to be made
+ */
+export async function createToken(
+  store: Store,
+  account: { name: string | null; plan: string },
+  wanted: { name: string; scopes: readonly Scope[]; expiresAt: number | null },
+  now: number,
+): Promise<{ token: NewToken; account: AccountRow }> {
+  const { secret, publicId, hash } = makeSecret('tmt')
+  const row: Omit<TokenRow, 'account_id'> = {
+    id: newId('tok', now),
+    name: wanted.name,
+    public_id: publicId,
+    hash,
+    scopes: wanted.scopes.join(' '),
+    expires_at: wanted.expiresAt,
+    revoked_at: null,
+    created_at: now,
+    last_used_at: null,
+  }
+  const owner = await store.run(issue, { account: { ...account, newId: newId('acc', now), now }, token: row })
+  return { token: { ...showToken({ ...row, account_id: owner.id }, now), secret }, account: owner }
+}
+
+/** An account's tokens (every account's with null), newest first, after `cursor` (the id of the last one seen). */
+export async function listTokens(store: Store, account: string | null, limit: number, cursor: string | undefined, now: number): Promise<Token[]> {
+  let query = store.db.selectFrom('tokens').selectAll().orderBy('id', 'desc').limit(limit)
+  if (account !== null) query = query.where('account_id', '=', account)
+  if (cursor !== undefined) query = query.where('id', '<', cursor)
+  return (await query.execute()).map((row) => showToken(row, now))
+}
+
+/** @throws Problem `token_not_found` where there is no such token, or (with `account`) it is another account's */
+export async function getToken(store: Store, id: string, account: string | null, now: number): Promise<Token> {
+  const row = await store.db.selectFrom('tokens').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!row || (account !== null && row.account_id !== account)) {
+    throw new Problem('token_not_found', 'No API token of this account has this id. GET /api/v1/tokens lists them.')
+  }
+  return showToken(row, now)
+}
+
+/**
+ * Revokes a token, for good; a second time changes nothing.
+ *
+ * @throws Problem `token_not_found`
+ */
+export async function revokeToken(store: Store, id: string, account: string | null, now: number): Promise<Token> {
+  await getToken(store, id, account, now)
+  await store.db.updateTable('tokens').set({ revoked_at: now }).where('id', '=', id).where('revoked_at', 'is', null).execute()
+  return getToken(store, id, account, now)
+}
+
+/**
+ * Proves who sends a request by its `Authorization` header (RFC 6750, section 2.1). Malformed tokens cost no look-up.
+ *
+ * @throws Problem `invalid_token`, whose sentence tells the owner of a real token why it does not work, and nobody else anything
+ */
+export async function authenticate(store: Store, authorization: string | undefined, now: number): Promise<Caller> {
+  if (!authorization) throw refused('Send an API token in the header "Authorization: Bearer <API_TOKEN>".')
+  const [, secret = ''] = /^Bearer +(\S+) *$/i.exec(authorization) ?? []
+  if (secret.startsWith('tmk_')) throw refused('This is a proxy key; it opens /proxy only. Send an API token, which begins with tmt_.')
+  const publicId = publicIdOf('tmt', secret)
+  const row = publicId === undefined ? undefined : await store.db.selectFrom('tokens').selectAll().where('public_id', '=', publicId).executeTakeFirst()
+  if (!row || !matchesHash(secret, row.hash)) throw refused('The API token is not valid. Check that it was copied completely.')
+  if (row.revoked_at !== null) throw refused('The API token has been revoked. Use another one.')
+  if (row.expires_at !== null && row.expires_at <= now) throw refused('The API token has expired. Make a new one.')
+  const account = await store.db.selectFrom('accounts').selectAll().where('id', '=', row.account_id).executeTakeFirstOrThrow()
+  if (account.disabled === 1) throw refused('The account of this API token is disabled.')
+  noteUse(store, row, now)
+  return { account, tokenId: row.id, scopes: scopesOf(row) }
+}
+
+/** Writes down that a token is in use, at most once a minute. Nobody waits for it, and nothing depends on it. */
+function noteUse(store: Store, { id, last_used_at }: TokenRow, now: number): void {
+  if (last_used_at !== null && now - last_used_at < LAST_USED_STEP) return
+  const note = store.db.updateTable('tokens').set({ last_used_at: now }).where('id', '=', id)
+  note.execute().catch(() => {})
+}
+
+function refused(detail: string): Problem {
+  return new Problem('invalid_token', detail)
+}
+
+function scopesOf(row: TokenRow): Scope[] {
+  return row.scopes.split(' ').filter((word): word is Scope => word in SCOPES)
+}
+
+function showToken(row: TokenRow, now: number): Token {
+  const expired = row.expires_at !== null && row.expires_at <= now
+  return {
+    id: row.id,
+    object: 'token',
+    name: row.name,
+    prefix: displayPrefix('tmt', row.public_id),
+    account_id: row.account_id,
+    scopes: scopesOf(row),
+    status: row.revoked_at !== null ? 'revoked' : expired ? 'expired' : 'active',
+    created_at: new Date(row.created_at).toISOString(),
+    expires_at: isoTime(row.expires_at),
+    last_used_at: isoTime(row.last_used_at),
+  }
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}

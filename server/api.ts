@@ -1,0 +1,131 @@
+// What all routes of the API share: how a route is described, who calls it, and the shapes of lists and problems.
+import type { HttpBindings } from '@hono/node-server'
+import { OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context, MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { authenticate } from './accounts/tokens.ts'
+import type { Caller, Scope } from './accounts/tokens.ts'
+import { ERRORS, Problem } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
+import type { Store } from './store/open.ts'
+
+/** What a handler finds in its context. */
+export interface ApiEnv {
+  Bindings: HttpBindings
+  Variables: {
+    requestId: string
+    /** Set by `authorized`. */
+    caller?: Caller
+    /** Code of the problem that is answered, for the log. */
+    code?: ErrorCode
+  }
+}
+
+export type ApiContext = Context<ApiEnv>
+export type Api = OpenAPIHono<ApiEnv>
+
+/** An empty set of routes. A request that does not have the described shape is answered with one sentence. */
+export function newApi(): Api {
+  return new OpenAPIHono<ApiEnv>({
+    defaultHook: (result) => {
+      if (result.success) return
+      const [issue] = result.error.issues
+      const field = issue && issue.path.length > 0 ? `"${issue.path.join('.')}"` : `The ${result.target === 'json' ? 'body' : result.target}`
+      throw new Problem('invalid_field', `${field} is not as it must be: ${issue?.message ?? 'it cannot be read'}.`)
+    },
+  })
+}
+
+/** The largest JSON body that a route reads. */
+const JSON_BYTES = 65_536
+
+/** Lets pass only requests with a token of this scope; decides that before anything of the body is read. */
+export function authorized(store: Store, scope: Scope, clock: () => number): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const caller = await authenticate(store, c.req.header('authorization'), clock())
+    c.set('caller', caller)
+    if (!caller.scopes.includes(scope)) {
+      throw new Problem('insufficient_scope', `This needs an API token with the scope "${scope}"; the one that was sent has "${caller.scopes.join(' ')}".`)
+    }
+    await next()
+  }
+}
+
+/** Bounds a JSON body, and asks for it where the caller waits to be asked (`Expect: 100-continue`). */
+export const jsonBody: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  askForBody(c)
+  return limited(c, next)
+}
+
+const limited = bodyLimit({
+  maxSize: JSON_BYTES,
+  onError: () => {
+    throw new Problem('file_too_large', 'The JSON body is larger than 64 KB.')
+  },
+})
+
+/** Tells a caller that has sent `Expect: 100-continue` to send the body (RFC 9110, section 10.1.1). */
+export function askForBody(c: ApiContext): void {
+  if (/^100-continue$/i.test(c.req.header('expect') ?? '')) c.env.outgoing.writeContinue()
+}
+
+/** The caller that `authorized` has proven. */
+export function callerOf(c: ApiContext): Caller {
+  const caller = c.get('caller')
+  if (!caller) throw new Error('the route does not ask for a token')
+  return caller
+}
+
+const ProblemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
+    code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+    request_id: z.string(),
+  })
+  .openapi('Problem', { description: 'A problem as RFC 9457 writes it.' })
+
+interface ProblemAnswer {
+  description: string
+  content: { 'application/problem+json': { schema: typeof ProblemSchema } }
+}
+
+/** The answers of a route for these codes. */
+export function problems<C extends ErrorCode>(...codes: C[]): { [K in C as (typeof ERRORS)[K]['status']]: ProblemAnswer } {
+  const answers: Record<number, ProblemAnswer> = {}
+  for (const code of codes) {
+    const { status, title } = ERRORS[code]
+    const described = answers[status]?.description
+    answers[status] = { description: described ? `${described}; ${title}` : title, content: { 'application/problem+json': { schema: ProblemSchema } } }
+  }
+  return answers as { [K in C as (typeof ERRORS)[K]['status']]: ProblemAnswer }
+}
+
+/** What any route behind a token may answer besides its own. */
+export const COMMON_PROBLEMS = ['invalid_token', 'insufficient_scope', 'internal_error', 'store_unavailable'] as const
+
+/** One JSON answer. */
+export function json<S extends z.ZodType>(description: string, schema: S) {
+  return { description, content: { 'application/json': { schema } } }
+}
+
+/** A page of a list. */
+export function listOf<S extends z.ZodType>(item: S) {
+  return z.object({ object: z.literal('list'), data: z.array(item), next_cursor: z.string().nullable() })
+}
+
+/** The parameters that choose a page of a list. */
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20).openapi({ description: 'How many at most.' }),
+  cursor: z.string().max(200).optional().openapi({ description: 'The `next_cursor` of the page before.' }),
+})
+
+/** A page from rows that were asked for with `limit + 1`: one too many tells that there is a next page. */
+export function page<T extends { id: string }>(rows: T[], limit: number): { object: 'list'; data: T[]; next_cursor: string | null } {
+  const data = rows.slice(0, limit)
+  return { object: 'list', data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+}
+
+export const security = [{ token: [] }]

@@ -1,0 +1,153 @@
+// The whole HTTP surface: what every answer has, the routes, and what happens to everything else.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { matchedRoutes } from 'hono/route'
+import { FREE } from './accounts/plans.ts'
+import type { Plans } from './accounts/plans.ts'
+import { usedToday } from './accounts/quota.ts'
+import { rateLimitHeaders } from './accounts/ratelimit.ts'
+import { newApi } from './api.ts'
+import type { Api, ApiEnv } from './api.ts'
+import { convertRoutes } from './convert/routes.ts'
+import type { ConvertParts } from './convert/routes.ts'
+import { Problem } from './errors.ts'
+import { healthRoutes } from './health.ts'
+import type { Health } from './health.ts'
+import { newId } from './id.ts'
+import { linger } from './linger.ts'
+import type { Log } from './log.ts'
+import { accountRoutes } from './manage/accounts.ts'
+import { tokenRoutes } from './manage/tokens.ts'
+import { describeApi, allowedMethods } from './openapi.ts'
+import { StoreError } from './store/error.ts'
+import type { Store } from './store/open.ts'
+
+/** Answers one request on Node's own objects. */
+export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void
+
+export interface AppParts extends ConvertParts {
+  log: Log
+  health: Health
+  /** Takes `/proxy` on the raw request, before anything else looks at it. */
+  proxy?: RawHandler | undefined
+}
+
+/** TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed or guessed from its answers. */
+const SECURITY_HEADERS = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+} as const
+
+/** Seconds after which a caller should try again when the store could not answer. */
+const STORE_RETRY = 5
+
+/** Builds the listener of the HTTP server. */
+export function app(parts: AppParts): RawHandler {
+  const { store, plans, clock, log, health, proxy } = parts
+  const api = newApi()
+
+  api.use(async (c, next) => {
+    const started = performance.now()
+    c.set('requestId', newId('req', clock()))
+    await next()
+    const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await apiHeaders(c, store, plans, clock())) }
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
+    linger(c.env.incoming, c.env.outgoing)
+    logWhenDone(c, log, started)
+  })
+
+  api.route('/', healthRoutes(health))
+  api.route('/', convertRoutes(parts))
+  api.route('/', tokenRoutes(store, clock))
+  api.route('/', accountRoutes(store, plans, clock))
+  describeApi(api)
+
+  api.notFound((c) => {
+    const allowed = allowedMethods(api, c.req.path)
+    if (allowed.length === 0) return problemAnswer(c, new Problem('not_found', 'Nothing is at this address. GET /openapi.json lists what there is.'))
+    const problem = new Problem('method_not_allowed', `This address answers to ${allowed.join(', ')} only.`)
+    return problemAnswer(c, problem, { allow: allowed.join(', ') })
+  })
+
+  api.onError((error, c) => {
+    const problem = asProblem(error)
+    if (problem.status >= 500) log.error(problem.detail, problem.cause ?? error, { request_id: c.get('requestId') })
+    return problemAnswer(c, problem)
+  })
+
+  return withProxy(proxy, listener(api, log, clock))
+}
+
+function withProxy(proxy: RawHandler | undefined, rest: RawHandler): RawHandler {
+  if (!proxy) return rest
+  return (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(incoming, outgoing) : rest(incoming, outgoing))
+}
+
+function listener(api: Api, log: Log, clock: () => number): RawHandler {
+  const listen = getRequestListener((request, env) => api.fetch(request, env), {
+    // Requests that are not read to their end are our own affair: see linger.ts.
+    autoCleanupIncoming: false,
+    overrideGlobalObjects: false,
+    // Before the first route: an address or a Host that is none.
+    errorHandler: (error) => {
+      log.warn('a request could not be read', { reason: error instanceof Error ? error.name : 'unknown' })
+      const id = newId('req', clock())
+      const problem = new Problem('invalid_field', 'The address or the Host header of the request is not valid.')
+      return new Response(JSON.stringify(problem.body(id)), { status: problem.status, headers: { ...problem.headers(), ...SECURITY_HEADERS, 'x-request-id': id } })
+    },
+  })
+  return (incoming, outgoing) => void listen(incoming, outgoing)
+}
+
+/** Headers of answers under /api: the caller's quota, and that nothing keeps a copy. */
+async function apiHeaders(c: Context<ApiEnv>, store: Store, plans: Plans, now: number): Promise<Record<string, string>> {
+  if (!c.req.path.startsWith('/api/')) return {}
+  const account = c.get('caller')?.account
+  const plan = plans.of(account?.plan ?? FREE)
+  const used = account ? await usedToday(store, account.id, now).catch(() => null) : null
+  return { 'cache-control': 'no-store', ...rateLimitHeaders(plan, used, now) }
+}
+
+function problemAnswer(c: Context<ApiEnv>, problem: Problem, headers: Record<string, string> = {}): Response {
+  c.set('code', problem.code)
+  return new Response(JSON.stringify(problem.body(c.get('requestId'))), { status: problem.status, headers: { ...problem.headers(), ...headers } })
+}
+
+/** What a caller may know about an error. */
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof HTTPException && error.status === 400) return new Problem('invalid_field', 'The body of the request is not valid JSON.')
+  if (error instanceof StoreError && error.code !== 'failed' && error.code !== 'unique') return unavailable('The store does not answer at the moment.', error)
+  const errno = error instanceof Error && 'code' in error ? error.code : undefined
+  if (errno === 'ENOSPC' || errno === 'EDQUOT') return unavailable('The server has no room for files at the moment.', error)
+  return new Problem('internal_error', 'Something went wrong on the server. If it happens again, tell its operator the request id.', { cause: error })
+}
+
+function unavailable(detail: string, cause: unknown): Problem {
+  return new Problem('store_unavailable', `${detail} Try again in a moment.`, { retryAfter: STORE_RETRY, cause })
+}
+
+/** One line when the answer is complete or the caller is gone. */
+function logWhenDone(c: Context<ApiEnv>, log: Log, started: number): void {
+  const { incoming, outgoing } = c.env
+  const caller = c.get('caller')
+  const matched = matchedRoutes(c).find((route) => !route.path.includes('*'))
+  outgoing.once('close', () => {
+    log.request({
+      request_id: c.get('requestId'),
+      method: incoming.method ?? '',
+      route: matched?.path ?? null,
+      status: outgoing.statusCode,
+      duration_ms: Math.round(performance.now() - started),
+      account_id: caller?.account.id,
+      token_id: caller?.tokenId,
+      code: c.get('code'),
+      aborted: outgoing.writableFinished ? undefined : true,
+    })
+  })
+}

@@ -1,0 +1,172 @@
+// multipart/form-data → a file on the disk and the options. The only place that answers 400 and 413 for uploads. Nothing is held in memory
+// but the piece that is passing, and nothing is read after the first byte too many.
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Busboy } from '@fastify/busboy'
+import type { BusboyInstance } from '@fastify/busboy'
+import { Problem } from '../errors.ts'
+import { SNIFFED, sniff } from './sniff.ts'
+import type { FileKind } from './sniff.ts'
+
+export type Format = 'markdown' | 'json'
+
+export interface Options {
+  readonly format: Format
+  readonly includeMetadata: boolean
+}
+
+export interface Upload extends Options {
+  readonly kind: FileKind
+  /** As the caller named it, without folders; `""` where it has no name. */
+  readonly fileName: string
+  /** Bytes. */
+  readonly size: number
+  /** SHA-256 of the content, hexadecimal. */
+  readonly sha256: string
+}
+
+export interface UploadLimits {
+  readonly maxHtml: number
+  readonly maxZip: number
+  /** Milliseconds without a byte after which the upload is given up. */
+  readonly uploadIdle: number
+}
+
+/** TABLE of the form's fields besides the file: how each is read, and what it may be. Unknown fields are ignored. */
+const FIELDS: Readonly<Record<string, { read: (value: string) => Partial<Options> | undefined; what: string }>> = {
+  format: {
+    read: (value) => (value === 'markdown' || value === 'json' ? { format: value } : undefined),
+    what: '"markdown" or "json"',
+  },
+  include_metadata: {
+    read: (value) => {
+      const includeMetadata = { true: true, '1': true, false: false, '0': false }[value.toLowerCase()]
+      return includeMetadata === undefined ? undefined : { includeMetadata }
+    },
+    what: '"true" or "false"',
+  },
+}
+
+/** Bounds on the form around the file. Field values are short; whatever a browser or script adds fits easily. */
+const FORM = { fieldNameSize: 200, fieldSize: 4096, fields: 100, parts: 200, headerPairs: 50, headerSize: 16_384 }
+const FORM_BYTES = 1_048_576
+
+/**
+ * Receives one upload into the file `path`. It ends at the first thing that is wrong and leaves the rest of the request unread.
+ *
+ * @throws Problem `missing_file`, `invalid_file`, `unsupported_file_type`, `invalid_field` (400) or `file_too_large` (413)
+ */
+export async function receiveUpload(incoming: IncomingMessage, path: string, limits: UploadLimits): Promise<Upload> {
+  const most = limits.maxZip + FORM_BYTES
+  if (Number(incoming.headers['content-length'] ?? 0) > most) throw tooLarge('zip', limits)
+  const form = openForm(incoming)
+  let options: Options = { format: 'markdown', includeMetadata: false }
+  const seen = new Set<string>()
+  let file: Promise<Omit<Upload, keyof Options>> | undefined
+  let received = 0
+  try {
+    await new Promise<void>((resolve, reject) => {
+      form.on('field', (name: string, value: string, _: boolean, truncated: boolean) => {
+        if (name === 'file') return reject(new Problem('missing_file', 'The field "file" has no file in it. Send it as a file, with a file name.'))
+        const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
+        if (!field) return
+        if (seen.has(name)) return reject(new Problem('invalid_field', `The field "${name}" is there twice. Send it once.`))
+        seen.add(name)
+        const read = truncated ? undefined : field.read(value)
+        if (!read) return reject(new Problem('invalid_field', `The field "${name}" must be ${field.what}.`))
+        options = { ...options, ...read }
+      })
+      form.on('file', (name: string | undefined, stream, fileName: string | undefined) => {
+        stream.on('error', reject)
+        if (name !== 'file') return stream.resume()
+        if (file) return reject(new Problem('invalid_field', 'There is a second "file". Send one file a request.'))
+        file = receiveFile(stream, path, fileName ?? '', limits)
+        file.catch(reject)
+      })
+      form.on('error', () => reject(broken('The form is not well formed, or ends before its last boundary.')))
+      form.on('partsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.parts} parts.`)))
+      form.on('fieldsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.fields} fields.`)))
+      form.on('finish', resolve)
+      incoming.on('error', () => reject(broken('The connection was closed before the upload was complete.')))
+      incoming.on('data', (piece: Buffer) => {
+        received += piece.length
+        if (received > most) reject(tooLarge('zip', limits))
+      })
+      incoming.setTimeout(limits.uploadIdle, () => reject(broken('The upload stopped in the middle. Send it again.')))
+      incoming.pipe(form)
+    })
+    if (!file) throw new Problem('missing_file', 'The form has no field "file". Send the exported .html or .zip file in it.')
+    return { ...(await file), ...options }
+  } finally {
+    incoming.setTimeout(0)
+    incoming.unpipe(form)
+    // Whatever still comes out of the abandoned form concerns nobody.
+    form.removeAllListeners()
+    form.on('error', () => {})
+    form.destroy()
+    await file?.catch(() => {})
+  }
+}
+
+function openForm(incoming: IncomingMessage): BusboyInstance {
+  const type = incoming.headers['content-type'] ?? ''
+  if (!/^multipart\/form-data\s*;/i.test(type)) {
+    throw new Problem('missing_file', 'The request is not a form. Send multipart/form-data with the exported file in the field "file".')
+  }
+  try {
+    return new Busboy({ headers: { ...incoming.headers, 'content-type': type }, limits: FORM })
+  } catch (cause) {
+    throw new Problem('missing_file', 'The form has no boundary in its Content-Type. Let your HTTP client make that header.', { cause })
+  }
+}
+
+/** Writes the file's bytes to `path`; counts them against the limit of its kind as soon as the kind is known. */
+async function receiveFile(stream: Readable, path: string, fileName: string, limits: UploadLimits): Promise<Omit<Upload, keyof Options>> {
+  const hash = createHash('sha256')
+  const head: Buffer[] = []
+  let kind: FileKind | undefined
+  let size = 0
+
+  const decide = (): void => {
+    kind = sniff(Buffer.concat(head), fileName)
+    if (!kind) throw new Problem('unsupported_file_type', 'The file is neither an HTML page nor a ZIP archive. Send what Notion exported as HTML.')
+  }
+  await pipeline(
+    stream,
+    async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        if (!kind) {
+          head.push(piece)
+          if (size + piece.length >= SNIFFED) decide()
+        }
+        size += piece.length
+        if (kind && size > limits[LIMITS[kind]]) throw tooLarge(kind, limits)
+        hash.update(piece)
+        yield piece
+      }
+      if (size === 0) throw fileName ? broken('The file is empty.') : new Problem('missing_file', 'No file was chosen for the field "file".')
+      if (!kind) decide()
+    },
+    createWriteStream(path, { mode: 0o600 }),
+  )
+  return { kind: kind!, fileName, size, sha256: hash.digest('hex') }
+}
+
+/** TABLE of the setting that limits each kind. */
+const LIMITS = { html: 'maxHtml', zip: 'maxZip' } as const satisfies Record<FileKind, keyof UploadLimits>
+
+function tooLarge(kind: FileKind, limits: UploadLimits): Problem {
+  const what = kind === 'zip' ? 'a ZIP archive' : 'an HTML file'
+  return new Problem('file_too_large', `The file is larger than ${megabytes(limits[LIMITS[kind]])}, the most that is taken of ${what}.`)
+}
+
+function megabytes(bytes: number): string {
+  return bytes % 1_048_576 === 0 ? `${bytes / 1_048_576} MB` : `${bytes} bytes`
+}
+
+function broken(detail: string): Problem {
+  return new Problem('invalid_file', detail)
+}

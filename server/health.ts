@@ -1,0 +1,34 @@
+// Whether the process lives, and whether it should be sent requests.
+import { createRoute, z } from '@hono/zod-openapi'
+import { json, newApi } from './api.ts'
+import type { Api } from './api.ts'
+
+export interface Health {
+  /** What keeps the server from working, in words; empty where nothing does. */
+  troubles(): Promise<string[]>
+}
+
+const StateSchema = z.object({ status: z.enum(['ok', 'unavailable']), troubles: z.array(z.string()) })
+
+export function healthRoutes(health: Health): Api {
+  const api = newApi()
+  const live = createRoute({
+    method: 'get',
+    path: '/livez',
+    summary: 'Whether the process lives',
+    responses: { 200: json('It does', StateSchema) },
+  })
+  api.openapi(live, (c) => c.json({ status: 'ok' as const, troubles: [] }, 200))
+
+  const ready = createRoute({
+    method: 'get',
+    path: '/readyz',
+    summary: 'Whether the server can take requests',
+    responses: { 200: json('It can', StateSchema), 503: json('It cannot, and why', StateSchema) },
+  })
+  api.openapi(ready, async (c) => {
+    const troubles = await health.troubles()
+    return troubles.length === 0 ? c.json({ status: 'ok' as const, troubles }, 200) : c.json({ status: 'unavailable' as const, troubles }, 503)
+  })
+  return api
+}

@@ -1,0 +1,30 @@
+// An answer that is given before the request's body has been read (401, 413, 429, …). Closing the connection at once would make the caller's
+// system throw the answer away together with what it is still sending (a reset), so we go on reading for a while, into nothing.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** More than the largest upload: a caller that sends everything before it reads the answer still gets to read it. */
+const MOST_BYTES = 64 * 1_048_576
+const MOST_TIME = 5000
+
+/** Throws away what is left of the request's body, within bounds; then, or where the caller wants it, the connection is closed. */
+export function linger(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (incoming.complete || incoming.destroyed) return
+  const wantsClose = !outgoing.shouldKeepAlive
+  // Node would close the connection with the answer's last byte.
+  outgoing.shouldKeepAlive = true
+  let received = 0
+  const timer = setTimeout(() => incoming.socket.destroy(), MOST_TIME)
+  incoming.on('data', (piece: Buffer) => {
+    received += piece.length
+    if (received > MOST_BYTES) incoming.socket.destroy()
+  })
+  incoming.on('error', () => {})
+  incoming.once('close', () => clearTimeout(timer))
+  incoming.once('end', () => {
+    clearTimeout(timer)
+    if (!wantsClose) return
+    if (outgoing.writableFinished) incoming.socket.end()
+    else outgoing.once('finish', () => incoming.socket.end())
+  })
+  incoming.resume()
+}

@@ -1,0 +1,90 @@
+// The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them without cutting anyone off.
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { SetupError } from './errors.ts'
+import type { RawHandler } from './app.ts'
+
+export interface Listening {
+  readonly port: number
+  /** Where a person reaches it. */
+  readonly url: string
+  /** Stops accepting, waits for requests under way at most `bound` milliseconds, then cuts what is left. */
+  close(bound: number): Promise<void>
+}
+
+/** `localhost` means both: some programs try one family only. */
+const LOOPBACK = ['127.0.0.1', '::1']
+
+/**
+ * Listens on `host` and `port` (0 takes any free one).
+ *
+ * @param headersTimeout milliseconds that a caller may take to send the head of a request
+ * @throws SetupError where that is not possible
+ */
+export async function listen(handler: RawHandler, host: string, port: number, headersTimeout: number): Promise<Listening> {
+  const servers: Server[] = []
+  const addresses = host === 'localhost' ? LOOPBACK : [host]
+  let taken = port
+  for (const address of addresses) {
+    // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
+    const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000 }, handler)
+    server.on('checkContinue', handler)
+    try {
+      await bind(server, address, taken)
+    } catch (error) {
+      // A machine without IPv6 has no ::1, and needs none.
+      if (servers.length > 0 && codeOf(error) !== 'EADDRINUSE') continue
+      await Promise.all(servers.map(closeNow))
+      throw new SetupError(sentence(codeOf(error), host, taken), { cause: error })
+    }
+    taken = (server.address() as AddressInfo).port
+    servers.push(server)
+  }
+  const shown = host.includes(':') ? `[${host}]` : host
+  return {
+    port: taken,
+    url: `http://${shown}:${taken}`,
+    close: async (bound) => {
+      const closed = Promise.all(servers.map(stop))
+      const last = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), bound)
+      // A connection that was busy when `close` looked becomes idle later, and would be kept alive.
+      const idle = setInterval(() => servers.forEach((server) => server.closeIdleConnections()), 50)
+      await closed
+      clearTimeout(last)
+      clearInterval(idle)
+    },
+  }
+}
+
+function bind(server: Server, address: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, address, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+  })
+}
+
+function closeNow(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return stop(server)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+}
+
+function sentence(code: string, host: string, port: number): string {
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use. Stop what uses it, or set PORT to another one.`
+  if (code === 'EACCES') return `Port ${port} on ${host} may not be used by this user. Set PORT to one above 1023.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `HOST "${host}" is no address of this machine. Set HOST to localhost, 0.0.0.0 or one of its addresses.`
+  return `The server cannot listen on ${host}, port ${port} (${code}).`
+}

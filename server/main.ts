@@ -1,0 +1,90 @@
+// Config → parts → app → listen; shutdown in reverse order. The clock and the process's signals are read here and nowhere else.
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { readPlans } from './accounts/plans.ts'
+import { app } from './app.ts'
+import type { RawHandler } from './app.ts'
+import { environment, readConfig, unknownSettings } from './config.ts'
+import type { Config } from './config.ts'
+import { openThreads } from './convert/threads.ts'
+import { listen } from './listen.ts'
+import { openLog } from './log.ts'
+import type { Log } from './log.ts'
+import { sweepRegularly } from './store/blobs/blobs.ts'
+import { folderBlobs } from './store/blobs/folder.ts'
+import { enterInstance } from './store/instance.ts'
+import { openStore } from './store/open.ts'
+import type { Store } from './store/open.ts'
+import { openScratch } from './store/scratch.ts'
+
+export interface Running extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  readonly store: Store
+}
+
+const clock = (): number => Date.now()
+
+/**
+ * Starts the server. Disposing of it stops accepting, lets requests under way end within `shutdownTimeout`, and closes everything.
+ *
+ * @throws SetupError with a sentence for the person at the terminal
+ */
+export async function serve(config: Config, log: Log, proxy?: RawHandler): Promise<Running> {
+  await using starting = new AsyncDisposableStack()
+  const { server, storage, conversion } = config
+  let stopping = false
+
+  const fatal = (error: Error): void => {
+    log.error('the store has failed; the process ends', error)
+    process.exit(1)
+  }
+  const store = starting.use(await openStore({ data: storage.data, databaseUrl: storage.databaseUrl, now: clock(), onFailure: fatal }))
+  const instance = starting.use(await enterInstance(store, clock, (error) => log.error('the store takes no sign of life', error)))
+  const living = await store.db.selectFrom('instances').select('id').execute()
+  const scratch = starting.use(openScratch(join(storage.data, 'scratch'), instance.id, living.map((row) => row.id)))
+  const blobs = folderBlobs(join(storage.data, 'blobs'))
+  starting.use(sweepRegularly(store, blobs, clock, (error) => log.error('expired files cannot be deleted', error)))
+  const threads = starting.use(openThreads({ ...conversion, threads: conversion.threads ?? availableParallelism() }))
+
+  const health = {
+    troubles: async () => {
+      if (stopping) return ['the server is shutting down']
+      const readable = await store.db.selectFrom('instances').select('id').limit(1).execute().then(() => true, () => false)
+      return readable && !instance.failing() ? [] : ['the store does not answer']
+    },
+  }
+  const parts = { store, blobs, scratch, threads, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxy }
+  const listening = await listen(app(parts), server.host, server.port, server.headersTimeout)
+  starting.defer(() => {
+    stopping = true
+    return listening.close(server.shutdownTimeout)
+  })
+  const running = starting.move()
+  return { url: listening.url, port: listening.port, store, [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
+
+/** Runs the server until SIGTERM or SIGINT; resolves when everything is closed. @throws SetupError */
+export async function main(): Promise<void> {
+  const env = environment(process.cwd())
+  const config = readConfig(env)
+  const log = openLog(config.server.logLevel)
+  for (const name of unknownSettings(env)) log.warn('a setting is not known', { name })
+  await using running = await serve(config, log)
+  log.info('listening', { url: running.url })
+  if (!isLoopback(config.server.host)) log.warn('the server can be reached from other machines; put a reverse proxy with TLS in front of it')
+  process.stderr.write(`Tollmark is at ${running.url}\n`)
+  const signal = await firstSignal()
+  log.info('shutting down', { signal })
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}
+
+/** Later signals are ignored: a terminal and the launcher may both send one, and the shutdown is bounded anyway. */
+function firstSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve(signal))
+  })
+}

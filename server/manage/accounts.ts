@@ -1,0 +1,129 @@
+// /api/v1/accounts and /api/v1/plans. Everybody sees the account of their token; an administrator sees and changes all.
+import { createRoute, z } from '@hono/zod-openapi'
+import { changeAccount, createAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
+import { FREE } from '../accounts/plans.ts'
+import type { Plans } from '../accounts/plans.ts'
+import type { Caller } from '../accounts/tokens.ts'
+import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, jsonBody, listOf, newApi, page, problems, security } from '../api.ts'
+import type { Api } from '../api.ts'
+import { Problem } from '../errors.ts'
+import type { Store } from '../store/open.ts'
+
+const AccountSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('account'),
+    name: z.string(),
+    email: z.string().nullable(),
+    role: z.enum(['admin', 'member']),
+    plan: z.string(),
+    disabled: z.boolean(),
+    quota: z.object({ conversions_per_day: z.number().int().nullable(), used_today: z.number().int(), resets_at: z.iso.datetime() }),
+    created_at: z.iso.datetime(),
+  })
+  .openapi('Account')
+
+const PlanSchema = z.object({ object: z.literal('plan'), name: z.string(), conversions_per_day: z.number().int().nullable() }).openapi('Plan')
+
+const Wanted = z.object({ name: z.string().min(1).max(200), plan: z.string().default(FREE) })
+const Change = z.object({ plan: z.string().optional(), disabled: z.boolean().optional() })
+const params = z.object({ id: z.string().max(100) })
+
+/** The routes of accounts and plans. */
+export function accountRoutes(store: Store, plans: Plans, clock: () => number): Api {
+  const api = newApi()
+  const manage = authorized(store, 'manage', clock)
+
+  const list = createRoute({
+    method: 'get',
+    path: '/api/v1/accounts',
+    summary: 'List the accounts that you may see',
+    security,
+    middleware: [manage] as const,
+    request: { query: PageQuery },
+    responses: { 200: json('A page of accounts', listOf(AccountSchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(list, async (c) => {
+    const { account } = callerOf(c)
+    const { limit, cursor } = c.req.valid('query')
+    const rows = account.role === 'admin' ? await listAccounts(store, limit + 1, cursor) : [account]
+    return c.json(page(await Promise.all(rows.map((row) => showAccount(store, plans, row, clock()))), limit), 200)
+  })
+
+  const create = createRoute({
+    method: 'post',
+    path: '/api/v1/accounts',
+    summary: 'Make an account (administrators)',
+    security,
+    middleware: [manage, jsonBody] as const,
+    request: { body: { required: true, content: { 'application/json': { schema: Wanted } } } },
+    responses: { 201: json('The account', AccountSchema), ...problems('invalid_field', 'file_too_large', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(create, async (c) => {
+    onlyAdmin(callerOf(c))
+    const { name, plan } = c.req.valid('json')
+    const row = await createAccount(store, name, known(plans, plan), clock())
+    return c.json(await showAccount(store, plans, row, clock()), 201)
+  })
+
+  const read = createRoute({
+    method: 'get',
+    path: '/api/v1/accounts/{id}',
+    summary: 'Read an account',
+    security,
+    middleware: [manage] as const,
+    request: { params },
+    responses: { 200: json('The account', AccountSchema), ...problems('invalid_field', 'account_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(read, async (c) => {
+    const { id } = c.req.valid('param')
+    const { account } = callerOf(c)
+    // To everybody else an account is not there at all.
+    const row = await getAccount(store, account.role === 'admin' || id === account.id ? id : '')
+    return c.json(await showAccount(store, plans, row, clock()), 200)
+  })
+
+  const change = createRoute({
+    method: 'patch',
+    path: '/api/v1/accounts/{id}',
+    summary: "Change an account's plan, disable or enable it (administrators)",
+    security,
+    middleware: [manage, jsonBody] as const,
+    request: { params, body: { required: true, content: { 'application/json': { schema: Change } } } },
+    responses: { 200: json('The account', AccountSchema), ...problems('invalid_field', 'account_not_found', 'file_too_large', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(change, async (c) => {
+    const caller = callerOf(c)
+    onlyAdmin(caller)
+    const { id } = c.req.valid('param')
+    const { plan, disabled } = c.req.valid('json')
+    if (disabled && id === caller.account.id) throw new Problem('invalid_field', 'You cannot disable your own account.')
+    const row = await changeAccount(store, id, { plan: plan === undefined ? undefined : known(plans, plan), disabled })
+    return c.json(await showAccount(store, plans, row, clock()), 200)
+  })
+
+  const listPlans = createRoute({
+    method: 'get',
+    path: '/api/v1/plans',
+    summary: 'List the plans',
+    security,
+    middleware: [manage] as const,
+    responses: { 200: json('All plans', listOf(PlanSchema)), ...problems(...COMMON_PROBLEMS) },
+  })
+  api.openapi(listPlans, (c) => {
+    const data = plans.all.map(({ name, conversionsPerDay }) => ({ object: 'plan' as const, name, conversions_per_day: conversionsPerDay }))
+    return c.json({ object: 'list' as const, data, next_cursor: null }, 200)
+  })
+
+  return api
+}
+
+function onlyAdmin({ account }: Caller): void {
+  if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may do this.')
+}
+
+function known(plans: Plans, plan: string): string {
+  if (plans.has(plan)) return plan
+  const names = plans.all.map(({ name }) => JSON.stringify(name)).join(', ')
+  throw new Problem('invalid_field', `"plan" must be one of ${names}.`)
+}

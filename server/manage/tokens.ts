@@ -1,0 +1,114 @@
+// /api/v1/tokens: the account's API tokens.
+import { createRoute, z } from '@hono/zod-openapi'
+import { SCOPES, createToken, getToken, listTokens, revokeToken } from '../accounts/tokens.ts'
+import type { Caller, Scope } from '../accounts/tokens.ts'
+import { getAccount } from '../accounts/accounts.ts'
+import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, jsonBody, listOf, newApi, page, problems, security } from '../api.ts'
+import type { Api } from '../api.ts'
+import { Problem } from '../errors.ts'
+import type { Store } from '../store/open.ts'
+
+const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
+
+const TokenSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('token'),
+    name: z.string(),
+    prefix: z.string().openapi({ description: 'The public head of the token, for display.' }),
+    account_id: z.string(),
+    scopes: z.array(ScopeSchema),
+    status: z.enum(['active', 'expired', 'revoked']),
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime().nullable(),
+    last_used_at: z.iso.datetime().nullable(),
+  })
+  .openapi('Token')
+
+const NewTokenSchema = TokenSchema.extend({ secret: z.string().openapi({ description: 'The token itself. It is not shown again.' }) }).openapi('NewToken')
+
+const Wanted = z.object({
+  name: z.string().min(1).max(200),
+  scopes: z.array(ScopeSchema).min(1).default(['convert']),
+  expires_at: z.iso.datetime({ offset: true }).nullable().default(null),
+  account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
+})
+
+const params = z.object({ id: z.string().max(100) })
+
+/** Whose tokens a caller sees: an administrator those of all accounts (null). */
+function scopeOf({ account }: Caller): string | null {
+  return account.role === 'admin' ? null : account.id
+}
+
+/** The routes of API tokens. */
+export function tokenRoutes(store: Store, clock: () => number): Api {
+  const api = newApi()
+  const manage = authorized(store, 'manage', clock)
+
+  const create = createRoute({
+    method: 'post',
+    path: '/api/v1/tokens',
+    summary: 'Make an API token',
+    security,
+    middleware: [manage, jsonBody] as const,
+    request: { body: { required: true, content: { 'application/json': { schema: Wanted } } } },
+    responses: {
+      201: json('The token, with its secret', NewTokenSchema),
+      ...problems('invalid_field', 'account_not_found', 'file_too_large', ...COMMON_PROBLEMS),
+    },
+  })
+  api.openapi(create, async (c) => {
+    const { account } = callerOf(c)
+    const wanted = c.req.valid('json')
+    const expiresAt = wanted.expires_at === null ? null : Date.parse(wanted.expires_at)
+    if (expiresAt !== null && expiresAt <= clock()) throw new Problem('invalid_field', '"expires_at" lies in the past.')
+    if (wanted.account_id !== undefined && wanted.account_id !== account.id && account.role !== 'admin') {
+      throw new Problem('insufficient_scope', 'Only an administrator makes tokens for other accounts.')
+    }
+    const owner = wanted.account_id === undefined ? account : await getAccount(store, wanted.account_id)
+    const { token } = await createToken(store, { name: owner.name, plan: owner.plan }, { ...wanted, scopes: [...new Set(wanted.scopes)], expiresAt }, clock())
+    return c.json(token, 201)
+  })
+
+  const list = createRoute({
+    method: 'get',
+    path: '/api/v1/tokens',
+    summary: 'List API tokens, newest first',
+    security,
+    middleware: [manage] as const,
+    request: { query: PageQuery },
+    responses: { 200: json('A page of tokens', listOf(TokenSchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(list, async (c) => {
+    const { limit, cursor } = c.req.valid('query')
+    return c.json(page(await listTokens(store, scopeOf(callerOf(c)), limit + 1, cursor, clock()), limit), 200)
+  })
+
+  const read = createRoute({
+    method: 'get',
+    path: '/api/v1/tokens/{id}',
+    summary: 'Read an API token',
+    security,
+    middleware: [manage] as const,
+    request: { params },
+    responses: { 200: json('The token', TokenSchema), ...problems('invalid_field', 'token_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(read, async (c) => c.json(await getToken(store, c.req.valid('param').id, scopeOf(callerOf(c)), clock()), 200))
+
+  const revoke = createRoute({
+    method: 'delete',
+    path: '/api/v1/tokens/{id}',
+    summary: 'Revoke an API token, for good',
+    security,
+    middleware: [manage] as const,
+    request: { params },
+    responses: { 204: { description: 'Revoked' }, ...problems('invalid_field', 'token_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(revoke, async (c) => {
+    await revokeToken(store, c.req.valid('param').id, scopeOf(callerOf(c)), clock())
+    return c.body(null, 204)
+  })
+
+  return api
+}

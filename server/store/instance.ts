@@ -1,0 +1,82 @@
+// One row for each running process. What a process holds on behalf of its requests (quota, idempotency keys) refers to its row and is deleted
+// with it: so nothing stays held when a process is killed, and nothing of a living process is ever taken away.
+import { hostname } from 'node:os'
+import { newId } from '../id.ts'
+import type { Store } from './open.ts'
+import { procedure, run } from './procedure.ts'
+
+const BEAT = 10_000
+/** A process on another machine counts as dead when it has not been seen for so long. On this machine we look whether it runs. */
+const LEASE = 30_000
+
+/** Ids of the instances that this process itself has: a row with our process id and another instance id is from before a restart. */
+const ours = new Set<string>()
+
+export interface Instance extends AsyncDisposable {
+  readonly id: string
+  /** Whether the store did not take the last sign of life. */
+  failing(): boolean
+}
+
+/** Says that an instance lives, and deletes those that do not. */
+export const beat = procedure(
+  import.meta.url,
+  'beat',
+  function* (db, { id, host, pid, now, dead }: { id: string; host: string; pid: number; now: number; dead: string[] }) {
+    yield* run(
+      db
+        .insertInto('instances')
+        .values({ id, host, pid, seen_at: now })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now })),
+    )
+    yield* run(db.deleteFrom('instances').where('id', '!=', id).where('seen_at', '<', now - LEASE))
+    for (const gone of dead) yield* run(db.deleteFrom('instances').where('id', '=', gone))
+  },
+)
+
+/**
+ * Enters this process among the instances, clears away those that have died, and keeps doing both.
+ *
+ * @param onError told when the store does not take a sign of life; the next one follows
+ */
+export async function enterInstance(store: Store, clock: () => number, onError: (error: unknown) => void): Promise<Instance> {
+  const id = newId('ins', clock())
+  const host = hostname()
+  ours.add(id)
+  const sign = async (): Promise<void> => {
+    const neighbours = await store.db.selectFrom('instances').select(['id', 'pid']).where('host', '=', host).execute()
+    const dead = neighbours.filter((row) => !ours.has(row.id) && (row.pid === process.pid || !isRunning(row.pid))).map((row) => row.id)
+    await store.run(beat, { id, host, pid: process.pid, now: clock(), dead })
+  }
+  await sign()
+  let failing = false
+  const signAgain = (): void => {
+    sign().then(
+      () => (failing = false),
+      (error: unknown) => {
+        failing = true
+        onError(error)
+      },
+    )
+  }
+  const timer = setInterval(signAgain, BEAT).unref()
+  return {
+    id,
+    failing: () => failing,
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer)
+      ours.delete(id)
+      await store.db.deleteFrom('instances').where('id', '=', id).execute()
+    },
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it runs, under another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

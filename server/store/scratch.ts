@@ -1,0 +1,30 @@
+// Files that live no longer than a request: a folder for each instance, on the same file system as the blobs. What a killed process
+// left there is cleared away at the next start.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { randomText } from '../secret.ts'
+
+export interface Scratch extends Disposable {
+  /** A path that nothing lies at, removed (file or folder) with the disposable. */
+  place(): AsyncDisposable & { readonly path: string }
+}
+
+/**
+ * Makes the scratch folder of this instance.
+ *
+ * @param folder the folder of all scratch folders
+ * @param living ids of all living instances, this one's included; every other one's folder is deleted
+ */
+export function openScratch(folder: string, id: string, living: readonly string[]): Scratch {
+  const own = join(folder, id)
+  mkdirSync(own, { recursive: true, mode: 0o700 })
+  for (const name of readdirSync(folder)) if (!living.includes(name)) rmSync(join(folder, name), { recursive: true, force: true })
+  return {
+    place: () => {
+      const path = join(own, randomText(16))
+      return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+    },
+    [Symbol.dispose]: () => rmSync(own, { recursive: true, force: true }),
+  }
+}
