@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import type { Outgoing, RawHeaders, Upstream, UpstreamError } from './upstream.ts'
 
-/** What may look at the answer while it passes. Neither can hold it up. */
+/** What looks at the answer while it passes. None of it can hold it up. */
 export type Passing = {
   /** The upstream's head; returns the headers that the caller gets. */
   head(status: number, headers: RawHeaders): RawHeaders
+  /** The upstream's trailers; returns those that the caller gets. */
+  trailers(raw: RawHeaders): RawHeaders
   /** Body bytes that have just been handed to the caller. */
   body(chunk: Buffer): void
 }
@@ -30,6 +32,8 @@ export type Relayed = {
  * because a clean end would be taken for a complete answer.
  */
 export function relay(upstream: Upstream, request: Outgoing, res: ServerResponse, passing: Passing): Promise<Relayed> {
+  // The caller may have left while its request was looked at: then the upstream hears nothing of it.
+  if (res.destroyed) return Promise.resolve({ outcome: 'aborted', status: null, error: null, bytesIn: 0, bytesOut: 0 })
   return new Promise((resolve) => {
     let status: number | null = null
     let bytesOut = 0
@@ -72,7 +76,7 @@ export function relay(upstream: Upstream, request: Outgoing, res: ServerResponse
         passing.body(chunk)
       },
       onEnd(trailers) {
-        if (trailers.length > 0) res.addTrailers(pairs(trailers))
+        if (trailers.length > 0) res.addTrailers(pairs(passing.trailers(trailers)))
         if (!res.writableEnded) res.end()
         // Only what the caller has taken is complete; until then it may still leave.
         if (res.writableFinished || res.writableLength === 0) return end('complete')
@@ -87,7 +91,6 @@ export function relay(upstream: Upstream, request: Outgoing, res: ServerResponse
     })
     res.on('drain', () => call.resume())
     res.on('close', onClose)
-    if (res.destroyed) onClose()
   })
 }
 

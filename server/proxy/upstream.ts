@@ -12,6 +12,8 @@ export type OutgoingBody = {
   length: number | null
   held: Buffer[]
   rest: IncomingMessage | null
+  /** Which of the caller's trailers go up behind a body in chunks. */
+  trailers(raw: RawHeaders): RawHeaders
 }
 
 /** One request as it goes on the wire. */
@@ -20,7 +22,7 @@ export type Outgoing = {
   method: string
   /** Path and query exactly as they are to be sent, starting with `/`. */
   path: string
-  /** Every header but `Host`, `Connection`, `Content-Length` and `Transfer-Encoding`, which the wire decides. */
+  /** Without `Host`, `Connection` and `Transfer-Encoding`; `Content-Length` may stand in it, and is set by the body. */
   headers: RawHeaders
   body: OutgoingBody | null
 }
@@ -236,7 +238,10 @@ class Exchange implements UpstreamCall, ConnectionUser {
     this.#limit(this.#limits.firstByte, 'the upstream did not answer in time', 'timeout')
     const { method, path, headers, dial, body } = this.#request
     let head = `${method} ${dial.prefix}${path} HTTP/1.1\r\nHost: ${dial.authority}\r\n`
-    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i]!
+      if (name.length !== 14 || name.toLowerCase() !== 'content-length') head += `${name}: ${headers[i + 1]}\r\n`
+    }
     if (body !== null) head += body.length === null ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.length}\r\n`
     head += '\r\n'
     const socket = this.#connection!.socket
@@ -312,7 +317,7 @@ class Exchange implements UpstreamCall, ConnectionUser {
     this.#timer?.refresh()
     if (body.length !== null) return
     let tail = '0\r\n'
-    const trailers = body.rest?.rawTrailers ?? []
+    const trailers = body.rest === null || body.rest.rawTrailers.length === 0 ? [] : body.trailers(body.rest.rawTrailers)
     for (let i = 0; i < trailers.length; i += 2) tail += `${trailers[i]}: ${trailers[i + 1]}\r\n`
     this.#connection!.socket.write(`${tail}\r\n`, 'latin1')
   }

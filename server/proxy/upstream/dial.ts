@@ -69,9 +69,11 @@ export function isPrivateAddress(address: string): boolean {
  * The dial of a provider's origin (`https://host[:port]`), or of the base URL that the operator put in its place.
  * A base URL with a host name is a server of its own (a regional endpoint): its name is checked and sent. One with a bare
  * address or `localhost` only changes the route: the provider's name stays in SNI, certificate check and `Host`.
+ * Private addresses may be dialled where the operator named the base URL, or an address or `localhost` as the origin itself.
+ *
  * @throws {TypeError} the URL is neither http nor https
  */
-export function dialOf(origin: URL, base: URL = origin, allowPrivate = base !== origin): Dial {
+export function dialOf(origin: URL, base: URL = origin): Dial {
   if (base.protocol !== 'https:' && base.protocol !== 'http:') throw new TypeError('a base URL starts with http:// or https://')
   const host = base.hostname.replace(/^\[|\]$/g, '')
   const routed = isIP(host) !== 0 || host === 'localhost'
@@ -83,7 +85,7 @@ export function dialOf(origin: URL, base: URL = origin, allowPrivate = base !== 
     servername: named.hostname,
     authority: named.host,
     prefix: base.pathname.replace(/\/+$/, ''),
-    allowPrivate,
+    allowPrivate: base !== origin || routed,
   }
 }
 
