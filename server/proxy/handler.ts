@@ -20,8 +20,8 @@ import type { Provider, Upstream as Named } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
 import { refusal, type RefusalCode } from './refusal.ts'
 import { relay, type Relayed } from './relay.ts'
-import { readTarget } from './target.ts'
-import { dialOf, type Dial, type Outgoing, type Upstream } from './upstream.ts'
+import type { Outgoing, Upstream } from './upstream.ts'
+import { createWays, type Ways } from './ways.ts'
 
 export interface ProxyParts {
   /** The provider table as it is now: stored credentials may add hosts to it. */
@@ -70,23 +70,12 @@ interface Trip {
 /** The handler of `/proxy`, on Node's own request and response. */
 export function createProxy(parts: ProxyParts): (req: IncomingMessage, res: ServerResponse) => void {
   let open = 0
-  const dials = new Map<string, Dial>()
-  const dialFor = ({ origin, dial }: Named): Dial => {
-    const name = `${origin} ${dial.origin}${dial.basePath}`
-    let known = dials.get(name)
-    if (known === undefined) {
-      const own = new URL(origin)
-      known = dial.origin === origin && dial.basePath === '' ? dialOf(own) : dialOf(own, new URL(`${dial.origin}${dial.basePath}`))
-      dials.set(name, known)
-    }
-    return known
-  }
-
+  const ways = createWays(parts.table)
   return (req, res) => {
     const trip: Trip = { req, res, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, key: null, model: null }
     if (req.method === 'OPTIONS') return answerPreflight(trip)
     open++
-    const gate = open > parts.limits.open ? Promise.reject(new Refused('service_unavailable', 'The proxy is busy.', ['Retry-After', String(BUSY_RETRY_S)])) : pass(parts, trip, dialFor)
+    const gate = open > parts.limits.open ? Promise.reject(new Refused('service_unavailable', 'The proxy is busy.', ['Retry-After', String(BUSY_RETRY_S)])) : pass(parts, ways, trip)
     gate
       .catch((thrown: unknown) => refuse(parts, trip, thrown))
       .finally(() => open--)
@@ -94,18 +83,17 @@ export function createProxy(parts: ProxyParts): (req: IncomingMessage, res: Serv
   }
 }
 
-async function pass(parts: ProxyParts, trip: Trip, dialFor: (named: Named) => Dial): Promise<void> {
+async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
   const { req } = trip
   const { keys, ledger, clock } = parts
   const method = req.method ?? ''
   if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
 
   // 1. The target.
-  const target = readTarget(searchOf(req.url ?? ''))
+  const route = ways.routeOf(method, req.url ?? '')
+  const { target, table, named } = route
   if (!target.ok) throw new Refused('invalid_upstream_url', target.message)
-  const { hostname, port, pathAndQuery } = target.upstream
-  const table = parts.table()
-  const named = table.find(hostname, port)
+  const { hostname, pathAndQuery } = target.upstream
   trip.provider = named?.provider ?? null
 
   // 2. The key.
@@ -119,7 +107,7 @@ async function pass(parts: ProxyParts, trip: Trip, dialFor: (named: Named) => Di
   const { provider } = named
 
   // 4. The endpoint.
-  const match = classify(provider, method, pathAndQuery)
+  const match = (route.match ??= classify(provider, method, pathAndQuery))
   const closed = refuseEndpoint(match, !key.scope.all)
   if (closed !== null) throw new Refused(closed.code, closed.message)
 
@@ -145,7 +133,7 @@ async function pass(parts: ProxyParts, trip: Trip, dialFor: (named: Named) => Di
       throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
     }
     const outgoing: Outgoing = {
-      dial: dialFor(named),
+      dial: ways.dialFor(named),
       method,
       path: pathAndQuery,
       headers: withCredential(requestHeaders(req.rawHeaders, provider, match.endpoint), authOf(provider, match.endpoint), credential.secret),
@@ -343,12 +331,6 @@ function logLine(parts: ProxyParts, trip: Trip, status: number, code: string | u
     bytes_out: relayed?.bytesOut,
     aborted: relayed?.outcome === 'aborted' ? true : undefined,
   })
-}
-
-/** What follows the first `?` of the raw request target. */
-function searchOf(target: string): string {
-  const question = target.indexOf('?')
-  return question < 0 ? '' : target.slice(question + 1)
 }
 
 function contextOf(req: IncomingMessage): string | null {

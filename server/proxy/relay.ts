@@ -68,7 +68,8 @@ export function relay(upstream: Upstream, request: Outgoing, res: ServerResponse
           if (!started && !over && !res.writableEnded) res.flushHeaders()
         })
       },
-      onBody(chunk, last) {
+      onBody(lent, last) {
+        const chunk = Buffer.from(lent)
         started = true
         bytesOut += chunk.length
         if (last) res.end(chunk)

@@ -78,6 +78,8 @@ export type Upstream = {
 const FRESH_MS = 250
 /** The upstream's own keep-alive time less this: its FIN may be on the way already. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
+/** How often it is looked for connections that have rested too long. */
+const IDLE_SWEEP_MS = 500
 
 /**
  * The only outbound sockets of the proxy: HTTP/1.1, bytes as they are, one request per connection at a time, no redirect
@@ -85,6 +87,9 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
  */
 export function createUpstream(limits: UpstreamLimits, now: () => number): Upstream {
   const pools = new Map<Dial, Connection[]>()
+  const exchanges = new Set<Exchange>()
+  const connections: Connections = { open, takeIdle, giveBack, rested: (connection) => now() - connection.idleSince > FRESH_MS, now, exchanges }
+  const period = Math.min(1_000, Math.max(10, Math.min(limits.connect, limits.firstByte, limits.idle) / 8))
   let closed = false
 
   function forget(dial: Dial, connection: Connection) {
@@ -113,7 +118,6 @@ export function createUpstream(limits: UpstreamLimits, now: () => number): Upstr
     if (closed || pool.length >= limits.idlePerDial) return connection.destroy()
     connection.idleSince = now()
     pool.push(connection)
-    sweeper ??= setInterval(sweep, 500).unref()
   }
 
   /** How long the upstream lets this connection rest. */
@@ -123,29 +127,32 @@ export function createUpstream(limits: UpstreamLimits, now: () => number): Upstr
   }
 
   let sweeper: NodeJS.Timeout | null = null
+  let lastIdleSweep = 0
+
+  /** One timer for all limits: looked at a few times within the shortest of them. */
   function sweep() {
     const at = now()
-    let left = 0
+    for (const exchange of exchanges) exchange.check(at)
+    if (at - lastIdleSweep > IDLE_SWEEP_MS) sweepIdle(at)
+    if (exchanges.size > 0 || [...pools.values()].some((pool) => pool.length > 0)) return
+    clearInterval(sweeper!)
+    sweeper = null
+  }
+
+  function sweepIdle(at: number) {
+    lastIdleSweep = at
     for (const pool of pools.values()) {
       for (const connection of pool.filter((one) => at - one.idleSince > restTime(one))) {
         pool.splice(pool.indexOf(connection), 1)
         connection.destroy()
       }
-      left += pool.length
     }
-    if (left > 0 || sweeper === null) return
-    clearInterval(sweeper)
-    sweeper = null
   }
 
   return {
     send(request, incoming) {
-      return new Exchange(request, incoming, limits, {
-        open,
-        takeIdle,
-        giveBack,
-        rested: (connection) => now() - connection.idleSince > FRESH_MS,
-      })
+      sweeper ??= setInterval(sweep, period).unref()
+      return new Exchange(request, incoming, limits, connections)
     },
     close() {
       closed = true
@@ -161,10 +168,17 @@ type Connections = {
   takeIdle(dial: Dial): Connection | null
   giveBack(dial: Dial, connection: Connection): void
   rested(connection: Connection): boolean
+  now(): number
+  /** Those under way: each adds and deletes itself. */
+  exchanges: Set<Exchange>
 }
 
 /** Methods that may be sent twice when the first time went unanswered (RFC 9110, section 9.2.2), as we use it: without a body. */
 const REPEATABLE = new Set(['GET', 'HEAD'])
+/** What a limit that has run out says: before the connection stood, before the head, after it. */
+const UNREACHED = ['the upstream could not be reached in time', 'unreachable'] as const
+const UNANSWERED = ['the upstream did not answer in time', 'timeout'] as const
+const SILENT = ['the upstream fell silent', 'timeout'] as const
 /** Up to this size head and held body go out as one piece. */
 const ONE_WRITE_BYTES = 32 * 1024
 
@@ -176,7 +190,11 @@ class Exchange implements UpstreamCall, ConnectionUser {
   #limits: UpstreamLimits
   #connections: Connections
   #connection: Connection | null = null
-  #timer: NodeJS.Timeout | null = null
+  /** The limit that runs, in milliseconds; 0 before the first. */
+  #limit = 0
+  /** Something has moved since the last check. */
+  #moved = true
+  #deadline = 0
   /** The whole request has been handed to the socket. */
   #sent = false
   #headSeen = false
@@ -190,6 +208,7 @@ class Exchange implements UpstreamCall, ConnectionUser {
     this.#incoming = incoming
     this.#limits = limits
     this.#connections = connections
+    connections.exchanges.add(this)
     this.#begin()
   }
 
@@ -230,12 +249,12 @@ class Exchange implements UpstreamCall, ConnectionUser {
 
   #use(connection: Connection): void {
     this.#connection = connection
-    this.#limit(this.#limits.connect, 'the upstream could not be reached in time', 'unreachable')
+    this.#setLimit(this.#limits.connect)
     connection.take(this, this.#request.method)
   }
 
   onReady(): void {
-    this.#limit(this.#limits.firstByte, 'the upstream did not answer in time', 'timeout')
+    this.#setLimit(this.#limits.firstByte)
     const { method, path, headers, dial, body } = this.#request
     let head = `${method} ${dial.prefix}${path} HTTP/1.1\r\nHost: ${dial.authority}\r\n`
     for (let i = 0; i < headers.length; i += 2) {
@@ -294,7 +313,7 @@ class Exchange implements UpstreamCall, ConnectionUser {
   #pump(rest: IncomingMessage, body: OutgoingBody): void {
     const onData = (chunk: Buffer) => {
       this.bytesSent += chunk.length
-      this.#timer?.refresh()
+      this.#moved = true
       if (!this.#write(chunk, body)) rest.pause()
     }
     const onEnd = () => {
@@ -314,7 +333,7 @@ class Exchange implements UpstreamCall, ConnectionUser {
 
   #endBody(body: OutgoingBody): void {
     this.#sent = true
-    this.#timer?.refresh()
+    this.#moved = true
     if (body.length !== null) return
     let tail = '0\r\n'
     const trailers = body.rest === null || body.rest.rawTrailers.length === 0 ? [] : body.trailers(body.rest.rawTrailers)
@@ -323,24 +342,24 @@ class Exchange implements UpstreamCall, ConnectionUser {
   }
 
   onDrain(): void {
-    this.#timer?.refresh()
+    this.#moved = true
     if (this.#stopBody !== null) this.#request.body?.rest?.resume()
   }
 
   onInterim(status: number, headers: RawHeaders): void {
-    this.#timer?.refresh()
+    this.#moved = true
     // We never ask for 100 (the caller's Expect is answered by our own server), so nobody waits for it.
     if (status !== 100) this.#incoming.onInterim(status, headers)
   }
 
   onHead(status: number, reason: string, headers: RawHeaders): void {
     this.#headSeen = true
-    this.#limit(this.#limits.idle, 'the upstream fell silent', 'timeout')
+    this.#setLimit(this.#limits.idle)
     this.#incoming.onHead(status, reason, headers)
   }
 
   onBody(chunk: Buffer, last: boolean): void {
-    this.#timer?.refresh()
+    this.#moved = true
     this.#incoming.onBody(chunk, last)
   }
 
@@ -364,6 +383,8 @@ class Exchange implements UpstreamCall, ConnectionUser {
     if (this.#mayRetry(error)) {
       this.#retried = true
       this.#connection = null
+      this.#writes = 0
+      this.bytesSent = 0
       return this.#begin()
     }
     this.#finish()
@@ -385,16 +406,25 @@ class Exchange implements UpstreamCall, ConnectionUser {
     return code === 'EPIPE' && syscall === 'write' && this.#writes === 1 && this.#request.body?.rest == null
   }
 
-  /** Sets the one limit that runs at a time. */
-  #limit(milliseconds: number, message: string, code: 'unreachable' | 'timeout'): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#connection?.fail(new UpstreamError(code, message)), milliseconds)
+  #setLimit(milliseconds: number): void {
+    this.#limit = milliseconds
+    this.#moved = true
+  }
+
+  /** Ends the exchange when nothing has moved for as long as the limit says. Time counts from the check that saw the last move. */
+  check(now: number): void {
+    if (this.#moved) {
+      this.#moved = false
+      this.#deadline = now + this.#limit
+    } else if (now > this.#deadline) {
+      const [message, code] = this.#headSeen ? SILENT : this.#writes === 0 ? UNREACHED : UNANSWERED
+      this.#connection?.fail(new UpstreamError(code, message))
+    }
   }
 
   #finish(): void {
     this.#over = true
     this.#stopBody?.()
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
+    this.#connections.exchanges.delete(this)
   }
 }

@@ -29,17 +29,20 @@ export class Connection implements ResponseSink {
   #onLost: (connection: Connection) => void
 
   /**
-   * Starts dialling. `onLost` is told when the connection closes.
+   * Starts dialling. What arrives is read into one buffer that all connections share: its user copies what it keeps. `onLost` is told when the connection closes.
    * @throws {PrivateAddressError} see {@link openSocket}
    */
   constructor(dial: Dial, onLost: (connection: Connection) => void) {
     this.#onLost = onLost
     this.reader = new ResponseReader(this)
-    this.socket = openSocket(dial, () => {
-      this.#ready = true
-      this.#user?.onReady()
-    })
-    this.socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    this.socket = openSocket(
+      dial,
+      () => {
+        this.#ready = true
+        this.#user?.onReady()
+      },
+      (chunk) => this.#read(chunk),
+    )
     this.socket.on('drain', () => this.#user?.onDrain())
     this.socket.on('end', () => this.#ended())
     this.socket.on('error', (error) => (this.#error = error))

@@ -110,12 +110,15 @@ const guardedLookup = publicLookup()
 /** TLS sessions by server name: a resumed handshake saves a round trip. */
 const sessions = new Map<string, Buffer>()
 
+/** All sockets read into this, one at a time: Node would allocate 64 KB for every piece that arrives. */
+const incoming = Buffer.allocUnsafeSlow(64 * 1024)
+
 /**
- * Opens a connection. Certificates are always verified. `ready` runs once it can be written to; failures arrive as the
- * socket's `error`.
+ * Opens a connection. Certificates are always verified. `ready` runs once it can be written to, `read` with every piece that arrives,
+ * whose memory is only lent for the call; failures arrive as the socket's `error`.
  * @throws {PrivateAddressError} the dial names a private address that the operator did not allow
  */
-export function openSocket(dial: Dial, ready: () => void): Socket {
+export function openSocket(dial: Dial, ready: () => void, read: (chunk: Buffer) => void): Socket {
   // An address literal never reaches the resolver, so it is checked here.
   if (!dial.allowPrivate && isIP(dial.host) !== 0 && isPrivateAddress(dial.host)) throw new PrivateAddressError('the host is a private address')
   const route = {
@@ -124,6 +127,13 @@ export function openSocket(dial: Dial, ready: () => void): Socket {
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
+    onread: {
+      buffer: incoming,
+      callback: (length: number) => {
+        read(incoming.subarray(0, length))
+        return true
+      },
+    },
     ...(dial.allowPrivate ? {} : { lookup: guardedLookup }),
   }
   if (!dial.tls) {

@@ -7,7 +7,10 @@ export type ResponseSink = {
   onInterim(status: number, headers: RawHeaders): void
   /** The final answer's head. */
   onHead(status: number, reason: string, headers: RawHeaders): void
-  /** Body bytes with the transfer framing taken off and nothing else changed; `last` where they complete an announced length. */
+  /**
+   * Body bytes with the transfer framing taken off and nothing else changed; `last` where they complete an announced length. The
+   * memory is lent for the call only.
+   */
   onBody(chunk: Buffer, last: boolean): void
   /** The answer is complete; trailers are empty unless the body was chunked and had some. */
   onEnd(trailers: RawHeaders): void
@@ -21,10 +24,7 @@ const MAX_INTERIM = 32
 const MAX_LINE_BYTES = 4 * 1024
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: (.*))?$/
-const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-// Control characters have no place in a head; a bare CR or LF is how responses get split.
-// eslint-disable-next-line no-control-regex
-const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/
+const [CR, LF, COLON] = [13, 10, 58]
 const CHUNK_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
 const HEAD_END = Buffer.from('\r\n\r\n')
 const EMPTY = Buffer.alloc(0)
@@ -143,19 +143,25 @@ export class ResponseReader {
     return held
   }
 
+  /** The caller's memory is only lent. */
+  #keep(held: Buffer): void {
+    this.#held = Buffer.from(held)
+  }
+
   #head(rest: Buffer): Buffer {
     const held = this.#hold(rest, MAX_HEAD_BYTES)
     const at = held.indexOf(HEAD_END)
     if (at < 0 || at > MAX_HEAD_BYTES) {
       if (held.length > MAX_HEAD_BYTES) throw new ProtocolError('the upstream sent an oversized head')
-      this.#held = held
+      this.#keep(held)
       return EMPTY
     }
-    const lines = splitLines(held.toString('latin1', 0, at))
-    const line = STATUS_LINE.exec(lines[0]!)
+    const text = held.toString('latin1', 0, at)
+    const end = endOfLine(text, 0)
+    const line = STATUS_LINE.exec(text.slice(0, end))
     if (!line) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
     const status = Number(line[2])
-    const headers = readFields(lines, 1)
+    const headers = readFields(text, end + 2)
     const after = held.subarray(at + HEAD_END.length)
     if (status < 200) {
       // 101 would turn the connection into something that nobody asked for.
@@ -217,7 +223,7 @@ export class ResponseReader {
     const at = held.indexOf(10)
     if (at < 0) {
       if (held.length > MAX_LINE_BYTES) throw new ProtocolError('the upstream sent an oversized chunk line')
-      this.#held = held
+      this.#keep(held)
       return EMPTY
     }
     const size = held[at - 1] === 13 ? CHUNK_SIZE.exec(held.toString('latin1', 0, at - 1)) : null
@@ -231,7 +237,7 @@ export class ResponseReader {
     const held = this.#hold(rest, MAX_LINE_BYTES)
     if (held[0] !== 13 || (held.length > 1 && held[1] !== 10)) throw new ProtocolError('the upstream sent a malformed chunk')
     if (held.length === 1) {
-      this.#held = held
+      this.#keep(held)
       return EMPTY
     }
     this.#place = 'size'
@@ -247,10 +253,10 @@ export class ResponseReader {
     const at = held.indexOf(HEAD_END)
     if (at < 0) {
       if (held.length > MAX_HEAD_BYTES) throw new ProtocolError('the upstream sent oversized trailers')
-      this.#held = held
+      this.#keep(held)
       return EMPTY
     }
-    const trailers = readFields(splitLines(held.toString('latin1', 0, at)), 0)
+    const trailers = readFields(held.toString('latin1', 0, at), 0)
     this.#end(trailers)
     return held.subarray(at + HEAD_END.length)
   }
@@ -261,19 +267,46 @@ export class ResponseReader {
   }
 }
 
-function splitLines(text: string): string[] {
-  if (FORBIDDEN.test(text)) throw new ProtocolError('the upstream sent a malformed head')
-  return text.split('\r\n')
+/** What a character may stand in: 1 a field name (RFC 9110 token), 2 a field value or reason. */
+const CHARACTERS = new Uint8Array(256)
+for (let code = 0; code < 256; code++) {
+  if (code === 9 || (code >= 32 && code !== 127)) CHARACTERS[code]! |= 2
+  if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code))) CHARACTERS[code]! |= 1
 }
 
-function readFields(lines: string[], from: number): RawHeaders {
+/**
+ * The fields of a head, from `at` to the end of the text: lines of `name: value` with CRLF between them. One pass over the characters,
+ * because this runs for every answer. Folded lines, bare CR or LF and other control characters are no fields.
+ */
+function readFields(text: string, at: number): RawHeaders {
   const headers: RawHeaders = []
-  for (let i = from; i < lines.length; i++) {
-    const line = lines[i]!
-    const colon = line.indexOf(':')
-    const name = line.slice(0, Math.max(colon, 0))
-    if (!FIELD_NAME.test(name)) throw new ProtocolError('the upstream sent a malformed header')
-    headers.push(name, line.slice(colon + 1).trim())
+  while (at < text.length) {
+    const from = at
+    while (at < text.length && (CHARACTERS[text.charCodeAt(at)]! & 1) !== 0) at++
+    if (at === from || text.charCodeAt(at) !== COLON) throw new ProtocolError('the upstream sent a malformed header')
+    const name = text.slice(from, at)
+    const value = at + 1
+    at = endOfLine(text, value)
+    headers.push(name, trimmed(text, value, at))
+    at += 2
   }
   return headers
+}
+
+/** Where the line that `at` lies in ends, which is at CRLF or the end of the text. */
+function endOfLine(text: string, at: number): number {
+  while (at < text.length && (CHARACTERS[text.charCodeAt(at)]! & 2) !== 0) at++
+  if (at < text.length && (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF)) throw new ProtocolError('the upstream sent a malformed head')
+  return at
+}
+
+/** Without the spaces and tabs around it. */
+function trimmed(text: string, from: number, to: number): string {
+  while (from < to && isBlank(text.charCodeAt(from))) from++
+  while (to > from && isBlank(text.charCodeAt(to - 1))) to--
+  return text.slice(from, to)
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9
 }
