@@ -84,7 +84,8 @@ interface Compiled {
   readonly names: readonly string[]
 }
 
-const SEGMENT = "[A-Za-z0-9._~!$&'()*+,=@%-]+"
+// One flat class each: nested quantifiers would backtrack without end on a long path.
+const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
 
 /** Compiles rows: literal paths are one look-up, patterns are tried in the order of the rows. */
 export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
@@ -98,8 +99,8 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
     const source = pattern.replace(/\{(\w+)([:*]?)\}|[^{]+/g, (text, name?: string, form?: string) => {
       if (name === undefined) return text.replace(/[.+*?^$()[\]\\|]/g, String.raw`\$&`)
       names.push(name)
-      if (form === '*') return `((?:${SEGMENT}|[:/])+?)`
-      return form === ':' ? `((?:${SEGMENT}|:)+)` : `(${SEGMENT})`
+      if (form === '*') return `([:/${CHARACTERS}]+?)`
+      return form === ':' ? `([:${CHARACTERS}]+)` : `([${CHARACTERS}]+)`
     })
     const compiled: Compiled = { row, pattern, regexp: new RegExp(`^${source}$`), names }
     loose.push(new RegExp(compiled.regexp, 'i'))
