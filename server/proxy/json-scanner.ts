@@ -169,7 +169,7 @@ export class JsonScanner {
         case IN_SCALAR: {
           const from = i
           while (i < length && !isDelimiter(chunk[i]!)) i++
-          if (this.#strict) this.#scalar += chunk.toString('latin1', from, Math.min(i, from + LONGEST_SCALAR))
+          if (this.#strict) this.#scalar += chunk.toString('latin1', from, Math.min(i, from + LONGEST_SCALAR + 1))
           if (this.#scalar.length > LONGEST_SCALAR) this.#state = BROKEN
           else if (i < length) this.#endScalar(chunk, i)
           break
