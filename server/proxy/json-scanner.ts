@@ -144,7 +144,7 @@ export class JsonScanner {
 
   /** Ends the input (a number at the root ends with it). */
   end(): void {
-    if (this.#state === IN_SCALAR) this.#endScalar(Buffer.alloc(0), 0)
+    if (this.#state === IN_SCALAR && this.#depth === 0) this.#endScalar(Buffer.alloc(0), 0)
     if (this.#state !== DONE) this.#state = BROKEN
   }
 
@@ -321,6 +321,8 @@ export class JsonScanner {
     }
     const found = at.props.get(key)
     if (!found) {
+      // oxlint-disable-next-line no-control-regex
+      if (this.#strict && !escaped && /[\u0000-\u001f]/.test(key)) this.#state = BROKEN
       const nul = key.indexOf('\0')
       const alike = at.folded?.get(fold(nul < 0 ? key : key.slice(0, nul)))
       if (alike) this.#sink.oddity?.('lookalike', alike.path)
