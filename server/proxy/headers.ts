@@ -29,8 +29,10 @@ const NEVER_UPSTREAM = new Set([
 ])
 const NEVER_UPSTREAM_PREFIXES = ['sec-', 'proxy-', 'x-forwarded-', 'cf-', 'x-vercel-', 'access-control-request-']
 
-/** Never sent to the caller. */
-const NEVER_DOWNSTREAM = new Set([...HOP_BY_HOP, 'set-cookie', 'set-cookie2'])
+/** Never sent to the caller: this hop's own, and what names our account or would bind the caller to it. */
+const NEVER_DOWNSTREAM = new Set([
+  ...HOP_BY_HOP, 'set-cookie', 'set-cookie2', 'openai-organization', 'openai-project', 'anthropic-organization-id', 'anthropic-workspace-id', 'x-goog-user-project',
+])
 
 /** The names that a raw list's `Connection` headers declare to be of this hop. */
 function connectionNames(raw: readonly string[]): Set<string> {

@@ -32,7 +32,7 @@ export class JsonReader implements Reader {
           if (creates.includes(place)) {
             const name = parseJson(raw.toString('utf8'))
             if (typeof name === 'string') this.created ??= name
-          } else if (raw[0] === 0x7b) this.#found.set(place, raw)
+          } else if (raw[0] === 0x7b) this.#found.set(place, Buffer.from(raw))
         },
       },
       { many },

@@ -31,6 +31,12 @@ const delta = (content: string, more: object = {}) => ({ id: 'c1', object: 'chat
 const STREAM = 'text/event-stream; charset=utf-8'
 const NONE = [null, null, null, null]
 
+function checksum(bytes: Buffer): Buffer {
+  const sum = Buffer.alloc(4)
+  sum.writeUInt32BE(crc32(bytes))
+  return sum
+}
+
 /** One frame of Amazon's event stream. */
 function frame(headers: Record<string, string>, payload: string): Buffer {
   const head = Buffer.concat(
@@ -43,13 +49,8 @@ function frame(headers: Record<string, string>, payload: string): Buffer {
   const prelude = Buffer.alloc(8)
   prelude.writeUInt32BE(16 + head.length + payload.length, 0)
   prelude.writeUInt32BE(head.length, 4)
-  const sum = (bytes: Buffer) => {
-    const out = Buffer.alloc(4)
-    out.writeUInt32BE(crc32(bytes))
-    return out
-  }
-  const start = Buffer.concat([prelude, sum(prelude), head, Buffer.from(payload)])
-  return Buffer.concat([start, sum(start)])
+  const start = Buffer.concat([prelude, checksum(prelude), head, Buffer.from(payload)])
+  return Buffer.concat([start, checksum(start)])
 }
 const converse = (type: string, payload: object) => frame({ ':message-type': 'event', ':event-type': type, ':content-type': 'application/json' }, JSON.stringify(payload))
 const invoked = (event: object) => frame({ ':message-type': 'event', ':event-type': 'chunk' }, JSON.stringify({ bytes: Buffer.from(JSON.stringify(event)).toString('base64'), p: 'abcd' }))

@@ -237,6 +237,8 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['a tuned model of the same name', { id: 'google', path: '/v1beta/tunedModels/allowed:generateContent', body: '{}' }, NO],
   ['a cache of another model', { id: 'google', path: '/v1beta/cachedContents', body: '{"model":"models/other"}' }, NO],
   ['an agent', { id: 'google', path: '/v1beta/interactions', body: '{"agent":"deep-research"}' }, NO],
+  ['an agent with a model of its own', { id: 'google', path: '/v1beta/interactions', body: '{"agent":"allowed","agent_config":{"type":"x","model":"other"}}' }, NO],
+  ['a store with another embedding model', { id: 'google', path: '/v1beta/fileSearchStores', body: '{"embeddingModel":"models/other"}' }, NO],
   ['a publisher of the same model name', { id: 'vertex', path: '/v1/publishers/evil/models/allowed:generateContent', body: '{}' }, NO],
   ['a deployed endpoint', { id: 'vertex', path: '/v1/projects/p/locations/l/endpoints/1:predict', body: '{}' }, NO],
   ['azure, another model in the body', { id: 'azure', path: '/openai/deployments/allowed/chat/completions', body: '{"model":"other"}' }, NO],
