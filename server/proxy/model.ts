@@ -4,7 +4,8 @@
 // key's body streams; a ModelObserver beside it notes the model for the ledger.
 import { isUtf8 } from 'node:buffer'
 import type { Scope } from '../keys/scope.ts'
-import { JsonScanner, type WantedPaths, wantPaths } from './json-scanner.ts'
+import { type WantedPaths, wantPaths } from './json-paths.ts'
+import { JsonScanner } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
 import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'

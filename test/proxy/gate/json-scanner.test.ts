@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { JsonScanner, type ScanOptions, wantPaths } from '../../../server/proxy/json-scanner.ts'
+import { wantPaths } from '../../../server/proxy/json-paths.ts'
+import { JsonScanner, type ScanOptions } from '../../../server/proxy/json-scanner.ts'
 
 const wanted = wantPaths(['a', 'b.c', 'd[].e', '[].f', 'g[]'])
 
