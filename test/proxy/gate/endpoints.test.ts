@@ -224,6 +224,8 @@ const odd: [id: string, path: string, unrestricted?: string][] = [
   ['openai', '/v1/chat%2Fcompletions'],
   ['openai', '/v1/chat/completions;'],
   ['openai', '/v1/x/../chat/completions', 'endpoint_not_allowed'],
+  ['openai', '/v1/videos/../remix', 'endpoint_not_allowed'],
+  ['openai', '/v1/files/..', 'endpoint_not_allowed'],
   ['bedrock', '/model/a/../b/converse', 'endpoint_not_allowed'],
   ['bedrock', '/model//converse'],
 ]

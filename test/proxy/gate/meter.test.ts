@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import { createMeter, type Metered } from '../../../server/proxy/meter.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { heldBytes } from './memory.ts'
 
 const table = createProviderTable({
   custom: [{ id: 'acme', origin: 'https://api.acme.test' }],
@@ -81,6 +82,8 @@ const fixtures: Fixture[] = [
   { name: 'a stream with CR', id: 'openai', type: STREAM, body: `data: ${JSON.stringify(delta('x'))}\r\rdata: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\r\rdata: [DONE]\r\r`, usage: [1, 2, null, null] },
   { name: 'an event of several data lines', id: 'openai', type: STREAM, body: 'data: {"choices":[],\ndata:  "usage": {"prompt_tokens": 1,\ndata: "completion_tokens": 2}}\n\n', usage: [1, 2, null, null] },
   { name: 'a usage key in a tool call behind the usage', id: 'openai', type: STREAM, body: sse({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } }, { choices: [{ x: { usage: { prompt_tokens: 99 } } }] }, '[DONE]'), usage: [1, 2, null, null] },
+  { name: 'texts about usage behind the usage', id: 'openai', type: STREAM, body: sse(delta('"usage":{"prompt_tokens":8}'), { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } }, ...Array.from({ length: 8 }, () => delta(`${'x'.repeat(3_000)}"usage":{"prompt_tokens":9}`)), '[DONE]'), usage: [1, 2, null, null] },
+  { name: 'a long stream with CR', id: 'openai', type: STREAM, body: sse(...Array.from({ length: 400 }, () => delta('x'.repeat(900))), { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } }).replaceAll('\n', '\r'), usage: [1, 2, null, null] },
   { name: 'embeddings', id: 'openai', path: '/v1/embeddings', body: JSON.stringify({ object: 'list', data: [{ embedding: Array.from({ length: 500 }, (_, i) => i / 7) }], usage: { prompt_tokens: 8, total_tokens: 8 } }), usage: [8, null, null, null] },
   { name: 'images', id: 'openai', path: '/v1/images/generations', body: `{"data":[{"b64_json":"${'A'.repeat(300_000)}"}],"usage":{"input_tokens":5,"output_tokens":1056,"total_tokens":1061,"input_tokens_details":{"text_tokens":5}}}`, usage: [5, 1056, null, null] },
   { name: 'transcription by tokens', id: 'openai', path: '/v1/audio/transcriptions', body: '{"text":"hi","usage":{"type":"tokens","input_tokens":14,"output_tokens":3}}', usage: [14, 3, null, null] },
@@ -297,6 +300,31 @@ test('any bytes, as any type, in any split, are survived', async () => {
   )
 })
 
+test('a frame that claims to be huge is not kept', async () => {
+  const provider = table.byId('bedrock')
+  assert.ok(provider)
+  const meter = createMeter(provider, classify(provider, 'POST', '/model/m/converse-stream'), ['content-type', AWS])
+  const prelude = Buffer.alloc(12)
+  prelude.writeUInt32BE(60_000_000, 0)
+  meter.write(prelude)
+  const piece = Buffer.alloc(1_000_000)
+  const before = heldBytes()
+  for (let i = 0; i < 50; i++) meter.write(piece)
+  assert.ok(heldBytes() - before < 10_000_000)
+  assert.deepEqual((await meter.end()).usage, { input: null, output: null, cached: null, reasoning: null })
+})
+
+test('a stream that repeats its usage keeps only a few events', async () => {
+  const provider = table.byId('google')
+  assert.ok(provider)
+  const meter = createMeter(provider, classify(provider, 'POST', '/v1beta/models/g:streamGenerateContent'), ['content-type', STREAM])
+  const event = Buffer.from(sse(gemini('x'.repeat(1_900), { promptTokenCount: 1, candidatesTokenCount: 2 })))
+  const before = heldBytes()
+  for (let i = 0; i < 20_000; i++) meter.write(event)
+  assert.ok(heldBytes() - before < 5_000_000)
+  assert.deepEqual((await meter.end()).usage, { input: 1, output: 2, cached: null, reasoning: null })
+})
+
 test('fifty megabytes pass in the memory of one usage object', async () => {
   const provider = table.byId('openai')
   assert.ok(provider)
@@ -304,9 +332,9 @@ test('fifty megabytes pass in the memory of one usage object', async () => {
     const meter = createMeter(provider, classify(provider, 'POST', CHAT), ['content-type', type])
     const piece = Buffer.alloc(1_000_000, 'x')
     meter.write(Buffer.from('data: {"x":"'.slice(type === 'application/json' ? 6 : 0)))
-    const before = process.memoryUsage().arrayBuffers
+    const before = heldBytes()
     for (let i = 0; i < 50; i++) meter.write(piece)
-    assert.ok(process.memoryUsage().arrayBuffers - before < 10_000_000, type)
+    assert.ok(heldBytes() - before < 10_000_000, type)
     meter.write(Buffer.from('","usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n'))
     assert.deepEqual((await meter.end()).usage, { input: 1, output: 2, cached: null, reasoning: null }, type)
   }

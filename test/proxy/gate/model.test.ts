@@ -248,7 +248,7 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['bedrock, an opaque profile', { id: 'bedrock', path: '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fallowed/converse', body: '{}' }, NO],
   ['bedrock, an ARN that goes on', { id: 'bedrock', path: '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Fx%2Fallowed/converse', body: '{}' }, NO],
   ['bedrock, reranking with another model', { id: 'bedrock', path: '/rerank', body: '{"rerankingConfiguration":{"bedrockRerankingConfiguration":{"modelConfiguration":{"modelArn":"arn:aws:bedrock:us-east-1::foundation-model/other"}}}}' }, NO],
-  ['realtime without a model', { path: '/v1/chat/completions?x=1', body: '{"m":1}' }, NO],
+  ['only a tool with a model', { ...RESPONSES, body: '{"tools":[{"type":"image_generation","model":"allowed"}]}' }, NO],
 ]
 
 for (const [name, request, expected] of cases) {

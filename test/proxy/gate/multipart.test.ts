@@ -83,6 +83,8 @@ const cases: [name: string, body: string, expected: string, type?: string][] = [
   ['nested multipart', part('Content-Disposition: form-data; name="x"\r\nContent-Type: multipart/mixed; boundary=abc', '--abc--') + field('model', 'allowed') + END, AMBIGUOUS],
   ['line feeds only', (field('model', 'allowed') + END).replaceAll('\r\n', '\n'), AMBIGUOUS],
   ['a boundary behind a line feed only', part('Content-Disposition: form-data; name="file"; filename="x"', 'a\n--xyz\r\nContent-Disposition: form-data; name="model"\r\n\r\nother') + field('model', 'allowed') + END, AMBIGUOUS],
+  ['the model behind a line feed only', part('Content-Disposition: form-data; name="file"; filename="x"', 'a\n--xyz\r\nContent-Disposition: form-data; name="model"\r\n\r\nallowed') + END, AMBIGUOUS],
+  ['a boundary in a header', part('Content-Disposition: form-data; name="file"; filename="x"\r\nX: --xyz', 'a') + field('model', 'allowed') + END, AMBIGUOUS],
   ['a boundary inside a line', part('Content-Disposition: form-data; name="file"; filename="x"', 'a--xyz') + field('model', 'allowed') + END, AMBIGUOUS],
   ['a boundary that goes on', part('Content-Disposition: form-data; name="file"; filename="x"', 'a\r\n--xyzzy') + field('model', 'allowed') + END, AMBIGUOUS],
   ['a boundary in the headers', `--xyz\r\nX: y\r\n--xyz\r\nContent-Disposition: form-data; name="model"\r\n\r\nallowed\r\n${END}`, AMBIGUOUS],
