@@ -108,7 +108,10 @@ export function rewriteLocation(location: string, { upstream, table, pathAndQuer
   if (!URL.canParse(location, base)) return location
   const url = new URL(location, base)
   if (url.origin === dial.origin || url.origin === origin) {
-    const inside = dial.basePath !== '' && url.pathname.startsWith(`${dial.basePath}/`) ? url.pathname.slice(dial.basePath.length) : url.pathname
+    const below = dial.basePath !== '' && url.pathname.startsWith(`${dial.basePath}/`)
+    // What lies beside our base path at the dialled address is somebody else's.
+    if (!below && dial.basePath !== '' && url.origin !== origin) return location
+    const inside = below ? url.pathname.slice(dial.basePath.length) : url.pathname
     return throughProxy(`${origin}${inside}${url.search}`) ?? location
   }
   const target = readAddress(url.href.replace(/#.*$/, ''))

@@ -93,6 +93,7 @@ test('a redirect leads through the proxy where the address may be called', () =>
     ['api.openai.com', 'https://u:p@api.anthropic.com/x', 'https://u:p@api.anthropic.com/x'],
     ['api.openai.com', 'http://[', 'http://['],
     ['api.anthropic.com', 'http://127.0.0.1:9000/u/https/api.anthropic.com/v1/x', '/proxy?url=https%3A%2F%2Fapi.anthropic.com%2Fv1%2Fx'],
+    ['api.anthropic.com', 'http://127.0.0.1:9000/u/https/other.test/v1/x', 'http://127.0.0.1:9000/u/https/other.test/v1/x'],
     ['api.anthropic.com', '/v1/x', '/proxy?url=https%3A%2F%2Fapi.anthropic.com%2Fv1%2Fx'],
     ['api.anthropic.com', '/u/https/api.anthropic.com/v1/x', '/proxy?url=https%3A%2F%2Fapi.anthropic.com%2Fv1%2Fx'],
   ]
