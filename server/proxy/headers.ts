@@ -29,8 +29,10 @@ const NEVER_UPSTREAM = new Set([
 ])
 const NEVER_UPSTREAM_PREFIXES = ['sec-', 'proxy-', 'x-forwarded-', 'cf-', 'x-vercel-', 'access-control-request-']
 
-/** Never sent to the caller. */
-const NEVER_DOWNSTREAM = new Set([...HOP_BY_HOP, 'set-cookie', 'set-cookie2'])
+/** Never sent to the caller: this hop's own, and what names our account or would bind the caller to it. */
+const NEVER_DOWNSTREAM = new Set([
+  ...HOP_BY_HOP, 'set-cookie', 'set-cookie2', 'openai-organization', 'openai-project', 'anthropic-organization-id', 'anthropic-workspace-id', 'x-goog-user-project',
+])
 
 /** The names that a raw list's `Connection` headers declare to be of this hop. */
 function connectionNames(raw: readonly string[]): Set<string> {
@@ -106,7 +108,10 @@ export function rewriteLocation(location: string, { upstream, table, pathAndQuer
   if (!URL.canParse(location, base)) return location
   const url = new URL(location, base)
   if (url.origin === dial.origin || url.origin === origin) {
-    const inside = dial.basePath !== '' && url.pathname.startsWith(`${dial.basePath}/`) ? url.pathname.slice(dial.basePath.length) : url.pathname
+    const below = dial.basePath !== '' && url.pathname.startsWith(`${dial.basePath}/`)
+    // What lies beside our base path at the dialled address is somebody else's.
+    if (!below && dial.basePath !== '' && url.origin !== origin) return location
+    const inside = below ? url.pathname.slice(dial.basePath.length) : url.pathname
     return throughProxy(`${origin}${inside}${url.search}`) ?? location
   }
   const target = readAddress(url.href.replace(/#.*$/, ''))

@@ -1,13 +1,7 @@
 // Reads from the bytes of an answer, as they pass, how many tokens it used and which object it created. Step 9 of the contract.
 // It never delays and never changes a byte: it is given each chunk beside the caller, and compressed answers are decoded on the side.
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-} from 'node:zlib'
 import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { AwsReader } from './meter/aws.ts'
 import { JsonReader } from './meter/json.ts'
 import type { Reader } from './meter/reader.ts'
@@ -46,13 +40,13 @@ const READERS: readonly { type: RegExp; reader: (creates: readonly string[]) => 
   { type: /^text\/plain\b/i, reader: (creates) => new JsonReader(creates) },
 ]
 
-/** TABLE of decoders. They end quietly where a stream is cut off, with what they have. */
+/** TABLE of decoders. Where a stream is cut off they fail, but not before they have given what they had. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: () => createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }),
-  'x-gzip': () => createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }),
-  deflate: () => createInflate({ finishFlush: constants.Z_SYNC_FLUSH }),
-  br: () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH }),
-  zstd: () => createZstdDecompress({ finishFlush: constants.ZSTD_e_flush }),
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: () => createInflate(),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress(),
 }
 
 /** No object is created where none is expected: one value, so that compiled paths are shared. */

@@ -4,7 +4,8 @@
 // key's body streams; a ModelObserver beside it notes the model for the ledger.
 import { isUtf8 } from 'node:buffer'
 import type { Scope } from '../keys/scope.ts'
-import { JsonScanner, type WantedPaths, wantPaths } from './json-scanner.ts'
+import { type WantedPaths, wantPaths } from './json-paths.ts'
+import { JsonScanner } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
 import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
@@ -40,17 +41,16 @@ export async function checkScope(scope: Scope, request: ModelRequest): Promise<R
   const reach = await reachOf(request)
   const refused = 'models' in reach ? reach.models.find((name) => !scope.allows(request.provider.modelNames(name))) : undefined
   if (refused !== undefined) return { ok: false, code: 'model_not_allowed', message: `This key may not use the model ${printable(refused)}.` }
-  // Said last, so that a hidden name that is not allowed is refused as such.
-  if ('odd' in reach) return ambiguous(reach.odd)
-  return reach
+  return 'hidden' in reach ? ambiguous(reach.hidden) : reach
 }
 
 /** For a message: at most 120 characters, nothing that could break a line or a terminal. */
 const printable = (name: string): string => JSON.stringify(name.slice(0, 120).replaceAll(/[^\u0020-\u007e]/g, '?'))
 
-type OddReach = { readonly models: readonly string[]; readonly odd: string }
+/** The models of a body that spells a key with `\u…`: which they are is known, but not that the upstream sees them. */
+type HiddenReach = { readonly models: readonly string[]; readonly hidden: string }
 
-async function reachOf({ match, pathAndQuery, headers, body, limit }: ModelRequest): Promise<Reach | OddReach> {
+async function reachOf({ match, pathAndQuery, headers, body, limit }: ModelRequest): Promise<Reach | HiddenReach> {
   const place = match.endpoint?.model
   if (!place) return unknown('The endpoint is not known to the proxy.')
   if (place.at === 'stored') return unknown('The model that this endpoint runs is stored with the provider and not named in the request.')
@@ -63,7 +63,7 @@ async function reachOf({ match, pathAndQuery, headers, body, limit }: ModelReque
   const found = await bodyModels(place.body, headers, body, limit)
   if (!found.ok) return found
   models.push(...found.models)
-  if (found.odd !== null) return { models, odd: found.odd }
+  if (found.hidden !== null) return { models, hidden: found.hidden }
   if (match.model === null && !found.named) return unknown('The body does not name a model where this endpoint expects it.')
   return { ok: true, models, objects: [...match.objects, ...found.objects] }
 }
@@ -91,11 +91,11 @@ function queryModels(pathAndQuery: string): string[] | null {
 }
 
 type BodyModels =
-  | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly odd: string | null }
+  | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly hidden: string | null }
   | Extract<Reach, { ok: false }>
 
 async function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null, limit: number): Promise<BodyModels> {
-  if (body === null || body.length === 0) return { ok: true, models: [], named: false, objects: [], odd: null }
+  if (body === null || body.length === 0) return { ok: true, models: [], named: false, objects: [], hidden: null }
   const encodings = valuesOf(headers, 'content-encoding')
   const types = valuesOf(headers, 'content-type')
   if (encodings.length > 1 || types.length > 1) return refusal(ambiguous('The request has two content types or two content encodings.'))
@@ -111,7 +111,7 @@ async function bodyModels(rule: BodyRule, headers: readonly string[], body: Buff
     if (!found.ok) return refusal(ambiguous(found.message))
     const models = found.fields.map((field) => field.value)
     if (new Set(found.fields.map((field) => field.name)).size < models.length) return refusal(ambiguous('A field of the multipart body stands there twice.'))
-    return { ok: true, models, named: found.fields.some((field) => rule.required.includes(field.name)), objects: [], odd: null }
+    return { ok: true, models, named: found.fields.some((field) => rule.required.includes(field.name)), objects: [], hidden: null }
   }
   if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return refusal(unknown('The body is not JSON.'))
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
@@ -163,7 +163,8 @@ function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
   const models: string[] = []
   const objects: ObjectRef[] = []
   let named = false
-  let odd: string | null = null
+  let hidden: string | null = null
+  let twofold: string | null = null
   let problem: Reach | null = null
   const scanner = new JsonScanner(
     rules.wanted,
@@ -186,7 +187,9 @@ function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
       oddity(kind, path) {
         if (kind === 'mismatch') {
           if (rules.ways.some((way) => way.startsWith(path))) problem ??= unknown(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
-        } else odd ??= kind === 'duplicate' ? `The body holds \`${path}\` twice.` : `The body holds a key that only some parsers read as \`${path}\`.`
+        } else if (kind === 'duplicate') twofold ??= `The body holds \`${path}\` twice.`
+        else if (kind === 'lookalike') twofold ??= `The body holds a key that some parsers read as \`${path}\`.`
+        else hidden ??= `The body spells the key \`${path}\` with escapes, which some parsers do not read.`
       },
     },
     { strict: true, longestValue: LONGEST_NAME },
@@ -194,8 +197,9 @@ function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
   scanner.write(body)
   scanner.end()
   if (!scanner.ok) return refusal(ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.'))
+  if (twofold !== null) return refusal(ambiguous(twofold))
   if (problem) return refusal(problem)
-  return { ok: true, models, named, objects, odd }
+  return { ok: true, models, named, objects, hidden }
 }
 
 function parse(raw: Buffer): unknown {

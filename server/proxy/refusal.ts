@@ -1,4 +1,5 @@
 // The proxy's own errors, written as the provider writes its errors, so that every SDK shows our sentence.
+import { METHODS } from './cors.ts'
 import type { ErrorShape, Provider } from './providers/provider.ts'
 
 /** TABLE of refusals: status, and the field's nearest words of Google, OpenAI and Anthropic for it. */
@@ -71,6 +72,9 @@ export function refusal(code: RefusalCode, message: string, provider: Provider |
   const shape = provider?.errors ?? 'openai'
   const body = Buffer.from(JSON.stringify(SHAPES[shape]({ status, code, message, google, type })))
   const headers = ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'Cache-Control', 'no-store', 'X-Proxy-Error', code]
+  // RFC 9110 §15.5.2 and §15.5.6 want these.
+  if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
+  if (status === 405) headers.push('Allow', METHODS.join(', '))
   if (shape === 'bedrock') headers.push('x-amzn-ErrorType', BEDROCK_EXCEPTIONS[status] ?? 'InternalServerException')
   return { status, headers, body }
 }

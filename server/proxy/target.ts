@@ -83,6 +83,9 @@ export function readAddress(address: string): Target {
   return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery: kept === null || kept === '' ? path : `${path}?${kept}` } }
 }
 
+/** A host that no parser spells otherwise: letters, digits and hyphens, no label in punycode, the last one not a number. */
+const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i
+
 /** `host[:port]` → normalised host and port, or the sentence that says what is wrong. */
 function readAuthority(authority: string): { hostname: string; port: number } | string {
   if (authority.includes('@')) return 'The upstream address holds a user name or password.'
@@ -91,6 +94,7 @@ function readAuthority(authority: string): { hostname: string; port: number } | 
   if (!parts?.[1]) return 'The upstream address has no valid host, or its port is not a plain number.'
   const port = parts[2] === undefined ? 443 : Number(parts[2])
   if (port > 65_535) return 'The port of the upstream address is out of range.'
+  if (PLAIN_HOST.test(parts[1])) return { hostname: parts[1].toLowerCase(), port }
   const hostname = parts[1].startsWith('[') ? parts[1].toLowerCase() : domainToASCII(parts[1])
   // `new URL` is the second opinion: a host that it spells otherwise is not the host that was named.
   const url = URL.canParse(`https://${hostname}/`) ? new URL(`https://${hostname}/`) : null

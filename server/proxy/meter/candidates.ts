@@ -24,8 +24,8 @@ export function findMarker(bytes: Buffer, from: number, to: number): number {
 export class Candidates {
   created: string | null = null
   readonly #creates: readonly string[]
-  #first: (() => Finding | null) | null = null
-  readonly #last: (() => Finding | null)[] = []
+  #first: (() => readonly Finding[]) | null = null
+  readonly #last: (() => readonly Finding[])[] = []
   /** Events that are still searched for the name of a created object. */
   #searched = 0
 
@@ -48,8 +48,8 @@ export class Candidates {
     }
   }
 
-  /** Keeps an event that holds the marker, or a finding. */
-  keep(read: () => Finding | null): void {
+  /** Keeps events that hold the marker, unread. */
+  keep(read: () => readonly Finding[]): void {
     if (this.#first === null) this.#first = read
     else {
       this.#last.push(read)
@@ -58,9 +58,12 @@ export class Candidates {
   }
 
   findings(): readonly Finding[] {
-    return [...(this.#first ? [this.#first] : []), ...this.#last].map((read) => read()).filter((finding) => finding !== null)
+    return [...(this.#first ? [this.#first] : []), ...this.#last].flatMap((read) => read())
   }
 }
 
-/** The finding of an event's JSON text. */
-export const findIn = (json: string): Finding | null => findUsage(parseJson(json))
+/** The finding, if any, of an event's JSON text. */
+export function findIn(json: string): readonly Finding[] {
+  const found = findUsage(parseJson(json))
+  return found ? [found] : []
+}

@@ -1,5 +1,6 @@
 // Reads a JSON answer: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass in the memory of one usage object.
-import { JsonScanner, type WantedPaths, wantPaths } from '../json-scanner.ts'
+import { type WantedPaths, wantPaths } from '../json-paths.ts'
+import { JsonScanner } from '../json-scanner.ts'
 import { parseJson, type Reader } from './reader.ts'
 import { type Finding, isObject, PLACES } from './usage.ts'
 
@@ -32,7 +33,7 @@ export class JsonReader implements Reader {
           if (creates.includes(place)) {
             const name = parseJson(raw.toString('utf8'))
             if (typeof name === 'string') this.created ??= name
-          } else if (raw[0] === 0x7b) this.#found.set(place, raw)
+          } else if (raw[0] === 0x7b) this.#found.set(place, Buffer.from(raw))
         },
       },
       { many },

@@ -6,6 +6,9 @@ import type { Finding } from './usage.ts'
 
 const [LF, CR] = [0x0a, 0x0d]
 
+/** Events that came together are kept together up to this many bytes: copying them is cheaper than telling them apart. */
+const SMALL_BLOCK = 2_048
+
 export class SseReader implements Reader {
   readonly #candidates: Candidates
   /** The beginning of an event whose end has not come yet. */
@@ -74,6 +77,11 @@ export class SseReader implements Reader {
     for (;;) {
       const marker = findMarker(bytes, from, end)
       if (marker < 0) return
+      if (end - from <= SMALL_BLOCK) {
+        const block = Buffer.from(bytes.subarray(from, end))
+        this.#candidates.keep(() => block.toString('utf8').split(/(?:\r\n|\n|\r){2,}/).flatMap((event) => findIn(dataOf(event))))
+        return
+      }
       const start = Math.max(lastBoundary(bytes.subarray(0, marker), 0), 0)
       const next = nextBoundary(bytes, marker, end)
       const event = Buffer.from(bytes.subarray(start, next))
@@ -111,7 +119,7 @@ export class SseReader implements Reader {
   #endLong(): void {
     const found = this.#long?.findings() ?? []
     this.#long = null
-    for (const finding of found) this.#candidates.keep(() => finding)
+    if (found.length > 0) this.#candidates.keep(() => found)
   }
 }
 

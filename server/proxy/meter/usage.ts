@@ -67,7 +67,7 @@ export function mergeFindings(findings: readonly Finding[], kind: UsageKind): Us
       merged = { ...usage, output_tokens: null }
       started = true
     } else if (place === 'amazon-bedrock-invocationMetrics' && merged !== null) continue
-    else if (started) merged = { ...merged, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) }
+    else if (started) merged = Object.assign({}, merged, Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)))
     else merged = { ...usage }
   }
   return merged === null ? UNKNOWN : readUsage(merged, kind)

@@ -64,5 +64,4 @@ export const anthropic: ProviderRow = {
   admin: [/\/(organizations|organization)($|[/:])/],
   errors: 'anthropic',
   usage: 'anthropic',
-  accountHeaders: ['anthropic-organization-id', 'anthropic-workspace-id'],
 }

@@ -72,6 +72,8 @@ export interface Match {
 }
 
 export interface EndpointTable {
+  /** The row whose pattern is this very path. */
+  literal(method: string, path: string): EndpointRow | null
   match(method: string, path: string): { row: EndpointRow; pattern: string; params: Record<string, string> } | null
   /** Whether a loosened path, case aside, is that of a row. */
   resembles(path: string): boolean
@@ -84,11 +86,12 @@ interface Compiled {
   readonly names: readonly string[]
 }
 
-const SEGMENT = "[A-Za-z0-9._~!$&'()*+,=@%-]+"
+// One flat class each: nested quantifiers would backtrack without end on a long path.
+const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
 
 /** Compiles rows: literal paths are one look-up, patterns are tried in the order of the rows. */
 export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
-  const literal = new Map<string, Compiled>()
+  const literal = new Map<string, EndpointRow>()
   const patterns = new Map<string, Compiled[]>()
   const loose: RegExp[] = []
   for (const row of rows) {
@@ -98,21 +101,20 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
     const source = pattern.replace(/\{(\w+)([:*]?)\}|[^{]+/g, (text, name?: string, form?: string) => {
       if (name === undefined) return text.replace(/[.+*?^$()[\]\\|]/g, String.raw`\$&`)
       names.push(name)
-      if (form === '*') return `((?:${SEGMENT}|[:/])+?)`
-      return form === ':' ? `((?:${SEGMENT}|:)+)` : `(${SEGMENT})`
+      if (form === '*') return `([:/${CHARACTERS}]+?)`
+      return form === ':' ? `([:${CHARACTERS}]+)` : `([${CHARACTERS}]+)`
     })
     const compiled: Compiled = { row, pattern, regexp: new RegExp(`^${source}$`), names }
     loose.push(new RegExp(compiled.regexp, 'i'))
     for (const method of words) {
-      if (names.length === 0) literal.set(`${method} ${pattern}`, compiled)
+      if (names.length === 0) literal.set(`${method} ${pattern}`, row)
       else patterns.set(method, [...(patterns.get(method) ?? []), compiled])
     }
   }
   return {
+    literal: (method, path) => literal.get(`${method === 'HEAD' ? 'GET' : method} ${path}`) ?? null,
     match(method, path) {
       const asked = method === 'HEAD' ? 'GET' : method
-      const exact = literal.get(`${asked} ${path}`)
-      if (exact) return { row: exact.row, pattern: exact.pattern, params: {} }
       for (const compiled of patterns.get(asked) ?? []) {
         const found = compiled.regexp.exec(path)
         if (!found) continue
@@ -131,6 +133,9 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
 export function classify(provider: Provider, method: string, pathAndQuery: string): Match {
   const question = pathAndQuery.indexOf('?')
   const path = question < 0 ? pathAndQuery : pathAndQuery.slice(0, question)
+  // A path that a row spells out is what it seems.
+  const exact = provider.endpoints.literal(method, path)
+  if (exact) return { class: exact.class, endpoint: exact, pattern: path, model: null, objects: NO_OBJECTS, spelling: 'plain' }
   const loose = loosen(path)
   const spelling = path.split('/').some((segment) => segment === '.' || segment === '..') ? 'dots' : loose.plain ? 'plain' : 'odd'
   const unknown: Match = { class: 'unknown', endpoint: null, pattern: '', model: null, objects: [], spelling }
@@ -151,6 +156,8 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   }
   return { class: found.row.class, endpoint: found.row, pattern: found.pattern, model, objects, spelling: 'plain' }
 }
+
+const NO_OBJECTS: readonly ObjectRef[] = []
 
 /** Parameters of patterns that name a place, not an object of somebody's. */
 const PLACES = new Set(['base', 'version', 'project', 'location', 'publisher', 'account', 'any', 'agent'])

@@ -14,6 +14,5 @@ export const openai: ProviderRow = {
   admin: OPENAI_ADMIN,
   errors: 'openai',
   usage: 'openai',
-  accountHeaders: ['openai-organization', 'openai-project'],
   accountChoice: ['openai-organization', 'openai-project'],
 }

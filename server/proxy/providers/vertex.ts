@@ -47,7 +47,6 @@ export const vertex: ProviderRow = {
   admin: [/:(set|get|testiam)iampolic(y|ies)$/, /:testiampermissions$/],
   errors: 'google',
   usage: 'gemini',
-  accountHeaders: ['x-goog-user-project'],
   accountChoice: ['x-goog-user-project'],
   modelNames: (name) => {
     const found = /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/([^/]+)\/models\/([^/]+)$/.exec(name)
