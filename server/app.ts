@@ -1,5 +1,4 @@
 // The whole HTTP surface: what every answer has, the routes, and what happens to everything else.
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
@@ -17,19 +16,24 @@ import { healthRoutes } from './health.ts'
 import type { Health } from './health.ts'
 import { newId } from './id.ts'
 import { linger } from './linger.ts'
+import type { RawHandler } from './listen.ts'
 import type { Log } from './log.ts'
 import { accountRoutes } from './manage/accounts.ts'
+import { credentialRoutes } from './manage/credentials.ts'
+import { keyRoutes } from './manage/keys.ts'
+import { requestRoutes } from './manage/requests.ts'
 import { tokenRoutes } from './manage/tokens.ts'
+import { usageRoutes } from './manage/usage.ts'
 import { describeApi, allowedMethods } from './openapi.ts'
+import type { Proxy } from './proxy/open.ts'
 import { StoreError } from './store/error.ts'
 import type { Store } from './store/open.ts'
-
-/** Answers one request on Node's own objects. */
-export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
 export interface AppParts extends ConvertParts {
   log: Log
   health: Health
+  /** What the management routes change of the proxy. */
+  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
   /** Takes `/proxy` on the raw request, before anything else looks at it. */
   proxy?: RawHandler | undefined
 }
@@ -48,7 +52,7 @@ const STORE_RETRY = 5
 
 /** Builds the listener of the HTTP server. */
 export function app(parts: AppParts): RawHandler {
-  const { store, plans, clock, log, health, proxy } = parts
+  const { store, plans, clock, log, health, proxied, proxy } = parts
   const api = newApi()
 
   api.use(async (c, next) => {
@@ -65,6 +69,10 @@ export function app(parts: AppParts): RawHandler {
   api.route('/', convertRoutes(parts))
   api.route('/', tokenRoutes(store, clock))
   api.route('/', accountRoutes(store, plans, clock))
+  api.route('/', keyRoutes(store, proxied.keys, clock))
+  api.route('/', usageRoutes(store, clock))
+  api.route('/', requestRoutes(store, clock))
+  api.route('/', credentialRoutes(store, proxied, clock))
   describeApi(api)
 
   api.notFound((c) => {
@@ -121,7 +129,7 @@ function problemAnswer(c: Context<ApiEnv>, problem: Problem, headers: Record<str
 /** What a caller may know about an error. */
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof HTTPException && error.status === 400) return new Problem('invalid_field', 'The body of the request is not valid JSON.')
+  if (error instanceof HTTPException && error.status < 500) return new Problem('invalid_field', 'The body must be valid JSON, sent with Content-Type: application/json.')
   if (error instanceof StoreError && error.code !== 'failed' && error.code !== 'unique') return unavailable('The store does not answer at the moment.', error)
   const errno = error instanceof Error && 'code' in error ? error.code : undefined
   if (errno === 'ENOSPC' || errno === 'EDQUOT') return unavailable('The server has no room for files at the moment.', error)

@@ -1,9 +1,11 @@
 // The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them without cutting anyone off.
 import { createServer } from 'node:http'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SetupError } from './errors.ts'
-import type { RawHandler } from './app.ts'
+
+/** Answers one request on Node's own objects. */
+export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
 export interface Listening {
   readonly port: number

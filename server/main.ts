@@ -3,12 +3,12 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readPlans } from './accounts/plans.ts'
 import { app } from './app.ts'
-import type { RawHandler } from './app.ts'
 import { environment, readConfig, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './clock.ts'
-import { openThreads } from './convert/threads.ts'
+import { openConverters } from './convert/converters.ts'
 import { listen } from './listen.ts'
+import type { RawHandler } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
 import { openLog } from './log.ts'
 import type { Log } from './log.ts'
@@ -28,14 +28,19 @@ export interface Running extends AsyncDisposable {
   readonly keys: KeyCache
 }
 
-const clock = (): number => Date.now()
+export interface ServeOptions {
+  /** Takes `/proxy` on the raw request. */
+  proxy?: RawHandler
+  /** Milliseconds since 1970; the machine's clock unless a test has another. */
+  clock?: () => number
+}
 
 /**
  * Starts the server. Disposing of it stops accepting, lets requests under way end within `shutdownTimeout`, and closes everything.
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function serve(config: Config, log: Log, proxy?: RawHandler): Promise<Running> {
+export async function serve(config: Config, log: Log, { proxy, clock = Date.now }: ServeOptions = {}): Promise<Running> {
   await using starting = new AsyncDisposableStack()
   const { server, storage, conversion } = config
   let stopping = false
@@ -50,8 +55,8 @@ export async function serve(config: Config, log: Log, proxy?: RawHandler): Promi
   const scratch = starting.use(openScratch(join(storage.data, 'scratch'), instance.id, living.map((row) => row.id)))
   const blobs = folderBlobs(join(storage.data, 'blobs'))
   starting.use(sweepRegularly(store, blobs, clock, (error) => log.error('expired files cannot be deleted', error)))
-  const proxied = starting.use(await openProxy(config, store, instance.id, systemClock(), log))
-  const threads = starting.use(openThreads({ ...conversion, threads: conversion.threads ?? availableParallelism() }))
+  const proxied = starting.use(await openProxy(config, store, instance.id, { ...systemClock(), now: clock }, log))
+  const converters = starting.use(openConverters({ ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }))
 
   const health = {
     troubles: async () => {
@@ -60,7 +65,7 @@ export async function serve(config: Config, log: Log, proxy?: RawHandler): Promi
       return readable && !instance.failing() ? [] : ['the store does not answer']
     },
   }
-  const parts = { store, blobs, scratch, threads, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxy: proxy ?? proxied.handle }
+  const parts = { store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxied, proxy: proxy ?? proxied.handle }
   const listening = await listen(app(parts), server.host, server.port, server.headersTimeout)
   starting.defer(() => {
     stopping = true

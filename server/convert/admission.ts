@@ -23,7 +23,7 @@ export interface KeptAnswer {
 }
 
 /** What one request asks to be let in with. */
-export interface Request {
+export interface AdmissionRequest {
   readonly account: string
   readonly plan: Plan
   /** The Idempotency-Key, if the caller sent one. */
@@ -33,7 +33,7 @@ export interface Request {
 
 /** A request that was let in: `reservation` is its share of the quota; without one it waits for the answer of another request. */
 export interface Admission {
-  readonly request: Request
+  readonly request: AdmissionRequest
   readonly reservation: Reservation | undefined
 }
 
@@ -71,7 +71,7 @@ export const enter = procedure(
  *
  * @throws Problem `quota_exceeded`
  */
-export async function admit(store: Store, request: Request, now: number): Promise<Admission> {
+export async function admit(store: Store, request: AdmissionRequest, now: number): Promise<Admission> {
   const reservation = newReservation(request.account, request.plan, now)
   const outcome = await store.run(enter, { reservation, key: request.key, instance: request.instance, now })
   if (outcome === 'refused') throw quotaExceeded(request.plan, now)

@@ -16,16 +16,16 @@ import type { Store } from '../store/open.ts'
 import type { Scratch } from '../store/scratch.ts'
 import { abandon, admit, answerOrTurn, countConversion, readKey } from './admission.ts'
 import { fingerprint } from './fingerprint.ts'
-import type { Threads } from './threads.ts'
 import { receiveUpload } from './upload.ts'
 import type { Format } from './upload.ts'
+import type { Converters } from './converters.ts'
 
 /** What the conversion's routes work with. */
 export interface ConvertParts {
   store: Store
   blobs: BlobStore
   scratch: Scratch
-  threads: Threads
+  converters: Converters
   instance: Instance
   plans: Plans
   clock: () => number
@@ -79,7 +79,7 @@ const convertRoute = createRoute({
 })
 
 /** The conversion's routes. */
-export function convertRoutes({ store, blobs, scratch, threads, instance, plans, clock, limits }: ConvertParts): Api {
+export function convertRoutes({ store, blobs, scratch, converters, instance, plans, clock, limits }: ConvertParts): Api {
   const api = newApi()
   let underWay = 0
 
@@ -111,14 +111,14 @@ export function convertRoutes({ store, blobs, scratch, threads, instance, plans,
     // 4. Give the first request's answer again, or take its place.
     if (!admission.reservation) {
       const outcome = await answerOrTurn(store, admission, print, clock, gone)
-      if ('answer' in outcome) return answerFrom(outcome.answer.contentType, await blobs.open(outcome.answer.blobId))
+      if ('answer' in outcome) return answerFrom(c, outcome.answer.contentType, await blobs.open(outcome.answer.blobId), limits.transferIdle)
       admission = outcome.turn
     }
 
     // 5. Convert it.
     const [output, workspace] = [end.use(scratch.place()), end.use(scratch.place())]
     const task = { ...upload, path: source.path, uploadedAt: clock(), scratch: workspace.path, output: output.path }
-    await threads.run(task, { signal: gone })
+    await converters.run(task, { signal: gone })
 
     // 6. Count it, and keep the answer for its key; then nothing can take the success back.
     const contentType = CONTENT_TYPES[upload.format]
@@ -127,7 +127,7 @@ export function convertRoutes({ store, blobs, scratch, threads, instance, plans,
     counted = true
 
     // 7. Answer. The open file outlives its name.
-    return answerFrom(contentType, blobId === undefined ? await openFile(output.path) : await blobs.open(blobId))
+    return answerFrom(c, contentType, blobId === undefined ? await openFile(output.path) : await blobs.open(blobId), limits.transferIdle)
   }
 
   api.openAPIRegistry.registerPath(convertRoute)
@@ -145,7 +145,9 @@ async function openFile(path: string): Promise<OpenedFile> {
   return { size: (await file.stat()).size, stream: createReadStream('', { fd: file }) }
 }
 
-function answerFrom(contentType: string, { size, stream }: OpenedFile): Response {
+/** The document as it lies on the disk. A caller that stops reading it is left after `idle` milliseconds. */
+function answerFrom(c: ApiContext, contentType: string, { size, stream }: OpenedFile, idle: number): Response {
+  c.env.outgoing.setTimeout(idle)
   const body = Readable.toWeb(stream) as ReadableStream<Uint8Array>
   return new Response(body, { headers: { 'content-type': contentType, 'content-length': String(size) } })
 }

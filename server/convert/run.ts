@@ -5,7 +5,7 @@ import { convertFile } from './engine.ts'
 import type { FileKind } from './sniff.ts'
 import type { Format } from './upload.ts'
 
-/** What to convert. Plain data: it crosses to a worker thread. */
+/** What to convert. Plain data: it crosses to a converter process. */
 export interface Task {
   /** The exported file. */
   readonly path: string
@@ -38,7 +38,7 @@ export async function run({ output, uploadedAt, ...task }: Task, onProgress?: (p
   const file = openSync(output, 'wx')
   let size = 0
   try {
-    // Written at once: this is no thread that serves requests.
+    // Written at once: this is no process that serves requests.
     const write = (chunk: string): void => {
       const bytes = Buffer.from(chunk)
       for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)

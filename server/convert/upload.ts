@@ -32,7 +32,7 @@ export interface UploadLimits {
   readonly maxHtml: number
   readonly maxZip: number
   /** Milliseconds without a byte after which the upload is given up. */
-  readonly uploadIdle: number
+  readonly transferIdle: number
 }
 
 /** TABLE of the form's fields besides the file: how each is read, and what it may be. Unknown fields are ignored. */
@@ -65,6 +65,7 @@ export async function receiveUpload(incoming: IncomingMessage, path: string, lim
   const form = openForm(incoming)
   let options: Options = { format: 'markdown', includeMetadata: false }
   const seen = new Set<string>()
+  let stream: Readable | undefined
   let file: Promise<Omit<Upload, keyof Options>> | undefined
   let received = 0
   try {
@@ -79,10 +80,11 @@ export async function receiveUpload(incoming: IncomingMessage, path: string, lim
         if (!read) return reject(new Problem('invalid_field', `The field "${name}" must be ${field.what}.`))
         options = { ...options, ...read }
       })
-      form.on('file', (name: string | undefined, stream, fileName: string | undefined) => {
-        stream.on('error', reject)
-        if (name !== 'file') return stream.resume()
+      form.on('file', (name: string | undefined, part: Readable, fileName: string | undefined) => {
+        part.on('error', () => {}) // the form itself, or receiveFile, tells what is wrong
+        if (name !== 'file') return part.resume()
         if (file) return reject(new Problem('invalid_field', 'There is a second "file". Send one file a request.'))
+        stream = part
         file = receiveFile(stream, path, fileName ?? '', limits)
         file.catch(reject)
       })
@@ -95,7 +97,7 @@ export async function receiveUpload(incoming: IncomingMessage, path: string, lim
         received += piece.length
         if (received > most) reject(tooLarge('zip', limits))
       })
-      incoming.setTimeout(limits.uploadIdle, () => reject(broken('The upload stopped in the middle. Send it again.')))
+      incoming.setTimeout(limits.transferIdle, () => reject(broken('The upload stopped in the middle. Send it again.')))
       incoming.pipe(form)
     })
     if (!file) throw new Problem('missing_file', 'The form has no field "file". Send the exported .html or .zip file in it.')
@@ -107,6 +109,7 @@ export async function receiveUpload(incoming: IncomingMessage, path: string, lim
     form.removeAllListeners()
     form.on('error', () => {})
     form.destroy()
+    stream?.destroy()
     await file?.catch(() => {})
   }
 }

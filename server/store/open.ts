@@ -68,9 +68,10 @@ export async function openStore({ data, databaseUrl, now, onFailure = () => {} }
     return ((await (await reporter).send({ statements: [one] })) as StatementResult[])[0]!
   }
   const close = async (): Promise<void> => {
-    await writer.close()
     await (await reporter)?.close()
     reader.close()
+    // Last, so that it finds itself alone and leaves one tidy file.
+    await writer.close()
   }
 
   return {

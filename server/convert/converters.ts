@@ -1,0 +1,204 @@
+// The pool of converter processes: conversions never run in the process that serves requests. A conversion that takes too long or too much memory
+// ends with its process, and takes nobody with it.
+//
+// Processes and not threads, because a thread that runs out of memory takes the whole process along unless V8 gets to a check in time. Measured with
+// Node 24.21, a limit of 64 or 256 MB and eleven ways of eating memory (arrays, strings, maps, JSON, split, regular expressions): 26 of 44 runs ended
+// the process. It also keeps the server's secrets out of the process that reads strangers' files, and lets the system prefer the server.
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
+import { constants, setPriority } from 'node:os'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Problem } from '../errors.ts'
+import type { Converted, Progress, Task } from './run.ts'
+
+/** What a converter sends. */
+export type FromConverter =
+  | { readonly progress: Progress }
+  | { readonly converted: Converted }
+  | { readonly invalid: string }
+  | { readonly failed: { readonly stack: string; readonly errno: string | undefined } }
+
+export interface ConverterLimits {
+  /** Conversions at once. */
+  readonly atOnce: number
+  /** Conversions that may wait. */
+  readonly queue: number
+  /** Milliseconds that one conversion may run. */
+  readonly deadline: number
+  /** Bytes of JavaScript objects that one conversion may use. */
+  readonly heap: number
+}
+
+export interface Converters extends AsyncDisposable {
+  /**
+   * Runs one conversion, in turn.
+   *
+   * @param signal ends it, also while it runs; it then rejects with the signal's reason
+   * @throws Problem `invalid_file` where the file is at fault, `too_many_uploads` where too many wait
+   */
+  run(task: Task, more?: { signal?: AbortSignal; onProgress?: (progress: Progress) => void }): Promise<Converted>
+}
+
+/** A conversion that waits or runs. */
+interface Item {
+  readonly task: Task
+  readonly progress: (progress: Progress) => void
+  readonly resolve: (converted: Converted) => void
+  readonly reject: (error: unknown) => void
+  /** Ends the process that it runs in; set while it runs. */
+  stop?: () => void
+}
+
+/** The program of the converters. */
+const PROGRAM = new URL('converter.ts', import.meta.url)
+/** Seconds after which a refused caller should try again. */
+const RETRY_AFTER = 5
+/** Milliseconds after which a converter without work is ended, but for the last one. */
+const KEPT_IDLE = 60_000
+/** Letters of a converter's last words that are kept for the log. */
+const LAST_WORDS = 4000
+
+/** Opens the pool; one converter is started at once so that the first conversion does not wait for it. */
+export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimits, program: URL = PROGRAM): Converters {
+  const waiting: Item[] = []
+  const idle = new Map<ChildProcess, NodeJS.Timeout>()
+  const all = new Set<ChildProcess>()
+  let closed = false
+
+  const start = (): ChildProcess => {
+    const converter = startConverter(program, heap)
+    all.add(converter)
+    converter.once('exit', () => {
+      all.delete(converter)
+      clearTimeout(idle.get(converter))
+      idle.delete(converter)
+      next()
+    })
+    return converter
+  }
+
+  const rest = (converter: ChildProcess): void => {
+    const retire = (): void => {
+      if (all.size > 1) converter.kill('SIGKILL')
+    }
+    idle.set(converter, setTimeout(retire, KEPT_IDLE).unref())
+  }
+
+  const takeIdle = (): ChildProcess | undefined => {
+    const [converter] = idle.keys()
+    if (!converter) return undefined
+    clearTimeout(idle.get(converter))
+    idle.delete(converter)
+    return converter
+  }
+
+  const next = (): void => {
+    if (closed) return
+    while (waiting.length > 0 && (idle.size > 0 || all.size < atOnce)) perform(waiting.shift()!, takeIdle() ?? start())
+  }
+
+  const perform = (item: Item, converter: ChildProcess): void => {
+    let lastWords = ''
+    const onWords = (words: string): void => {
+      lastWords = (lastWords + words).slice(-LAST_WORDS)
+    }
+    const onMessage = (message: FromConverter): void => {
+      if ('progress' in message) return item.progress(message.progress)
+      leave()
+      rest(converter)
+      if ('converted' in message) item.resolve(message.converted)
+      else if ('invalid' in message) item.reject(new Problem('invalid_file', message.invalid))
+      else item.reject(rebuilt(message.failed))
+      return next()
+    }
+    const onExit = (code: number | null, signal: string | null): void => {
+      leave()
+      item.reject(ended(code, signal, lastWords))
+    }
+    const leave = (): void => {
+      clearTimeout(timer)
+      converter.off('message', onMessage).off('exit', onExit)
+      converter.stderr?.off('data', onWords)
+    }
+    item.stop = () => {
+      leave()
+      converter.kill('SIGKILL')
+    }
+    const timer = setTimeout(() => {
+      item.stop?.()
+      item.reject(new Problem('invalid_file', `The file takes longer than ${deadline / 1000} seconds to convert. Export it in smaller parts.`))
+    }, deadline)
+    converter.on('message', onMessage).on('exit', onExit)
+    converter.stderr?.on('data', onWords)
+    converter.send(item.task)
+  }
+
+  rest(start())
+
+  return {
+    run: async (task, { signal, onProgress = () => {} } = {}) => {
+      signal?.throwIfAborted()
+      if (closed || (waiting.length >= queue && idle.size === 0 && all.size >= atOnce)) {
+        throw new Problem('too_many_uploads', 'Too many conversions are waiting. Try again in a moment.', { retryAfter: RETRY_AFTER })
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<Converted>()
+      const item: Item = { task, progress: onProgress, resolve, reject }
+      const abort = (): void => {
+        const place = waiting.indexOf(item)
+        if (place >= 0) waiting.splice(place, 1)
+        item.stop?.()
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', abort)
+      waiting.push(item)
+      next()
+      return promise.finally(() => signal?.removeEventListener('abort', abort))
+    },
+    [Symbol.asyncDispose]: async () => {
+      closed = true
+      for (const item of waiting.splice(0)) item.reject(new Error('the server is shutting down'))
+      await Promise.all([...all].map(end))
+    },
+  }
+}
+
+function startConverter(program: URL, heap: number): ChildProcess {
+  const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
+  const converter = fork(fileURLToPath(program), {
+    execArgv: ['--conditions=source', '--disable-warning=ExperimentalWarning', `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`],
+    // Nothing of the server's environment: it holds secrets. The time zone of the machine must not show in a document.
+    env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  converter.stderr?.setEncoding('utf8').resume()
+  // A converter that dies while it is sent something, or could not be started, is told by its exit.
+  converter.on('error', () => {})
+  try {
+    if (converter.pid !== undefined) setPriority(converter.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // Not allowed here: conversions then compete with requests on equal terms.
+  }
+  return converter
+}
+
+/** Ends a converter; resolves when it is gone. */
+function end(converter: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    converter.once('exit', () => resolve())
+    converter.kill('SIGKILL')
+  })
+}
+
+/** Why a converter that nobody ended has ended. V8 aborts when the heap is full. */
+function ended(code: number | null, signal: string | null, lastWords: string): Error {
+  const cause = new Error(`the converter ended with ${signal ?? code}: ${lastWords}`)
+  if (signal !== 'SIGABRT' && !/heap out of memory/.test(lastWords)) return cause
+  return new Problem('invalid_file', 'The file needs more memory to convert than is allowed. Export it in smaller parts.', { cause })
+}
+
+/** An error that was thrown in a converter, with its own stack and the system's error code. */
+function rebuilt({ stack, errno }: { stack: string; errno: string | undefined }): Error {
+  return Object.assign(new Error('a conversion has failed'), { stack, ...(errno === undefined ? {} : { code: errno }) })
+}

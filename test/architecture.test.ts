@@ -1,0 +1,152 @@
+// ARCHITECTURE.md, "Who may import whom", as a test. A new file falls under a row of the table, or fails.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join, posix } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+
+interface Area {
+  /** Beginning of the paths that belong to it; the longest one counts. */
+  path: string
+  /** Areas that it may import from, besides itself. */
+  from: string[]
+  /** Packages that it may import. */
+  packages?: string[]
+  /** Node's own modules that it may import; any where left out. */
+  node?: string[]
+}
+
+/** TABLE of leaves: anyone in the server may import them. */
+const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server/setting.ts', 'server/secret.ts', 'server/id.ts']
+const NOUNS = ['server/accounts/', 'server/keys/', 'server/ledger/']
+const FEATURES = ['server/convert/', 'server/proxy/', 'server/manage/']
+
+/** TABLE of areas and what each may import. */
+const AREAS: Area[] = [
+  { path: 'server/errors.ts', from: [], node: [] },
+  { path: 'server/log.ts', from: [], packages: ['pino'], node: [] },
+  { path: 'server/setting.ts', from: [], node: [] },
+  { path: 'server/config.ts', from: ['server/errors.ts', 'server/setting.ts'], node: ['fs', 'path', 'util'] },
+  { path: 'server/secret.ts', from: [], node: ['crypto', 'zlib'] },
+  { path: 'server/id.ts', from: ['server/secret.ts'], node: [] },
+  { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg'] },
+  ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto'] })),
+  { path: 'server/api.ts', from: [...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
+  {
+    path: 'server/convert/',
+    from: ['server/api.ts', 'server/accounts/', 'server/store/', 'packages/notion-markdown/', ...LEAVES],
+    packages: ['@fastify/busboy', '@hono/zod-openapi', '@tollmark/notion-markdown'],
+  },
+  { path: 'server/convert/run.ts', from: ['server/convert/'], node: ['fs'] },
+  { path: 'server/proxy/', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['undici', 'zod'] },
+  { path: 'server/manage/', from: ['server/api.ts', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi'], node: [] },
+  { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
+  { path: 'server/openapi.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
+  { path: 'server/master-key.ts', from: ['server/errors.ts', 'server/setting.ts'], node: ['crypto', 'fs', 'path'] },
+  { path: 'server/linger.ts', from: [], node: ['http'] },
+  { path: 'server/listen.ts', from: LEAVES, node: ['http', 'net'] },
+  {
+    path: 'server/app.ts',
+    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/health.ts', 'server/openapi.ts', 'server/linger.ts', 'server/listen.ts', ...LEAVES],
+    packages: ['hono', '@hono/node-server'],
+    node: [],
+  },
+  { path: 'server/main.ts', from: ['server/'] },
+  { path: 'packages/cli/', from: ['server/', 'packages/notion-markdown/'], packages: ['@tollmark/notion-markdown'] },
+  { path: 'packages/notion-markdown/src/', from: [], packages: ['htmlparser2', 'entities', 'github-slugger', 'yaml', 'mdast'], node: [] },
+  { path: 'packages/notion-markdown/src/archive/', from: ['packages/notion-markdown/src/'], packages: ['yauzl', 'yaml'] },
+  { path: 'packages/core/src/', from: [], node: [] },
+  { path: 'packages/genai/src/', from: [], packages: ['@proxy-sdk/core', '@ai-sdk/google'], node: [] },
+  { path: 'packages/genai-express/src/', from: [], packages: ['@proxy-sdk/core', '@ai-sdk/google-vertex'], node: [] },
+]
+
+/** TABLE of effects that have one home: what shows in the source, and the files that may have it. */
+const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
+  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts'] },
+  { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/'] },
+  { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite.ts'] },
+  { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/'] },
+  { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'server/convert/converter.ts', 'packages/cli/'] },
+  { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'packages/notion-markdown/src/archive/'] },
+  { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/convert/converters.ts'] },
+]
+
+interface Import {
+  file: string
+  /** A path from the root, a package's name, or `node:…`. */
+  target: string
+  typeOnly: boolean
+}
+
+const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/*.test.ts'] })
+  .map((file) => file.replaceAll('\\', '/'))
+  .sort()
+const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+const imports = files.flatMap(importsOf)
+
+function importsOf(file: string): Import[] {
+  const source = sources.get(file) ?? ''
+  const found = [
+    ...source.matchAll(/^(?:import|export)(?<type> type)?\b[^'"]*?\bfrom '(?<target>[^']+)'/gm),
+    ...source.matchAll(/^import '(?<target>[^']+)'/gm),
+    ...source.matchAll(/\bimport\('(?<target>[^']+)'\)/g),
+  ]
+  return found.map(({ groups = {} }) => {
+    const target = groups['target'] ?? ''
+    const resolved = target.startsWith('.') ? posix.join(posix.dirname(file), target) : target
+    return { file, target: resolved, typeOnly: groups['type'] !== undefined }
+  })
+}
+
+function areaOf(file: string): Area | undefined {
+  return AREAS.filter(({ path }) => file.startsWith(path)).sort((a, b) => b.path.length - a.path.length)[0]
+}
+
+/** Why an import is not allowed, or undefined. */
+function complaint({ file, target }: Import): string | undefined {
+  const area = areaOf(file)
+  if (!area) return `${file} is in no area of the table`
+  if (target.startsWith('node:')) {
+    const name = target.slice(5).split('/')[0] ?? ''
+    return area.node === undefined || area.node.includes(name) ? undefined : `${file} imports ${target}`
+  }
+  if (sources.has(target)) {
+    return target.startsWith(area.path) || area.from.some((path) => target.startsWith(path)) ? undefined : `${file} imports ${target}`
+  }
+  const name = target.split('/').slice(0, target.startsWith('@') ? 2 : 1).join('/')
+  if (builtinModules.includes(name)) return `${file} imports ${target} without node:`
+  return area.packages?.includes(name) ? undefined : `${file} imports ${target}`
+}
+
+test('every file is in an area, and imports only what its area may', () => {
+  assert.ok(files.length > 40)
+  assert.deepEqual(files.filter((file) => !areaOf(file)), [])
+  assert.deepEqual(imports.map(complaint).filter((text) => text !== undefined), [])
+})
+
+test('nothing imports itself, by whatever way round', () => {
+  const graph = Map.groupBy(imports.filter(({ typeOnly, target }) => !typeOnly && sources.has(target)), ({ file }) => file)
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (file: string, way: string[]): void => {
+    if (way.includes(file)) return void cycles.push([...way.slice(way.indexOf(file)), file].join(' → '))
+    if (done.has(file)) return
+    for (const { target } of graph.get(file) ?? []) visit(target, [...way, file])
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+  assert.deepEqual(cycles, [])
+})
+
+for (const { effect, shows, homes } of EFFECTS) {
+  test(`${effect}: only in ${homes.join(', ')}`, () => {
+    const outside = files.filter((file) => !homes.some((home) => file.startsWith(home)) && shows.test(withoutComments(sources.get(file) ?? '')))
+    assert.deepEqual(outside, [])
+  })
+}
+
+function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1')
+}

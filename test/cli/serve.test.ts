@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openStore } from '../../server/store/open.ts'
+import { spawnServer, tollmark } from '../harness.ts'
+import { temporaryFolder } from '../temporary.ts'
+
+test('a port that is in use is one sentence and exit 1', async (t) => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  t.after(() => taken.close())
+  const { port } = taken.address() as AddressInfo
+  const { code, err } = await tollmark(['serve'], { PORT: String(port), TOLLMARK_DATA: temporaryFolder(t) })
+  assert.equal(code, 1)
+  assert.equal(err, `tollmark: Port ${port} on localhost is in use. Stop what uses it, or set PORT to another one.\n`)
+})
+
+test('a data folder that cannot be written is one sentence and exit 1', async (t) => {
+  const file = join(temporaryFolder(t), 'file')
+  writeFileSync(file, '')
+  const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: join(file, 'data') })
+  assert.equal(code, 1)
+  assert.match(err, /^tollmark: The data folder .* cannot be written \(ENOTDIR\)\. Set TOLLMARK_DATA to a folder that can\.\n$/)
+})
+
+test('a database that is none is one sentence and exit 1', async (t) => {
+  const data = temporaryFolder(t)
+  writeFileSync(join(data, 'tollmark.db'), 'this is no database, but it is long enough to look like one'.repeat(100))
+  const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: data })
+  assert.equal(code, 1)
+  assert.match(err, /^tollmark: The database .*tollmark\.db cannot be opened: .*\n$/)
+})
+
+test('a store of a newer version is one sentence and exit 1', async (t) => {
+  const data = temporaryFolder(t)
+  {
+    await using store = await openStore({ data, databaseUrl: null, now: 0 })
+    const migrations = store.db as unknown as { insertInto: (table: string) => { values: (row: object) => { execute: () => Promise<unknown> } } }
+    await migrations.insertInto('migrations').values({ name: '9999-future', applied_at: 0 }).execute()
+  }
+  const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: data })
+  assert.equal(code, 1)
+  assert.match(err, /^tollmark: The store was written by a newer version of Tollmark \(it has 9999-future\)\..*\n$/)
+})
+
+test('every bad setting is one sentence, and exit 1', async (t) => {
+  const env = { PORT: 'http', TOLLMARK_ROLE: 'boss', DATABASE_URL: 'mysql://u:hunter2@h/d', TOLLMARK_DATA: temporaryFolder(t) }
+  const { code, err } = await tollmark(['serve'], env)
+  assert.equal(code, 1)
+  assert.equal(err.trim().split('\n').length, 3)
+  assert.doesNotMatch(err, /hunter2/)
+})
+
+test('PostgreSQL is one sentence and exit 1', async (t) => {
+  const { code, err } = await tollmark(['serve'], { PORT: '0', DATABASE_URL: 'postgres://u:hunter2@h/d', TOLLMARK_DATA: temporaryFolder(t) })
+  assert.equal(code, 1)
+  assert.match(err, /^tollmark: DATABASE_URL names a PostgreSQL server, which this version cannot use yet\. .*\n$/)
+})
+
+test('settings come from .env in the folder, and the environment wins', async (t) => {
+  const cwd = temporaryFolder(t)
+  mkdirSync(join(cwd, 'elsewhere'))
+  writeFileSync(join(cwd, '.env'), 'TOLLMARK_DATA=elsewhere\nLOG_LEVEL=loud\n')
+  const { code, err } = await tollmark(['tokens', 'list'], {}, cwd)
+  assert.deepEqual([code, err.includes('LOG_LEVEL must be')], [1, true])
+  const { out } = await tollmark(['tokens', 'list'], { LOG_LEVEL: 'info' }, cwd)
+  assert.equal(out, 'There are no tokens yet.\n')
+})
+
+test('the server says where it is', async (t) => {
+  const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
+  assert.match(server.url, /^http:\/\/localhost:\d+$/)
+  assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
+})

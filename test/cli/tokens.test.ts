@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PAGE, file, form } from '../form.ts'
+import { assertProblem, call, convert, startServer, tollmark } from '../harness.ts'
+import { temporaryFolder } from '../temporary.ts'
+
+interface Token {
+  id: string
+  account_id: string
+  scopes: string[]
+  secret: string
+  status: string
+  name: string
+  expires_at: string | null
+}
+
+const create = (...args: string[]): string[] => ['tokens', 'create', '--name', 'test', ...args]
+
+test('tokens are made for the first account, or for a named one that is made on its plan', async (t) => {
+  const env = { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_PLANS: '{"team":{"conversions_per_day":5}}' }
+  const made = async (...args: string[]): Promise<Token> => {
+    const { code, out, err } = await tollmark(create('--json', ...args), env)
+    assert.equal(code, 0, err)
+    return JSON.parse(out) as Token
+  }
+  const first = await made()
+  assert.match(first.secret, /^tmt_/)
+  assert.deepEqual([first.scopes, first.status, first.name, first.expires_at], [['convert'], 'active', 'test', null])
+  const acme = await made('--account', 'Acme', '--plan', 'team', '--scopes', 'convert,manage', '--expires', '2099-01-31')
+  assert.notEqual(acme.account_id, first.account_id)
+  assert.deepEqual([acme.scopes, acme.expires_at], [['convert', 'manage'], '2099-01-31T00:00:00.000Z'])
+  assert.equal((await made('--account', 'Acme')).account_id, acme.account_id)
+  assert.equal((await made()).account_id, first.account_id)
+
+  const list = JSON.parse((await tollmark(['tokens', 'list', '--json'], env)).out) as { object: string; data: Token[] }
+  assert.equal(list.object, 'list')
+  assert.equal(list.data.length, 4)
+  assert.ok(list.data.every((token) => !('secret' in token)))
+  const shown = await tollmark(['tokens', 'list'], env)
+  assert.equal(shown.out.trim().split('\n').length, 4)
+
+  const server = await startServer(t, env)
+  const account = await call(server.url, `/api/v1/accounts/${acme.account_id}`, { token: acme.secret })
+  assert.equal(account.json()['plan'], 'team')
+})
+
+test('a running server sees what the command line does at once', async (t) => {
+  const server = await startServer(t)
+  const env = { TOLLMARK_DATA: server.data }
+  const token = JSON.parse((await tollmark(create('--json'), env)).out) as Token
+  const good = form(file('Page.html', PAGE))
+  assert.equal((await convert(server.url, token.secret, good)).status, 200)
+  const revoked = await tollmark(['tokens', 'revoke', token.id], env)
+  assert.deepEqual([revoked.code, revoked.out], [0, `${token.id} is revoked.\n`])
+  assertProblem(await convert(server.url, token.secret, good), 401, 'invalid_token')
+})
+
+/** TABLE of calls that are refused: arguments and the one line that says why. */
+const REFUSED: [args: string[], line: RegExp][] = [
+  [['tokens'], /^tollmark: Say what to do with tokens: create, list, revoke\.\n$/],
+  [['tokens', 'drop'], /^tollmark: Say what to do with tokens/],
+  [['tokens', 'create'], /^tollmark: Give the token a name: --name NAME\.\n$/],
+  [create('--plan', 'gold'), /^tollmark: There is no plan "gold"\. The plans are free;.*\n$/],
+  [create('--scopes', 'all'), /^tollmark: There is no scope "all"\. The scopes are convert, manage\.\n$/],
+  [create('--expires', 'soon'), /^tollmark: "soon" is no date\..*\n$/],
+  [create('--expires', '2001-01-01'), /^tollmark: 2001-01-01 lies in the past\.\n$/],
+  [create('--colour', 'red'), /^tollmark: Unknown option '--colour'\.\n$/],
+  [['tokens', 'revoke'], /^tollmark: Say which token: .*\n$/],
+  [['tokens', 'revoke', 'tok_x'], /^tollmark: No API token .*\n$/],
+  [['frobnicate'], /^tollmark: There is no command "frobnicate"\. The commands are .*\n$/],
+]
+
+test('what cannot be done is refused with one line and exit 1', async (t) => {
+  const env = { TOLLMARK_DATA: temporaryFolder(t) }
+  for (const [args, line] of REFUSED) {
+    const { code, out, err } = await tollmark(args, env)
+    assert.deepEqual([code, out], [1, ''], args.join(' '))
+    assert.match(err, line)
+  }
+})

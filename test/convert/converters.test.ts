@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import type { Task } from '../../server/convert/run.ts'
+import { openConverters } from '../../server/convert/converters.ts'
+import type { ConverterLimits, Converters } from '../../server/convert/converters.ts'
+import { Problem } from '../../server/errors.ts'
+
+function open(t: TestContext, limits: Partial<ConverterLimits> = {}): Converters {
+  const all = { atOnce: 2, queue: 100, deadline: 30_000, heap: 64 * 1_048_576, ...limits }
+  const converters = openConverters(all, new URL('program.ts', import.meta.url))
+  t.after(() => converters[Symbol.asyncDispose]())
+  return converters
+}
+
+const task = (fileName: string): Task => ({
+  path: '',
+  kind: 'html',
+  fileName,
+  uploadedAt: 0,
+  format: 'markdown',
+  includeMetadata: false,
+  scratch: '',
+  output: '',
+})
+
+const isProblem = (code: string, detail: RegExp) => (error: unknown) => error instanceof Problem && error.code === code && detail.test(error.detail)
+
+test('a conversion is done, and tells its progress on the way', async (t) => {
+  const converters = open(t)
+  const seen: unknown[] = []
+  assert.deepEqual(await converters.run(task('progress'), { onProgress: (progress) => seen.push(progress) }), { pages: 1, title: 'x', size: 1 })
+  assert.deepEqual(seen, [{ pagesDone: 1, pagesTotal: 2 }])
+})
+
+test('what is wrong with the file is told in its own words; what is wrong with us keeps its code', async (t) => {
+  const converters = open(t)
+  await assert.rejects(converters.run(task('refuse')), isProblem('invalid_file', /^The archive is broken\.$/))
+  await assert.rejects(converters.run(task('fail')), { stack: /on purpose/, code: 'ENOSPC' })
+  assert.equal((await converters.run(task('convert'))).pages, 1)
+})
+
+test('a converter knows nothing of the environment of the server', async (t) => {
+  await assert.rejects(open(t).run(task('environment')), isProblem('invalid_file', /^(?!.*PATH|.*HOME)/))
+})
+
+/** TABLE of conversions that end with their process: what it does, and what its caller is told. */
+const FATAL: [deed: string, told: (error: unknown) => boolean][] = [
+  ['run for ever', isProblem('invalid_file', /takes longer than 0\.5 seconds/)],
+  ['eat memory in small objects', isProblem('invalid_file', /more memory/)],
+  ['eat memory in one array', isProblem('invalid_file', /more memory/)],
+  ['eat memory in strings', isProblem('invalid_file', /more memory/)],
+  ['throw', (error) => error instanceof Error && /nobody waits/.test(error.message)],
+  ['exit', (error) => error instanceof Error && /the converter ended with 3/.test(error.message)],
+]
+
+for (const [deed, told] of FATAL) {
+  test(`a conversion that wants to ${deed} takes nobody with it`, async (t) => {
+    const converters = open(t, deed === 'run for ever' ? { deadline: 500 } : {})
+    const others = Array.from({ length: 4 }, () => converters.run(task('convert')))
+    await assert.rejects(converters.run(task(deed)), told)
+    assert.equal((await Promise.all(others)).length, 4)
+    const after = await Promise.all(Array.from({ length: 4 }, () => converters.run(task('convert'))))
+    assert.equal(after.length, 4)
+  })
+}
+
+test('no more conversions run and wait than the limits say', async (t) => {
+  const converters = open(t, { atOnce: 1, queue: 3 })
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, async () => converters.run(task('wait a little'))))
+  assert.deepEqual(outcomes.map(({ status }) => status), [...Array(4).fill('fulfilled'), ...Array(6).fill('rejected')])
+  for (const outcome of outcomes) if (outcome.status === 'rejected') assert.ok(isProblem('too_many_uploads', /Try again/)(outcome.reason))
+  assert.equal((await converters.run(task('convert'))).pages, 1)
+})
+
+test('a caller that leaves ends its conversion, waiting or running', async (t) => {
+  const converters = open(t, { atOnce: 1 })
+  const [running, waiting] = [new AbortController(), new AbortController()]
+  const first = converters.run(task('run for ever'), { signal: running.signal })
+  const second = converters.run(task('run for ever'), { signal: waiting.signal })
+  const third = converters.run(task('convert'))
+  waiting.abort(new Error('left while waiting'))
+  await assert.rejects(second, /left while waiting/)
+  running.abort(new Error('left while running'))
+  await assert.rejects(first, /left while running/)
+  assert.equal((await third).pages, 1)
+  await assert.rejects(async () => converters.run(task('convert'), { signal: running.signal }), /left while running/)
+})
+
+test('closing ends what runs and what waits', async () => {
+  const converters = openConverters({ atOnce: 1, queue: 9, deadline: 30_000, heap: 64 * 1_048_576 }, new URL('program.ts', import.meta.url))
+  const outcomes = Promise.allSettled([converters.run(task('run for ever')), converters.run(task('convert'))])
+  await converters[Symbol.asyncDispose]()
+  assert.deepEqual((await outcomes).map(({ status }) => status), ['rejected', 'rejected'])
+})

@@ -1,0 +1,160 @@
+// A real server for a test, in this process or in one of its own, and what a test needs to talk to it. Every answer that is received through
+// `call` must be described in the server's own /openapi.json.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { createToken } from '../server/accounts/tokens.ts'
+import type { NewToken, Scope } from '../server/accounts/tokens.ts'
+import { readConfig } from '../server/config.ts'
+import { openLog } from '../server/log.ts'
+import { serve } from '../server/main.ts'
+import type { Running } from '../server/main.ts'
+import { checkDescribed } from './described.ts'
+import type { Form } from './form.ts'
+import { temporaryFolder } from './temporary.ts'
+
+export interface Answer {
+  status: number
+  headers: IncomingMessage['headers']
+  text: string
+  bytes: Buffer
+  /** The body as JSON, which the test knows the shape of. */
+  json: <T = Record<string, unknown>>() => T
+}
+
+export interface Call {
+  method?: string
+  token?: string | undefined
+  headers?: OutgoingHttpHeaders
+  body?: Buffer | string
+}
+
+/** Sends one request on a connection of its own, and reads the answer, which /openapi.json must describe. */
+export async function call(url: string, path: string, { method = 'GET', token, headers = {}, body }: Call = {}): Promise<Answer> {
+  const outgoing = start(url, path, { method, token, headers: { ...headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) } })
+  // A server may answer before it has read everything, and then close: the answer counts.
+  outgoing.on('error', () => {})
+  outgoing.end(body)
+  const answer = await answerOf(outgoing)
+  await checkDescribed(url, method, path, answer)
+  return answer
+}
+
+/** Starts a request whose body the test sends by itself. */
+export function start(url: string, path: string, { method = 'POST', token, headers = {} }: Call = {}): ClientRequest {
+  return request(url + path, { method, agent: false, headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers } })
+}
+
+/** The answer to a request; rejects where the connection ends without one. */
+export async function answerOf(outgoing: ClientRequest): Promise<Answer> {
+  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once('response', resolve)
+    outgoing.once('error', reject)
+    outgoing.once('close', () => reject(new Error('the connection was closed without an answer')))
+  })
+  const pieces: Buffer[] = []
+  for await (const piece of incoming) pieces.push(piece as Buffer)
+  const bytes = Buffer.concat(pieces)
+  const text = bytes.toString('utf8')
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, text, bytes, json: <T>() => JSON.parse(text) as T }
+}
+
+/** Uploads a form to POST /api/v1/convert. */
+export function convert(url: string, token: string | undefined, { contentType, body }: Form, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
+  return call(url, '/api/v1/convert', { method: 'POST', token, headers: { 'content-type': contentType, ...headers }, body })
+}
+
+/** Asserts that an answer is this problem, complete as RFC 9457 and our contract want it. */
+export function assertProblem(answer: Answer, status: number, code: string): void {
+  assert.equal(answer.status, status, answer.text)
+  assert.equal(answer.headers['content-type'], 'application/problem+json')
+  const problem = answer.json()
+  assert.equal(problem['code'], code, answer.text)
+  assert.equal(problem['status'], status)
+  assert.equal(problem['request_id'], answer.headers['x-request-id'])
+  for (const field of ['type', 'title', 'detail']) assert.ok(typeof problem[field] === 'string' && problem[field].length > 5, field)
+  assert.doesNotMatch(answer.text, /\bat .*:\d+:\d+|node_modules|SELECT|INSERT|\/tmp\//, 'a stack, a path or SQL reaches the caller')
+}
+
+interface Wanted {
+  /** The account's name; the first account's where it is left out. */
+  account?: string
+  plan?: string
+  scopes?: Scope[]
+  expiresAt?: number
+}
+
+export interface TestServer extends Running {
+  readonly data: string
+  /** Lines of the log so far. */
+  readonly lines: string[]
+  /** Makes a token, and its account where there is none. */
+  newToken(wanted?: Wanted): Promise<NewToken>
+  /** The text of a new token. */
+  token(wanted?: Wanted): Promise<string>
+  /** The server's clock, which begins at noon, so that no test meets midnight by chance. */
+  clock(): number
+  /** Lets the server's clock jump by some milliseconds. */
+  step(milliseconds: number): void
+}
+
+const NOON = Date.UTC(2026, 10, 3, 12)
+
+/** Starts a server in this process, on a free port and an empty data folder unless `env` says otherwise; it is closed when the test ends. */
+export async function startServer(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
+  const data = env['TOLLMARK_DATA'] ?? temporaryFolder(t)
+  const lines: string[] = []
+  const log = openLog('info', { write: (line) => void lines.push(line) })
+  let offset = NOON - performance.now()
+  const clock = (): number => Math.round(performance.now() + offset)
+  const config = readConfig({ PORT: '0', TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '2s', ...env })
+  const running = await serve(config, log, { clock })
+  t.after(() => running[Symbol.asyncDispose]())
+  const newToken = async ({ account, plan = 'free', scopes = ['convert'], expiresAt }: Wanted = {}): Promise<NewToken> => {
+    const made = await createToken(running.store, { name: account ?? null, plan }, { name: 'test', scopes, expiresAt: expiresAt ?? null }, clock())
+    return made.token
+  }
+  const token = async (wanted?: Wanted): Promise<string> => (await newToken(wanted)).secret
+  return { ...running, data, lines, newToken, token, clock, step: (milliseconds) => void (offset += milliseconds) }
+}
+
+export interface Process {
+  readonly url: string
+  /** Ends with the exit code, or null where a signal ended it. */
+  readonly exited: Promise<number | null>
+  kill(signal: NodeJS.Signals): void
+}
+
+/** Starts a server in a process of its own. */
+export async function spawnServer(t: TestContext, env: Record<string, string>): Promise<Process> {
+  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve'], { env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  let said = ''
+  for await (const piece of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    said += piece
+    const url = /http:\/\/\S+/.exec(said)?.[0]
+    if (url !== undefined) return { url, exited, kill: (signal) => void child.kill(signal) }
+  }
+  throw new Error(`the server did not start: ${said}`)
+}
+
+const NODE_ARGS = ['--conditions=source', '--disable-warning=ExperimentalWarning']
+const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
+
+/** Runs one command of the command line to its end. */
+export async function tollmark(args: string[], env: Record<string, string> = {}, cwd = process.cwd()): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, ...args], { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [out, err] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (out += piece))
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, out, err }
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { assertProblem, call, startServer } from '../harness.ts'
+
+test('an address where nothing is, and a method that an address does not know', async (t) => {
+  const server = await startServer(t)
+  for (const path of ['/nothing', '/api', '/api/v1', '/api/v1/converts', '/api/v1/tokens/a/b', '/%2e%2e/etc/passwd', '/proxy?url=https://api.openai.com']) {
+    assertProblem(await call(server.url, path), 404, 'not_found')
+  }
+  for (const [method, path, allow] of [
+    ['GET', '/api/v1/convert', 'POST'],
+    ['DELETE', '/livez', 'GET, HEAD'],
+    ['PUT', '/api/v1/tokens/tok_x', 'DELETE, GET, HEAD'],
+    ['OPTIONS', '/api/v1/tokens', 'GET, HEAD, POST'],
+  ] as const) {
+    const answer = await call(server.url, path, { method })
+    assertProblem(answer, 405, 'method_not_allowed')
+    assert.equal(answer.headers['allow'], allow)
+  }
+})
+
+test('a server that lives says so', async (t) => {
+  const server = await startServer(t)
+  assert.deepEqual((await call(server.url, '/livez')).json(), { status: 'ok', troubles: [] })
+  assert.deepEqual((await call(server.url, '/readyz')).json(), { status: 'ok', troubles: [] })
+  const head = await call(server.url, '/livez', { method: 'HEAD' })
+  assert.deepEqual([head.status, head.text], [200, ''])
+})
+
+test('the description is OpenAPI 3.1, and names every route', async (t) => {
+  const server = await startServer(t)
+  const document = (await call(server.url, '/openapi.json')).json<{ openapi: string; paths: Record<string, object>; components: { securitySchemes: object } }>()
+  assert.equal(document.openapi, '3.1.0')
+  assert.deepEqual(Object.keys(document.paths).sort(), [
+    '/api/v1/accounts',
+    '/api/v1/accounts/{id}',
+    '/api/v1/convert',
+    '/api/v1/plans',
+    '/api/v1/tokens',
+    '/api/v1/tokens/{id}',
+    '/livez',
+    '/openapi.json',
+    '/readyz',
+  ])
+  assert.deepEqual(Object.keys(document.components.securitySchemes), ['token'])
+})
+
+/** TABLE of bytes that are no request, or a strange one: what, the bytes, the status line that answers. */
+const STRANGE: [what: string, bytes: string, answer: RegExp][] = [
+  ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
+  ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+  ['a bad Host', 'GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n', /^HTTP\/1\.1 400 /],
+  ['a Host with a user', 'GET /livez HTTP/1.1\r\nHost: a@b\r\n\r\n', /^HTTP\/1\.1 400 /],
+  ['a backslash', 'GET /..\\livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
+  ['an absolute address', 'GET http://other.test/livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 200 /],
+  ['two lengths', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello', /^HTTP\/1\.1 400 /],
+  ['length and chunks', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', /^HTTP\/1\.1 400 /],
+  ['heads without end', `GET / HTTP/1.1\r\nHost: localhost\r\n${'X: y\r\n'.repeat(20_000)}\r\n`, /^HTTP\/1\.1 431 /],
+  ['an unknown method', 'BREW /livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
+]
+
+test('bytes that are no request are answered, and harm nobody', async (t) => {
+  const server = await startServer(t)
+  for (const [what, bytes, expected] of STRANGE) {
+    await t.test(what, async () => {
+      const socket = connect(server.port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.write(bytes)
+      const [first] = (await socket.take(1).toArray()) as Buffer[]
+      socket.destroy()
+      assert.match(String(first), expected)
+    })
+  }
+  assert.equal((await call(server.url, '/livez')).status, 200)
+})
+
+test('a caller that never finishes its head is cut off', async (t) => {
+  const server = await startServer(t, { TOLLMARK_HEADERS_TIMEOUT: '300ms' })
+  const socket = connect(server.port, '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ')
+  const timer = setInterval(() => socket.write('x'), 50)
+  socket.resume()
+  await new Promise((resolve) => socket.once('close', resolve))
+  clearInterval(timer)
+})
+
+test('IPv4 and IPv6 both reach localhost', async (t) => {
+  const server = await startServer(t)
+  assert.equal((await fetch(`http://127.0.0.1:${server.port}/livez`)).status, 200)
+  assert.equal((await fetch(`http://localhost:${server.port}/livez`)).status, 200)
+})
+
+test('the log tells every request, and no secret, query or path of a caller', async (t) => {
+  const server = await startServer(t)
+  const secret = await server.token({ scopes: ['manage'] })
+  await call(server.url, '/api/v1/tokens?cursor=private', { token: secret })
+  await call(server.url, '/api/v1/tokens/private', { token: secret })
+  await call(server.url, '/private', { token: secret })
+  await call(server.url, '/api/v1/tokens', { method: 'POST', token: secret, headers: { 'content-type': 'application/json' }, body: '{"name":"private","scopes":["private"]}' })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const requests = server.lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'request')
+  assert.deepEqual(
+    requests.map(({ method, route, status, code }) => [method, route, status, code]),
+    [
+      ['GET', '/api/v1/tokens', 200, undefined],
+      ['GET', '/openapi.json', 200, undefined],
+      ['GET', '/api/v1/tokens/:id', 404, 'token_not_found'],
+      ['GET', null, 404, 'not_found'],
+      ['POST', '/api/v1/tokens', 400, 'invalid_field'],
+    ],
+  )
+  assert.doesNotMatch(server.lines.join(''), /private|tmt_/)
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PAGE, file, form } from '../form.ts'
+import { answerOf, assertProblem, convert, start, startServer } from '../harness.ts'
+import { until, scratchFiles } from '../until.ts'
+
+const GOOD = form(file('Page.html', PAGE))
+
+test('more uploads at once than there are places are answered 503 with Retry-After, and cost nothing', async (t) => {
+  const server = await startServer(t, { TOLLMARK_UPLOADS: '2' })
+  const token = await server.token()
+  const headers = { 'content-type': GOOD.contentType, 'content-length': String(GOOD.body.length) }
+  const slow = [0, 1].map(() => start(server.url, '/api/v1/convert', { token, headers }))
+  for (const outgoing of slow) outgoing.write(GOOD.body.subarray(0, 400))
+  await until(() => scratchFiles(server.data).length === 2)
+  const refused = await convert(server.url, token, GOOD)
+  assertProblem(refused, 503, 'too_many_uploads')
+  assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/)
+  for (const outgoing of slow) {
+    outgoing.end(GOOD.body.subarray(400))
+    assert.equal((await answerOf(outgoing)).status, 200)
+  }
+  const last = await convert(server.url, token, GOOD)
+  assert.equal(last.status, 200)
+  assert.match(String(last.headers['ratelimit']), /r=7;/)
+})
+
+test('more conversions than may wait are answered 503, the others are done', async (t) => {
+  const server = await startServer(t, { TOLLMARK_CONVERSIONS: '1', TOLLMARK_CONVERSION_QUEUE: '2', TOLLMARK_FREE_CONVERSIONS: '1000' })
+  const token = await server.token()
+  const answers = await Promise.all(Array.from({ length: 30 }, () => convert(server.url, token, GOOD)))
+  const done = answers.filter(({ status }) => status === 200)
+  assert.ok(done.length >= 1)
+  for (const answer of answers) if (answer.status !== 200) assertProblem(answer, 503, 'too_many_uploads')
+  assert.equal((await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used, done.length)
+})
+
+test('20 uploads of 5 MB at once are all done', async (t) => {
+  const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '20' })
+  const token = await server.token()
+  const large = form(file('Page.html', PAGE.replace('Be kind.', 'kind '.repeat(1_000_000))))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => convert(server.url, token, large)))
+  assert.deepEqual(answers.map(({ status }) => status), Array.from({ length: 20 }, () => 200))
+  assert.deepEqual(scratchFiles(server.data), [])
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PAGE, file, form } from '../form.ts'
+import { convert, startServer } from '../harness.ts'
+import { zip } from '../zip.ts'
+
+test('an HTML page is answered as Markdown', async (t) => {
+  const server = await startServer(t)
+  const answer = await convert(server.url, await server.token(), form(file('Team handbook.html', PAGE)))
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.headers['content-type'], 'text/markdown; charset=utf-8')
+  assert.equal(answer.headers['content-length'], String(answer.bytes.length))
+  assert.match(answer.text, /Be kind\./)
+  assert.match(answer.text, /[^\n]\n$/)
+})
+
+test('format=json is answered as JSON', async (t) => {
+  const server = await startServer(t)
+  const answer = await convert(server.url, await server.token(), form({ name: 'format', content: 'json' }, file('Team handbook.html', PAGE)))
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.headers['content-type'], 'application/json')
+  assert.equal(answer.json()['object'], 'document')
+})
+
+test('a ZIP archive is converted, whatever its name says', async (t) => {
+  const server = await startServer(t)
+  const archive = zip({ 'Team handbook 0123456789abcdef0123456789abcdef.html': PAGE })
+  for (const name of ['Export.zip', 'Export.html', 'Export']) {
+    const answer = await convert(server.url, await server.token({ account: name }), form(file(name, archive)))
+    assert.equal(answer.status, 200, answer.text)
+  }
+})
+
+/** TABLE of encodings that a page may come in. */
+const ENCODINGS: [name: string, bytes: Buffer][] = [
+  ['UTF-8', Buffer.from(PAGE)],
+  ['UTF-8 with a byte order mark', Buffer.from(`\uFEFF${PAGE}`)],
+  ['UTF-16LE with a byte order mark', Buffer.from(`\uFEFF${PAGE}`, 'utf16le')],
+  ['UTF-16BE with a byte order mark', Buffer.from(`\uFEFF${PAGE}`, 'utf16le').swap16()],
+  ['a declared charset', Buffer.from(PAGE.replace('utf-8', 'windows-1252'), 'latin1')],
+]
+
+for (const [name, bytes] of ENCODINGS) {
+  test(`a page in ${name} is taken`, async (t) => {
+    const server = await startServer(t)
+    const answer = await convert(server.url, await server.token(), form(file('Page.html', bytes)))
+    assert.equal(answer.status, 200, answer.text)
+  })
+}
+
+test('every answer of the endpoint tells quota and request id', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token()
+  const answers = [
+    await convert(server.url, token, form(file('Page.html', PAGE))),
+    await convert(server.url, token, form()),
+    await convert(server.url, undefined, form(file('Page.html', PAGE))),
+  ]
+  assert.deepEqual(answers.map(({ status }) => status), [200, 400, 401])
+  for (const { headers } of answers) {
+    assert.equal(headers['ratelimit-policy'], '"free";q=10;w=86400')
+    assert.match(String(headers['ratelimit']), /^"free";r=\d+;t=\d+$/)
+    assert.match(String(headers['x-request-id']), /^req_\w+$/)
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.equal(headers['x-content-type-options'], 'nosniff')
+  }
+  assert.match(String(answers[0]?.headers['ratelimit']), /r=9;/)
+  assert.match(String(answers[1]?.headers['ratelimit']), /r=9;/)
+})

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PAGE, file, form } from '../form.ts'
+import type { Form } from '../form.ts'
+import { assertProblem, call, convert, startServer } from '../harness.ts'
+import { zip } from '../zip.ts'
+
+const page = file('Page.html', PAGE)
+const PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000001', 'hex')
+const whole = form(page)
+
+/** TABLE of forms that are refused: what is wrong, the form, the code of the 400. */
+const REFUSED: [what: string, form: Form, code: string][] = [
+  ['no parts', form(), 'missing_file'],
+  ['no file', form({ name: 'format', content: 'json' }), 'missing_file'],
+  ['a file under another name', form(file('Page.html', PAGE, 'upload')), 'missing_file'],
+  ['text instead of a file', form({ name: 'file', content: PAGE }), 'missing_file'],
+  ['no file chosen in a browser', form(file('', '')), 'missing_file'],
+  ['a second file', form(page, page), 'invalid_field'],
+  ['an empty file', form(file('Page.html', '')), 'invalid_file'],
+  ['an unknown format', form(page, { name: 'format', content: 'docx' }), 'invalid_field'],
+  ['an unknown format in front', form({ name: 'format', content: 'docx' }, page), 'invalid_field'],
+  ['an empty format', form(page, { name: 'format', content: '' }), 'invalid_field'],
+  ['a format of another case', form(page, { name: 'format', content: 'JSON' }), 'invalid_field'],
+  ['a format twice', form(page, { name: 'format', content: 'json' }, { name: 'format', content: 'json' }), 'invalid_field'],
+  ['a format that never ends', form(page, { name: 'format', content: 'markdown'.repeat(10_000) }), 'invalid_field'],
+  ['include_metadata=yes', form(page, { name: 'include_metadata', content: 'yes' }), 'invalid_field'],
+  ['include_metadata=', form({ name: 'include_metadata', content: '' }, page), 'invalid_field'],
+  ['plain text', form(file('notes.txt', 'just some words')), 'unsupported_file_type'],
+  ['a picture', form(file('picture.png', PNG)), 'unsupported_file_type'],
+  ['a picture that is named as a page', form(file('Page.html', PNG)), 'unsupported_file_type'],
+  ['a long picture', form(file('picture.png', Buffer.concat([PNG, Buffer.alloc(200_000)]))), 'unsupported_file_type'],
+  ['an archive without entries', form(file('Export.zip', zip({}))), 'invalid_file'],
+  ['more fields than any form has', form(...Array.from({ length: 150 }, (_, index) => ({ name: `f${index}`, content: 'x' })), page), 'invalid_field'],
+  ['no boundary', { contentType: 'multipart/form-data', body: whole.body }, 'missing_file'],
+  ['an empty boundary', { contentType: 'multipart/form-data; boundary=', body: whole.body }, 'missing_file'],
+  ['another boundary', { contentType: 'multipart/form-data; boundary=other', body: whole.body }, 'invalid_file'],
+  ['a form that is cut off', { ...whole, body: whole.body.subarray(0, -40) }, 'invalid_file'],
+  ['a form that is cut off in a head', { ...whole, body: whole.body.subarray(0, 60) }, 'invalid_file'],
+  ['an empty body', { ...whole, body: Buffer.alloc(0) }, 'invalid_file'],
+  ['a JSON body', { contentType: 'application/json', body: Buffer.from('{"file":"x"}') }, 'missing_file'],
+  ['the bare file', { contentType: 'text/html', body: Buffer.from(PAGE) }, 'missing_file'],
+  ['a form of the other kind', { contentType: 'application/x-www-form-urlencoded', body: Buffer.from('file=x') }, 'missing_file'],
+]
+
+test('forms that are wrong are refused with their code, and cost nothing', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token()
+  for (const [what, wrong, code] of REFUSED) {
+    await t.test(what, async () => {
+      const answer = await convert(server.url, token, wrong)
+      assertProblem(answer, 400, code)
+      assert.match(String(answer.headers['ratelimit']), /r=10;/)
+    })
+  }
+})
+
+test('a request without a body and a type is refused', async (t) => {
+  const server = await startServer(t)
+  assertProblem(await call(server.url, '/api/v1/convert', { method: 'POST', token: await server.token() }), 400, 'missing_file')
+})

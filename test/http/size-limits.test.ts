@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PAGE, file, form, pageOf } from '../form.ts'
+import type { Form } from '../form.ts'
+import { answerOf, assertProblem, convert, start, startServer } from '../harness.ts'
+import { zipOf } from '../zip.ts'
+
+const MB = 1_048_576
+
+/** TABLE of sizes around the limits: what, the form, the status. */
+const SIZES: [what: string, form: () => Form, status: number][] = [
+  ['a page of 10 MB', () => form(file('Page.html', pageOf(10 * MB))), 200],
+  ['a page of 10 MB and a byte', () => form(file('Page.html', pageOf(10 * MB + 1))), 413],
+  ['an archive of 50 MB', () => form(file('Export.zip', zipOf(50 * MB, PAGE))), 200],
+  ['an archive of 50 MB and a byte', () => form(file('Export.zip', zipOf(50 * MB + 1, PAGE))), 413],
+  ['a page of 10 MB and a byte that is named as an archive', () => form(file('Export.zip', pageOf(10 * MB + 1))), 413],
+  ['an archive of 11 MB that is named as a page', () => form(file('Page.html', zipOf(11 * MB, PAGE))), 200],
+  ['a page in front of 52 MB of something else', () => form(file('Page.html', PAGE), file('x', Buffer.alloc(52 * MB), 'other')), 413],
+]
+
+for (const [what, make, status] of SIZES) {
+  test(`${what} is answered ${status}`, async (t) => {
+    const server = await startServer(t)
+    const answer = await convert(server.url, await server.token(), make())
+    if (status === 413) assertProblem(answer, 413, 'file_too_large')
+    else assert.equal(answer.status, status, answer.text.slice(0, 500))
+    assert.match(String(answer.headers['ratelimit']), status === 200 ? /r=9;/ : /r=10;/)
+  })
+}
+
+test('413 is answered at the first byte too many, without the rest', async (t) => {
+  const server = await startServer(t, { TOLLMARK_MAX_HTML: '64KB' })
+  const { contentType, body } = form(file('Page.html', pageOf(65_537)))
+  const end = body.indexOf('</html>') + '</html>'.length
+  // The form is announced to be longer than what is sent: the answer comes all the same.
+  const outgoing = start(server.url, '/api/v1/convert', {
+    token: await server.token(),
+    headers: { 'content-type': contentType, 'content-length': String(40 * MB) },
+  })
+  t.after(() => outgoing.destroy())
+  outgoing.write(body.subarray(0, end))
+  assertProblem(await answerOf(outgoing), 413, 'file_too_large')
+})
+
+test('a form that announces more than any upload may have is refused by its announcement', async (t) => {
+  const server = await startServer(t)
+  const headers = { 'content-type': form().contentType, 'content-length': String(60 * MB) }
+  const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers })
+  t.after(() => outgoing.destroy())
+  outgoing.flushHeaders()
+  assertProblem(await answerOf(outgoing), 413, 'file_too_large')
+})
+
+test('one byte below, at, and above a limit', async (t) => {
+  const server = await startServer(t, { TOLLMARK_MAX_HTML: '5000', TOLLMARK_MAX_ZIP: '6000' })
+  const token = await server.token()
+  const statusOf = async (name: string, content: string | Buffer): Promise<number> => (await convert(server.url, token, form(file(name, content)))).status
+  for (const [below, status] of [[1, 200], [0, 200], [-1, 413]] as const) {
+    assert.equal(await statusOf('Page.html', pageOf(5000 - below)), status)
+    assert.equal(await statusOf('Export.zip', zipOf(6000 - below, PAGE)), status)
+  }
+})

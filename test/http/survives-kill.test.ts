@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { PAGE, file, form } from '../form.ts'
+import { convert, spawnServer, start, tollmark } from '../harness.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { scratchFiles, until } from '../until.ts'
+
+const GOOD = form(file('Page.html', PAGE))
+
+test('kill -9 keeps tokens and the quota, gives back what was under way, and leaves no file', async (t) => {
+  const data = temporaryFolder(t)
+  const env = { TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '4' }
+  const token = (JSON.parse((await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)).out) as { secret: string }).secret
+
+  const before = await spawnServer(t, env)
+  for (let round = 0; round < 2; round++) assert.equal((await convert(before.url, token, GOOD, { 'idempotency-key': `key ${round}` })).status, 200)
+  const headers = { 'content-type': GOOD.contentType, 'content-length': '100000', 'idempotency-key': 'under way' }
+  const cut = [0, 1].map((index) => start(before.url, '/api/v1/convert', { token, headers: { ...headers, 'idempotency-key': `under way ${index}` } }))
+  for (const outgoing of cut) {
+    outgoing.on('error', () => {})
+    outgoing.write(GOOD.body)
+  }
+  await until(() => scratchFiles(data).length === 2)
+  before.kill('SIGKILL')
+  await before.exited
+
+  const after = await spawnServer(t, env)
+  // Its answer was kept, and costs nothing.
+  assert.equal((await convert(after.url, token, GOOD, { 'idempotency-key': 'key 1' })).status, 200)
+  // Exactly the two that were cut are there again, under their keys.
+  const statuses = []
+  for (let round = 0; round < 3; round++) statuses.push((await convert(after.url, token, GOOD, { 'idempotency-key': `under way ${round}` })).status)
+  assert.deepEqual(statuses, [200, 200, 429])
+  assert.deepEqual(scratchFiles(data), [])
+  assert.ok(existsSync(join(data, 'tollmark.db')))
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PAGE, file, form } from '../form.ts'
+import type { Form } from '../form.ts'
+import { answerOf, convert, start, startServer } from '../harness.ts'
+
+const page = file('Page.html', PAGE)
+const metadata = (content: string) => form({ name: 'include_metadata', content }, page)
+
+/** TABLE of forms that are all right: what is special, the form, the content type of the answer. */
+const TAKEN: [what: string, form: Form, type: RegExp][] = [
+  ['the file before the fields', form(page, { name: 'format', content: 'json' }), /json/],
+  ['the file after the fields', form({ name: 'format', content: 'json' }, page), /json/],
+  ['the file between the fields', form({ name: 'format', content: 'json' }, page, { name: 'include_metadata', content: 'true' }), /json/],
+  ['format=markdown', form({ name: 'format', content: 'markdown' }, page), /markdown/],
+  ['unknown fields', form({ name: 'colour', content: 'red' }, { name: '__proto__', content: 'x' }, { name: 'toString', content: 'x' }, page), /markdown/],
+  ['an unknown file', form(file('other.bin', Buffer.alloc(100_000), 'other'), page, file('other.bin', '', 'other')), /markdown/],
+  ['include_metadata=true', metadata('true'), /markdown/],
+  ['include_metadata=FALSE', metadata('FALSE'), /markdown/],
+  ['include_metadata=1', metadata('1'), /markdown/],
+  ['include_metadata=0', metadata('0'), /markdown/],
+  ['a name in another script', form(file('Überblick – 手引き 📘.html', PAGE)), /markdown/],
+  ['a name with folders', form(file('../../etc/Page.html', PAGE)), /markdown/],
+  ['no name, as a program streams it', form({ name: 'file', content: PAGE, type: 'application/octet-stream' }), /markdown/],
+  ['text after the form', { ...form(page), body: Buffer.concat([form(page).body, Buffer.from('\r\nbye')]) }, /markdown/],
+  ['text before the form', { ...form(page), body: Buffer.concat([Buffer.from('hello\r\n'), form(page).body]) }, /markdown/],
+]
+
+test('forms that are right are taken, however they are put together', async (t) => {
+  const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '100' })
+  const token = await server.token()
+  for (const [what, right, type] of TAKEN) {
+    await t.test(what, async () => {
+      const answer = await convert(server.url, token, right)
+      assert.equal(answer.status, 200, answer.text)
+      assert.match(String(answer.headers['content-type']), type)
+    })
+  }
+})
+
+test('a form that arrives byte by byte is the same form', async (t) => {
+  const server = await startServer(t)
+  const { contentType, body } = form({ name: 'format', content: 'json' }, file('Page.html', PAGE))
+  const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers: { 'content-type': contentType } })
+  outgoing.setNoDelay(true)
+  for (const byte of body) {
+    outgoing.write(Buffer.of(byte))
+    await new Promise(setImmediate)
+  }
+  outgoing.end()
+  const answer = await answerOf(outgoing)
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.json()['object'], 'document')
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { makeSecret } from '../../server/secret.ts'
+import { PAGE, file, form } from '../form.ts'
+import { answerOf, assertProblem, call, convert, start, startServer } from '../harness.ts'
+
+const FORM = form(file('Page.html', PAGE))
+
+test('without a valid token there is no conversion', async (t) => {
+  const server = await startServer(t)
+  const good = await server.token()
+  const revoked = await server.newToken()
+  await server.store.db.updateTable('tokens').set({ revoked_at: 1 }).where('id', '=', revoked.id).execute()
+  const disabled = await server.token({ account: 'disabled' })
+  await server.store.db.updateTable('accounts').set({ disabled: 1 }).where('name', '=', 'disabled').execute()
+
+  /** TABLE of Authorization headers that open nothing. */
+  const headers: Record<string, string | undefined> = {
+    'no header': undefined,
+    'an empty header': '',
+    'no token': 'Bearer',
+    'another scheme': `Basic ${good}`,
+    'the bare token': good,
+    'two tokens': `Bearer ${good} ${good}`,
+    'a made-up token': `Bearer ${makeSecret('tmt').secret}`,
+    'a token with one wrong letter': `Bearer ${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`,
+    'a proxy key': `Bearer ${makeSecret('tmk').secret}`,
+    garbage: `Bearer ${'x'.repeat(5000)}`,
+    'a revoked token': `Bearer ${revoked.secret}`,
+    'an expired token': `Bearer ${await server.token({ expiresAt: server.clock() - 1 })}`,
+    'a token of a disabled account': `Bearer ${disabled}`,
+  }
+  for (const [what, authorization] of Object.entries(headers)) {
+    await t.test(what, async () => {
+      const answer = await convert(server.url, undefined, FORM, authorization === undefined ? {} : { authorization })
+      assertProblem(answer, 401, 'invalid_token')
+      assert.match(String(answer.headers['www-authenticate']), /^Bearer\b/)
+      for (const secret of [good, revoked.secret]) assert.ok(!answer.text.includes(secret))
+    })
+  }
+  assert.equal((await convert(server.url, undefined, FORM, { authorization: `bearer ${good}` })).status, 200, 'the scheme has no case')
+})
+
+test('a token without the scope "convert" is told so', async (t) => {
+  const server = await startServer(t)
+  assertProblem(await convert(server.url, await server.token({ scopes: ['manage'] }), FORM), 403, 'insufficient_scope')
+  assertProblem(await call(server.url, '/api/v1/tokens', { token: await server.token() }), 403, 'insufficient_scope')
+})
+
+test('401 is answered before the body is sent', async (t) => {
+  const server = await startServer(t)
+  const outgoing = start(server.url, '/api/v1/convert', { headers: { 'content-type': FORM.contentType, 'content-length': '40000000' } })
+  t.after(() => outgoing.destroy())
+  outgoing.flushHeaders()
+  assertProblem(await answerOf(outgoing), 401, 'invalid_token')
+})
+
+test('a caller that asks first is answered 401 instead of "100 Continue"', async (t) => {
+  const server = await startServer(t)
+  const outgoing = start(server.url, '/api/v1/convert', { headers: { 'content-type': FORM.contentType, 'content-length': '40000000', expect: '100-continue' } })
+  t.after(() => outgoing.destroy())
+  let asked = false
+  outgoing.on('continue', () => (asked = true))
+  outgoing.flushHeaders()
+  assertProblem(await answerOf(outgoing), 401, 'invalid_token')
+  assert.equal(asked, false)
+})
+
+test('a caller that asks first is asked for the body once it is let in', async (t) => {
+  const server = await startServer(t)
+  const headers = { 'content-type': FORM.contentType, 'content-length': String(FORM.body.length), expect: '100-continue' }
+  const outgoing = start(server.url, '/api/v1/convert', { token: await server.token(), headers })
+  outgoing.flushHeaders()
+  outgoing.on('continue', () => outgoing.end(FORM.body))
+  assert.equal((await answerOf(outgoing)).status, 200)
+})
+
+test('a caller that sends everything before it reads still reads the 401', async (t) => {
+  const server = await startServer(t)
+  const { port } = new URL(server.url)
+  for (const connection of ['keep-alive', 'close']) {
+    const body = Buffer.alloc(30_000_000)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.pause()
+    const head = `POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nConnection: ${connection}\r\nContent-Type: ${FORM.contentType}\r\nContent-Length: ${body.length}\r\n\r\n`
+    await new Promise<void>((resolve, reject) => {
+      socket.on('error', reject)
+      socket.write(head)
+      socket.write(body, () => resolve())
+    })
+    const [first] = (await socket.take(1).toArray()) as Buffer[]
+    assert.match(String(first), /^HTTP\/1\.1 401 /)
+    socket.destroy()
+  }
+})
+
+test('a caller that goes on sending for ever is cut off', async (t) => {
+  const server = await startServer(t)
+  const { port } = new URL(server.url)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write(`POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`)
+  socket.resume()
+  const piece = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536), Buffer.from('\r\n')])
+  let sent = 0
+  const pump = (): void => {
+    while (!socket.destroyed && socket.write(piece)) sent += piece.length
+    socket.once('drain', pump)
+  }
+  pump()
+  await new Promise((resolve) => socket.once('close', resolve))
+  assert.ok(sent < 200_000_000, `${sent} bytes went in`)
+})
