@@ -133,7 +133,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (complaints.length > 0) throw new SetupError(complaints.join('\n'))
   // The table's types say what `read` gives for each row; TypeScript cannot follow that through the two loops.
   const { storage, ...rest } = config as unknown as Omit<Config, 'customProviders'>
-  const customProviders = rest.proxy.providers === null ? [] : readProvidersFile(rest.proxy.providers, env)
+  const customProviders = Object.freeze(rest.proxy.providers === null ? [] : readProvidersFile(rest.proxy.providers, env))
   return Object.freeze({ ...rest, customProviders, storage: Object.freeze({ ...storage, data: resolve(storage.data) }) })
 }
 
