@@ -129,7 +129,8 @@ try {
   for (const mode of ['requests', 'events'].filter(wanted)) {
     const connections = mode === 'requests' ? 32 : 200
     const costs = new Map<string, number[]>(contenders.map(({ name }) => [name, []]))
-    for (const contender of contenders) await load(mode, contender, connections, 2)
+    // Until the compiler is through: before that the figures are about the compiler.
+    for (const contender of contenders) await load(mode, contender, connections, 8)
     for (let round = 0; round < rounds; round++) {
       for (const contender of contenders) {
         const before = cpu(contender.pids)
