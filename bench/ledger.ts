@@ -12,7 +12,7 @@ import { openStore } from '../server/store/open.ts'
 
 const { values } = parseArgs({ options: { rows: { type: 'string', default: '30000' }, callers: { type: 'string', default: '1,32,256' } } })
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-ledger-'))
-const clock = systemClock()
+const clock = systemClock(Date.now)
 const log = openLog('silent')
 
 try {

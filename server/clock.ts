@@ -12,11 +12,11 @@ export type Clock = {
   boot: number
 }
 
-/** The machine's clocks. */
-export function systemClock(): Clock {
+/** The machine's clocks. @param now milliseconds since 1970 */
+export function systemClock(now: () => number): Clock {
   // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux), performance.now the same clock from the start of the process, cheaper.
   const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
-  return { now: () => Date.now(), mono: () => performance.now() + offset, boot: crc32(bootId()) }
+  return { now, mono: () => performance.now() + offset, boot: crc32(bootId()) }
 }
 
 /** The kernel's name for this boot; where there is none, every process counts as a boot of its own. */

@@ -12,6 +12,7 @@ import type { RawHandler } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
 import { openLog } from './log.ts'
 import type { Log } from './log.ts'
+import { masterKey } from './master-key.ts'
 import { openProxy } from './proxy/open.ts'
 import { sweepRegularly } from './store/blobs/blobs.ts'
 import { folderBlobs } from './store/blobs/folder.ts'
@@ -55,7 +56,7 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
   const scratch = starting.use(openScratch(join(storage.data, 'scratch'), instance.id, living.map((row) => row.id)))
   const blobs = folderBlobs(join(storage.data, 'blobs'))
   starting.use(sweepRegularly(store, blobs, clock, (error) => log.error('expired files cannot be deleted', error)))
-  const proxied = starting.use(await openProxy(config, store, instance.id, { ...systemClock(), now: clock }, log))
+  const proxied = starting.use(await openProxy(config, store, masterKey(storage.masterKey, storage.data), instance.id, systemClock(clock), log))
   const converters = starting.use(openConverters({ ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }))
 
   const health = {

@@ -98,7 +98,7 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
 
   // 2. The key.
   const caller = authenticate(keys, req.headers.authorization, req.headers.origin, clock.now())
-  if (!caller.ok) throw new Refused(caller.code, caller.message, caller.code === 'origin_not_allowed' ? [] : ['WWW-Authenticate', 'Bearer'])
+  if (!caller.ok) throw new Refused(caller.code, caller.message)
   const { key } = caller
   trip.key = key
 

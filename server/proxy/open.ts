@@ -8,7 +8,6 @@ import { openLedger } from '../ledger/admit.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { createPool, type Credential, type CredentialPool } from './credentials.ts'
-import { masterKey } from './credentials/seal.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'
 import { createProxy } from './handler.ts'
 import { openObjects } from './objects.ts'
@@ -32,12 +31,12 @@ const LOOK_MS = 500
 /**
  * Opens everything that proxied requests need.
  *
+ * @param master the key that seals stored credentials
  * @param instance id of this process among the instances of the store
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function openProxy(config: Config, store: Store, instance: string, clock: Clock, log: Log): Promise<Proxy> {
+export async function openProxy(config: Config, store: Store, master: Buffer, instance: string, clock: Clock, log: Log): Promise<Proxy> {
   const { proxy: settings } = config
-  const master = masterKey(config.storage.masterKey, config.storage.data)
   const pool = createPool(() => clock.mono())
   const fixed = credentialsOf(config)
   const given = settingsOf(config)

@@ -57,6 +57,20 @@ test('a key is made, read, listed, changed, rotated and revoked, and the proxy f
   assertProblem(await api('PATCH', path, { status: 'active' }), 409, 'key_revoked')
 })
 
+test('a body in chunks is read, none counts as empty, and a large one is refused', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { token } = await manager(served)
+  const post = (path: string, headers: Record<string, string>, body?: string) =>
+    call(served.running.url, `/api/v1/${path}`, { method: 'POST', token: token.secret, headers: { ...JSON_TYPE, ...headers }, ...(body === undefined ? {} : { body }) })
+  const made = await post('keys', { 'transfer-encoding': 'chunked' }, '{"name":"in chunks"}')
+  assert.equal(made.status, 201)
+  assert.equal((await post(`keys/${made.json<Key>().id}/rotate`, {})).status, 200)
+  assertProblem(await post('keys', {}), 400, 'invalid_field')
+  for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+    assertProblem(await post('keys', headers, JSON.stringify({ name: 'x'.repeat(70_000) })), 413, 'file_too_large')
+  }
+})
+
 test('wishes that cannot be are refused with a sentence', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)

@@ -12,7 +12,7 @@ export type Opened = { store: Store; ledger: Ledger; clock: Moved; close(): Prom
 export type Moved = Clock & { wallBy: number; monoBy: number }
 
 export function movedClock(): Moved {
-  const real = systemClock()
+  const real = systemClock(Date.now)
   return { wallBy: 0, monoBy: 0, boot: real.boot, now() { return real.now() + this.wallBy }, mono() { return real.mono() + this.monoBy } }
 }
 

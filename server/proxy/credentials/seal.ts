@@ -1,12 +1,8 @@
 // Secrets at rest: AES-256-GCM (NIST SP 800-38D) under the master key, each bound to the record that it belongs to.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
-import { SetupError } from '../../errors.ts'
 
 const NONCE = 12
 const TAG = 16
-const KEY = 32
 
 /**
  * Encrypts a secret. A fresh random nonce each time; the record's identity is authenticated with it, so that a sealed text which was
@@ -30,32 +26,4 @@ export function unseal(master: Buffer, text: string, record: string): string | n
   } catch {
     return null
   }
-}
-
-/**
- * The master key: the setting's, or else the one in the data folder, made at the first start (mode 0600). Processes that start together
- * agree on one.
- *
- * @throws SetupError where the file cannot be made or does not hold a key
- */
-export function masterKey(set: Buffer | null, data: string): Buffer {
-  if (set !== null) return set
-  const path = join(data, 'master.key')
-  try {
-    const file = openSync(path, 'wx', 0o600)
-    writeSync(file, `${randomBytes(KEY).toString('base64')}\n`)
-    fsyncSync(file)
-    closeSync(file)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
-      throw new SetupError(`The master key cannot be kept in ${path}. Make the folder writable, or set TOLLMARK_MASTER_KEY.`, { cause: error })
-    }
-  }
-  // Another process may have made the file a moment ago and not written to it yet.
-  for (let tries = 0; tries < 100; tries++) {
-    const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64')
-    if (key.length === KEY) return key
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
-  }
-  throw new SetupError(`${path} does not hold a master key. Restore it, or set TOLLMARK_MASTER_KEY; stored credentials cannot be read without it.`)
 }
