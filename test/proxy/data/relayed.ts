@@ -36,6 +36,7 @@ export async function startRig(t: TestContext, script: Script, options: Partial<
     }).then((ended) => {
       ends.push(ended)
       if (ended.outcome === 'failed') res.writeHead(ended.error?.code === 'timeout' ? 504 : 502).end()
+      return ended
     })
   })
   server.listen(0, '127.0.0.1')
