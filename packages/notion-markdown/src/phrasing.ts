@@ -121,7 +121,10 @@ const ADDRESS = /(?:https?:\/\/|www\.)[^\s<]*$/i
 function writeText(source: string, draft: Draft, linked: boolean): void {
   const from = draft.text.length
   draft.text += source.includes('\n') ? source.replaceAll('\n', ' ') : source
-  draft.texts.push({ from, to: draft.text.length, linked })
+  const last = draft.texts[draft.texts.length - 1]
+  // Texts that touch are one: each range is searched to the next special character, wherever that is.
+  if (last?.to === from && last.linked === linked) last.to = draft.text.length
+  else draft.texts.push({ from, to: draft.text.length, linked })
   draft.endsInAddress = !linked && ADDRESS.test(source.slice(source.lastIndexOf(' ') + 1))
 }
 
