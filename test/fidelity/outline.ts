@@ -52,10 +52,9 @@ export interface Atom {
   marks: string[]
 }
 
-/** TeX without the whitespace that Markdown cannot keep inside `$…$`. A space after a backslash is a command. */
+/** TeX without the whitespace that Markdown cannot keep inside `$…$`. */
 export function plainTex(tex: string): string {
-  const line = tex.replaceAll('\u{FEFF}', '').replace(/\s+/g, ' ').trimStart()
-  return /(?:^|[^\\])\\(?:\\\\)* $/.test(line) ? line : line.trimEnd()
+  return tex.replaceAll('\u{FEFF}', '').replace(/\s+/g, ' ').trim()
 }
 
 /**
@@ -173,7 +172,7 @@ export function plainAddress(address: string): string {
     try {
       return decodeURIComponent(bytes)
     } catch {
-      return bytes.toLowerCase()
+      return bytes
     }
   })
 }
