@@ -7,12 +7,12 @@ const DAY_SECONDS = 86_400
 const UNLIMITED = 999_999_999_999_999
 
 /**
- * `RateLimit-Policy` and `RateLimit` for an account on `plan` that has used `used` of today's conversions. A caller that is nobody yet has
- * nothing left.
+ * `RateLimit-Policy` and `RateLimit` for an account on `plan` that has used `used` of today's conversions; null where it is not known whose
+ * they are: then the whole quota stands, so that nobody is told to wait for what waiting does not change.
  */
 export function rateLimitHeaders(plan: Plan, used: number | null, now: number): Record<'ratelimit-policy' | 'ratelimit', string> {
   const quota = plan.conversionsPerDay ?? UNLIMITED
-  const remaining = used === null ? 0 : Math.max(0, quota - used)
+  const remaining = Math.max(0, quota - (used ?? 0))
   return {
     'ratelimit-policy': `"${plan.name}";q=${quota};w=${DAY_SECONDS}`,
     ratelimit: `"${plan.name}";r=${remaining};t=${secondsToReset(now)}`,

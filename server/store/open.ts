@@ -1,6 +1,6 @@
 // Opens the store: the data folder, the SQLite file in it, its writer, and this thread's own view for reading.
-import { accessSync, constants, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { SetupError } from '../errors.ts'
 import { startThread } from './client.ts'
@@ -112,10 +112,17 @@ function prepare(path: string, now: number): void {
   }
 }
 
+/** Makes a folder and those above it. Node's own `recursive` never returns where a folder refuses to hold others, as /proc does. */
+function makeAll(path: string): void {
+  if (existsSync(path)) return
+  if (!existsSync(dirname(path))) makeAll(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
+}
+
 /** Makes the data folder, for its owner only. */
 function makeFolder(data: string): void {
   try {
-    mkdirSync(data, { recursive: true, mode: 0o700 })
+    makeAll(data)
     accessSync(data, constants.W_OK)
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'

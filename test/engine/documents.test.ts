@@ -70,9 +70,9 @@ test('headings of the same name get slugs of their own over the whole document',
   assert.deepEqual([...text.matchAll(/\]\(#([^)]*)\)/g)].map((match) => match[1]), ['same-1', 'same-3'])
 })
 
-test('slugs are GitHub’s: of the text that shows, without marks and line breaks', async (t) => {
+test('slugs are GitHub’s: of the text that shows, without marks', async (t) => {
   const rows = [
-    ['a', 'Two<br/>lines', 'twolines'],
+    ['a', 'Two<br/>lines', 'two-lines'],
     ['b', '<strong>Bold</strong> &amp; <code>code()</code>', 'bold--code'],
     ['c', 'C# — 日本語 Ünïcode', 'c--日本語-ünïcode'],
     ['d', 'snake_case 1.2', 'snake_case-12'],
@@ -109,7 +109,7 @@ test('JSON holds the same document, its pages, and what could not be carried ove
   assert.equal(document.markdown, document.pages.map((one) => one.markdown).join('\n---\n\n'))
   assert.deepEqual(document.pages.map((one) => one.parent_id), [null, id(1), id(3), id(1), id(1), id(1)])
   assert.deepEqual(Object.keys(document.pages[0]!), ['id', 'parent_id', 'path', 'title', 'icon', 'anchor', 'properties', 'markdown', 'assets'])
-  assert.deepEqual(document.pages[3]!.assets, [{ path: `Home%20${id(1)}/Alpha%20${id(2)}/a%20b.png`, kind: 'image', in_archive: true }])
+  assert.deepEqual(document.pages[3]!.assets, [{ path: `Home ${id(1)}/Alpha ${id(2)}/a b.png`, kind: 'image', in_archive: true }])
   assert.deepEqual(document.warnings, [{ code: 'asset_missing', page: `Home ${id(1)}/Beta ${id(3)}/Deep ${id(4)}.html`, detail: `"Home ${id(1)}/Beta ${id(3)}/gone.png" is not in the archive.` }])
   const metadata = JSON.parse(await convert(t, HANDBOOK, { format: 'json', includeMetadata: true })) as Document
   assert.equal(metadata.pages[0]!.source_url, `https://www.notion.so/${id(1)}`)
@@ -121,6 +121,25 @@ test('the sitemap comes first and gives the order of what pages do not link to',
   const text = await convert(t, { [`A ${id(1)}.html`]: page(1, 'A', ''), [`B ${id(2)}.html`]: page(2, 'B', ''), 'index.html': sitemap })
   assert.equal(text, `# Export-x\n\n#### Workspace details:\n\n- [B ${id(2)}.html](#b)\n- [A ${id(1)}.html](#a)\n\n---\n\n# B\n\n---\n\n# A\n`)
 })
+
+/** TABLE of archives without a sitemap: page → pages that it links to; the order that a reader expects. */
+const ORDERS: [what: string, pages: Record<string, string[]>, order: string[]][] = [
+  ['a link back leads no further than the way there', { 'Aardvark.html': [], 'Home.html': ['Home/B.html', 'Home/A.html'], 'Home/A.html': [], 'Home/B.html': ['Home.html'], 'Zed.html': [] }, ['Home', 'B', 'A', 'Aardvark', 'Zed']],
+  ['pages in one folder', { 'Home.html': ['z.html', 'y.html'], 'Orphan.html': [], 'y.html': ['Home.html'], 'z.html': ['Home.html'] }, ['Home', 'z', 'y', 'Orphan']],
+  ['the nearest link counts', { 'Home.html': ['Home/Zed.html', 'Other.html'], 'Home/Zed.html': ['Home/Zed/Deep.html'], 'Home/Zed/Deep.html': ['Other.html'], 'Other.html': [] }, ['Home', 'Zed', 'Deep', 'Other']],
+  ['a sub-page stands under its own page, whoever names it first', { 'A.html': ['B/C.html', 'B.html'], 'B.html': ['B/C.html'], 'B/C.html': [] }, ['A', 'B', 'C']],
+]
+
+for (const [what, pages, order] of ORDERS) {
+  test(`order: ${what}`, async (t) => {
+    const entries = Object.entries(pages).map(([path, links], i) => {
+      const up = '../'.repeat(path.split('/').length - 1)
+      return [path, page(i + 1, path.replace(/^.*\/|\.html$/g, ''), links.map((to) => `<p><a href="${up}${to}">x</a></p>`).join(''))]
+    })
+    const text = await convert(t, Object.fromEntries(entries))
+    assert.deepEqual([...text.matchAll(/^# (.*)$/gm)].map((match) => match[1]), order)
+  })
+}
 
 test('names that macOS repacked, or that the exporter encoded twice, are found', async (t) => {
   const text = await convert(t, {

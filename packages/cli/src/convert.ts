@@ -38,6 +38,7 @@ export const command: Command = {
     const folder = output !== undefined && isFolder(output) ? output : undefined
     if (files.length > 1 && folder === undefined) throw new SetupError('Several files need a folder for their documents: -o FOLDER/.')
 
+    const names = new Names()
     for (const path of files) {
       const kind = kindOf(path)
       const scratch = mkdtempSync(join(tmpdir(), 'tollmark-'))
@@ -46,7 +47,7 @@ export const command: Command = {
       try {
         await convertOne({ path, kind, format, includeMetadata: metadata, scratch: join(scratch, 'work'), output: document }, bar.show)
         bar.clear()
-        if (folder !== undefined) await keepInFolder(path, kind, document, folder, format)
+        if (folder !== undefined) await keepInFolder(path, kind, document, folder, format, names)
         else if (output !== undefined) keep(document, output)
         else await pipeline(createReadStream(document), process.stdout, { end: false })
       } finally {
@@ -90,10 +91,22 @@ function kindOf(path: string): FileKind {
   return kind
 }
 
-async function keepInFolder(path: string, kind: FileKind, document: string, folder: string, format: Format): Promise<void> {
+async function keepInFolder(path: string, kind: FileKind, document: string, folder: string, format: Format, taken: Names): Promise<void> {
   mkdirSync(folder, { recursive: true })
   if (kind === 'zip') await extractAssets(path, folder)
-  keep(document, join(folder, basename(path, extname(path)) + EXTENSIONS[format]))
+  keep(document, join(folder, taken.next(basename(path, extname(path))) + EXTENSIONS[format]))
+}
+
+/** Names for the documents of one call: two exports of the same name get one each. */
+class Names {
+  readonly #taken = new Set<string>()
+
+  next(wanted: string): string {
+    let name = wanted
+    for (let n = 2; this.#taken.has(name.toLowerCase()); n++) name = `${wanted}-${n}`
+    this.#taken.add(name.toLowerCase())
+    return name
+  }
 }
 
 /** Puts the finished document in its place at once, so that nobody sees half of one. */

@@ -12,8 +12,10 @@ import type { Depth } from './tree.ts'
 /** Columns, synced blocks, indented children, unknown containers: their children, in order. */
 const readChildren: BlockReader = (element, flow) => void flow.read(element.children)
 
-/** A paragraph; children that Notion indents below it follow it. An empty one shows nothing, but parts lists. */
+/** A paragraph; children that Notion indents below it follow it. One without words shows nothing, but parts lists. */
 const readParagraph: BlockReader = (element, flow) => {
+  const hasWords = element.children.some((node) => (typeof node === 'string' ? node.trim() !== '' : !BLOCKS.has(node.name)))
+  if (!hasWords) flow.part()
   if (!flow.read(element.children)) flow.part()
 }
 

@@ -69,7 +69,7 @@ const HEAD = 4096
 export function looksLikeHtml(bytes: Uint8Array, fileName = ''): boolean {
   const head = new TextDecoder(marked(bytes) ?? 'latin1').decode(bytes.subarray(0, HEAD))
   if (bytes.length === 0 || DISGUISED.test(head)) return false
-  return MARKUP.test(skipProlog(head)) || (/\.html?$/i.test(fileName) && !BINARY.test(head))
+  return MARKUP.test(skipProlog(head)) || (/\.html?$/i.test(fileName) && /<[a-z!/]/i.test(head) && !BINARY.test(head))
 }
 
 /** What follows white space, an XML declaration and comments. A comment that does not end in the head is passed over as if it were none. */

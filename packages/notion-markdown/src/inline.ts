@@ -36,26 +36,26 @@ export function readInline(nodes: readonly Node[], links: Links): Run[] {
 }
 
 /**
- * Reads the cell of a database or a page's property: like other inline content, but several values in a row
- * (options, people, files, relations), which the exporter writes without anything between them, are parted by `, `.
+ * Reads the cell of a database or a page's property. Where it holds nothing but values of one kind (options, people, files,
+ * relations), which the exporter writes without anything between them, they are parted by `, `.
+ *
+ * @param isText whether the property is text, in which links are links and no relations
  */
-export function readValues(nodes: readonly Node[], links: Links): Run[] {
-  const runs: Run[] = []
-  let last: Element | null = null
-  for (const node of nodes) {
-    const value = typeof node === 'string' ? null : node
-    if (last && value && isValue(last) && isValue(value) && last.name === value.name) runs.push(plain(', '))
-    read(node, { marks: 0, link: null }, links, runs)
-    last = value
-  }
-  return runs
+export function readValues(nodes: readonly Node[], isText: boolean, links: Links): Run[] {
+  const inner = nodes.filter((node) => textContent(node).trim() !== '')
+  const kind = kindOf(inner[0])
+  if (kind === null || (kind === 'a' && isText) || inner.some((node) => kindOf(node) !== kind)) return readInline(nodes, links)
+  return inner.flatMap((node, i) => (i === 0 ? readInline([node], links) : [plain(', '), ...readInline([node], links)]))
 }
 
-/** Whether an element of a cell is one value of several. */
-function isValue(element: Element): boolean {
-  if (element.name === 'a') return true
-  if (element.name !== 'span') return false
-  return hasClass(element, 'selected-value') || hasClass(element, 'status-value') || hasClass(element, 'user') || element.attributes.includes('margin-right')
+/** TABLE of what a cell may hold several of: a class of its element, or what its style says. */
+const VALUES = ['selected-value', 'status-value', 'user', 'margin-right']
+
+/** The kind of value that an element is, or null. */
+function kindOf(node: Node | undefined): string | null {
+  if (node === undefined || typeof node === 'string') return null
+  if (node.name === 'a') return 'a'
+  return node.name === 'span' ? (VALUES.find((value) => node.attributes.includes(value)) ?? null) : null
 }
 
 /** Text without marks. */

@@ -2,7 +2,7 @@
 
 /** A file that a page shows or links to. */
 export interface Asset {
-  /** Relative to the archive's root, percent-encoded once, as the document links it. */
+  /** Relative to the archive's root, as it is stored there: not percent-encoded, as links to it are. */
   path: string
   kind: 'image' | 'file'
   in_archive: boolean
@@ -113,7 +113,7 @@ export class Links {
     if (!this.#seen.has(url)) {
       this.#seen.add(url)
       const isPage = kind === 'file' && /\.html?$/i.test(bare)
-      if (!isPage) this.assets.push({ path: url, kind, in_archive: stored !== undefined })
+      if (!isPage) this.assets.push({ path: stored ?? bare, kind, in_archive: stored !== undefined })
       if (this.#archive && stored === undefined) {
         this.warnings.push({ code: isPage ? 'page_missing' : 'asset_missing', detail: `"${bare}" is not in the archive.` })
       }

@@ -2,7 +2,7 @@
 import { Pieces } from './pieces.ts'
 import { longestRun, writeInline } from './phrasing.ts'
 import { writeSummary } from './summary.ts'
-import { plainText, type Block, type Blockquote, type Code, type Details, type Inline, type List, type ListItem, type MathBlock, type Root, type Table } from './tree.ts'
+import { plainText, type Block, type Blockquote, type Code, type Details, type List, type ListItem, type MathBlock, type Root, type Table } from './tree.ts'
 
 /** A heading of the document, in its order. */
 export interface Outline {
@@ -53,7 +53,7 @@ class Writer {
         this.#lines(writeInline(block.children, inItem ? 'item' : 'paragraph'), prefix)
         break
       case 'heading':
-        this.outline.push(outlineOf(block.id, block.children))
+        this.outline.push({ id: block.id, text: plainText(block.children) })
         this.text.add(`${'#'.repeat(block.depth)} ${writeInline(block.children, 'heading')}`)
         break
       case 'list':
@@ -159,7 +159,7 @@ class Writer {
   }
 
   #details(details: Details, prefix: string): void {
-    if (details.depth !== null) this.outline.push(outlineOf(details.id, details.summary))
+    if (details.depth !== null) this.outline.push({ id: details.id, text: plainText(details.summary) })
     this.text.add('<details>')
     this.#newline(prefix, false)
     this.text.add(`<summary>${writeSummary(details.summary, details.depth)}</summary>`)
@@ -170,11 +170,6 @@ class Writer {
     }
     this.text.add('</details>')
   }
-}
-
-/** A heading as GitHub sees it when it makes the slug: a line break leaves nothing. */
-function outlineOf(id: string | null, children: readonly Inline[]): Outline {
-  return { id, text: plainText(children, '') }
 }
 
 const EMPTY: Block = { type: 'paragraph', children: [] }

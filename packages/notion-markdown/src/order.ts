@@ -18,43 +18,59 @@ export interface Placed {
  * Orders pages.
  *
  * A page belongs to the one whose folder it lies in (`A h.html` owns what is in `A h/`), where that one links to it; else
- * to the first that links to it. Pages in a cycle are entered by path.
+ * to the one that links to it nearest to where the document begins. Pages without links in or out come last.
  *
  * @param sitemap the index of the sitemap, which comes first and is nobody's parent; −1 if there is none
  */
 export function orderPages(pages: readonly Linked[], sitemap: number): Placed[] {
   const owners = ownersOf(pages)
   const linksOf = pages.map((page) => new Set(page.links))
-  const claimed = owners.map((owner, page) => owner >= 0 && linksOf[owner]!.has(page))
-  const linked = new Set(pages.flatMap((page) => page.links))
-  const byPath = pages.map((_, page) => page).sort((a, b) => (pages[a]!.path < pages[b]!.path ? -1 : 1))
-  const placed: Placed[] = []
+  /** The page that a page stands under whoever else links to it, or −1. */
+  const claims = owners.map((owner, page) => (owner >= 0 && linksOf[owner]!.has(page) ? owner : -1))
+  const children: number[][] = pages.map(() => [])
   const seen = new Set<number>()
+  const placed: Placed[] = []
 
-  const visit = (root: number) => {
+  /** Adds a page and everything that it leads to: found by breadth, so that the nearest link counts, and placed by depth. */
+  const add = (root: number) => {
     if (seen.has(root)) return
-    const open = [{ page: root, at: 0 }]
     seen.add(root)
-    placed.push({ page: root, parent: root === sitemap ? -1 : owners[root]! })
-    while (open.length > 0) {
-      const top = open[open.length - 1]!
-      const next = pages[top.page]!.links[top.at++]
-      if (next === undefined) open.pop()
-      else if (!seen.has(next) && (owners[next] === top.page || !claimed[next])) {
+    const found = [root]
+    for (const page of found) {
+      for (const next of linksOf[page]!) {
+        if (seen.has(next) || (claims[next] !== -1 && claims[next] !== page)) continue
         seen.add(next)
-        const owner = owners[next]!
-        placed.push({ page: next, parent: owner >= 0 || top.page === sitemap ? owner : top.page })
-        open.push({ page: next, at: 0 })
+        children[page]!.push(next)
+        found.push(next)
       }
+    }
+    const open: Placed[] = [{ page: root, parent: root === sitemap ? -1 : owners[root]! }]
+    for (let top = open.pop(); top; top = open.pop()) {
+      placed.push(top)
+      const parent = top.page
+      for (const page of children[parent]!.toReversed()) open.push({ page, parent: parent === sitemap ? owners[page]! : parent })
     }
   }
 
-  if (sitemap >= 0) visit(sitemap)
-  const top = byPath.filter((page) => owners[page]! < 0)
-  for (const page of top) if (!linked.has(page)) visit(page)
-  for (const page of top) visit(page)
-  for (const page of byPath) visit(page)
+  if (sitemap >= 0) add(sitemap)
+  const byPath = pages.map((_, page) => page).sort((a, b) => (pages[a]!.path < pages[b]!.path ? -1 : 1))
+  const leading = byPath.filter((page) => owners[page]! < 0 && pages[page]!.links.length > 0)
+  const entered = enteredFrom(pages, owners)
+  for (const page of leading) if (!entered.has(page)) add(page)
+  for (const page of leading) add(page)
+  for (const page of byPath) add(page)
   return placed
+}
+
+/** The pages to which one leads that does not lie in their folders: no page is entered through its own sub-pages. */
+function enteredFrom(pages: readonly Linked[], owners: readonly number[]): Set<number> {
+  const entered = new Set<number>()
+  pages.forEach((page, from) => {
+    let root = from
+    while (owners[root]! >= 0) root = owners[root]!
+    for (const to of page.links) if (to !== root && to !== from) entered.add(to)
+  })
+  return entered
 }
 
 /** For each page the nearest one above it in the folders, or −1. */

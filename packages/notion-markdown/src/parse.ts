@@ -70,6 +70,8 @@ export function parseHtml(source: string): Element {
     const attributes = html.slice(lt + 1 + match[0].length, end)
     const unseen = UNSEEN.get(name)
     if (unseen) {
+      // Of a drawing the class is kept: in a table's head it is all that tells a property's type.
+      if (name === 'svg') tree.leaf(name, attributes)
       if (!attributes.endsWith('/')) at = from = afterMatch(html, unseen, at)
       continue
     }
@@ -113,6 +115,11 @@ class Tree {
   /** An equation, as an element `math` that holds its TeX. */
   equation(tex: string): void {
     this.#target.children.push({ name: 'math', attributes: '', children: [tex] })
+  }
+
+  /** An element without content. */
+  leaf(name: string, attributes: string): void {
+    this.#target.children.push({ name, attributes, children: [] })
   }
 
   start(name: string, attributes: string): void {

@@ -29,6 +29,8 @@ export interface Draft {
   spans: { from: number; to: number }[]
   /** From … to of whole links, their text included. In order. */
   links: { from: number; to: number }[]
+  /** Whether what was typed last ends in an address that GFM makes a link. */
+  endsInAddress: boolean
 }
 
 const HAS_SPECIAL = /[\\`*_[\]<&~$|!]/
@@ -49,7 +51,7 @@ export function writeInline(nodes: readonly Inline[], place: Place): string {
     const value = only!.value
     if (!HAS_SPECIAL.test(value) && !value.includes('\n') && place !== 'heading' && (place === 'cell' || !BLOCK_START.test(value))) return value
   }
-  const draft: Draft = { text: '', place, texts: [], marks: [], spans: [], links: [] }
+  const draft: Draft = { text: '', place, texts: [], marks: [], spans: [], links: [], endsInAddress: false }
   write(nodes, draft, false)
   return escapeLine(draft)
 }
@@ -61,17 +63,21 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
         writeText(node.value, draft, linked)
         break
       case 'break':
-        // Headings and cells are one line of Markdown each.
-        if (draft.place === 'heading' || draft.place === 'cell') writeSpan('<br>', draft)
-        else draft.text += '\\\n'
+        // Cells and headings are one line of Markdown each; for a heading there is no break at all.
+        if (draft.place === 'cell') writeSpan('<br>', draft)
+        else if (draft.place === 'heading') draft.text += ' '
+        // GFM would take the backslash for a part of an address in front of it.
+        else draft.text += draft.endsInAddress ? ' \\\n' : '\\\n'
         break
       case 'inlineCode':
-        writeSpan(fenced(node.value, '`'), draft)
+        if (isMisread(node.value, draft.place, linked)) {
+          draft.text += '<code>'
+          writeText(node.value, draft, linked)
+          draft.text += '</code>'
+        } else writeSpan(fenced(node.value, '`'), draft)
         break
       case 'inlineMath':
-        // Two equations in a row would share their `$`.
-        if (draft.text.endsWith('$') && draft.spans[draft.spans.length - 1]?.to === draft.text.length) draft.text += ' '
-        writeSpan(fenced(node.value, '$'), draft)
+        writeSpan(fenced(draft.place === 'cell' ? withoutEscapedPipes(node.value) : node.value, '$'), draft)
         break
       case 'underline':
         draft.text += '<u>'
@@ -110,10 +116,13 @@ function writeMark(children: readonly Inline[], type: Mark['type'], draft: Draft
   draft.text += char.repeat(length)
 }
 
+const ADDRESS = /(?:https?:\/\/|www\.)[^\s<]*$/i
+
 function writeText(source: string, draft: Draft, linked: boolean): void {
   const from = draft.text.length
   draft.text += source.includes('\n') ? source.replaceAll('\n', ' ') : source
   draft.texts.push({ from, to: draft.text.length, linked })
+  draft.endsInAddress = !linked && ADDRESS.test(source.slice(source.lastIndexOf(' ') + 1))
 }
 
 function writeSpan(text: string, draft: Draft): void {
@@ -121,6 +130,15 @@ function writeSpan(text: string, draft: Draft): void {
   // A cell ends at a pipe wherever it stands; GFM takes the backslash away before it reads the cell (GFM 4.10).
   draft.text += draft.place === 'cell' && text.includes('|') ? text.replaceAll('|', '\\|') : text
   draft.spans.push({ from, to: draft.text.length })
+  draft.endsInAddress = false
+}
+
+/**
+ * Whether code would not survive between backticks: a cell takes the backslash before a pipe away (GFM 4.10), and a block that begins with
+ * `[…]:` is a definition whatever the brackets belong to (CommonMark 4.7).
+ */
+function isMisread(code: string, place: Place, linked: boolean): boolean {
+  return (place === 'cell' && /(?<!\\)(?:\\\\)*\\\|/.test(code)) || (linked && code.includes(']:'))
 }
 
 /** Code or TeX between runs of `char` that are longer than any inside (CommonMark 6.1). */
@@ -130,6 +148,11 @@ function fenced(value: string, char: '`' | '$'): string {
   const edge = value.startsWith(char) || value.endsWith(char) || (value.startsWith(' ') && value.endsWith(' '))
   const pad = edge ? ' ' : ''
   return `${fence}${pad}${value}${pad}${fence}`
+}
+
+/** TeX for a cell, which would take the backslash of `\|` away: its other name. */
+function withoutEscapedPipes(tex: string): string {
+  return tex.includes('\\|') ? tex.replace(/\\(.)/gs, (pair, char) => (char === '|' ? '\\Vert ' : pair)) : tex
 }
 
 /** The length of the longest run of `char` in `value`. */

@@ -125,7 +125,11 @@ function join(runs: Run[]): Run[] {
     const last = out[out.length - 1]
     if (last && run.kind === 'text' && last.kind === 'text' && run.marks === last.marks && same(run.link, last.link)) {
       out[out.length - 1] = { ...last, value: last.value + run.value }
-    } else out.push(run)
+    } else {
+      // Two equations in a row would share their `$`.
+      if (last?.kind === 'math' && run.kind === 'math') out.push({ kind: 'text', value: ' ', marks: last.marks & run.marks, link: same(last.link, run.link) ? run.link : null })
+      out.push(run)
+    }
   }
   for (let i = 0; i < out.length; i++) {
     const run = out[i]!

@@ -113,14 +113,14 @@ export interface Root {
   children: Block[]
 }
 
-/** The text of inline nodes as a reader sees it, without marks, lines parted by `newline`. */
-export function plainText(nodes: readonly Inline[], newline = ' '): string {
+/** The text of inline nodes as a reader sees it, without marks; a line break is a space. */
+export function plainText(nodes: readonly Inline[]): string {
   let text = ''
   for (const node of nodes) {
-    if (node.type === 'break') text += newline
+    if (node.type === 'break') text += ' '
     else if (node.type === 'image') text += node.alt
     else if ('value' in node) text += node.value
-    else text += plainText(node.children, newline)
+    else text += plainText(node.children)
   }
   return text
 }

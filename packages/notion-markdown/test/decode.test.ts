@@ -67,9 +67,9 @@ const KINDS: [name: string, bytes: Uint8Array, fileName: string | undefined, isH
   ['markup with a zero byte in it', utf8('<p>a\0b</p>'), undefined, true],
   ['a fragment that starts with words, by its name', utf8('Hello <b>you</b>'), 'page.HTML', true],
   ['a fragment that starts with a long comment, by its name', utf8(`<!-- ${'x'.repeat(5000)}`), 'page.htm', true],
-  ['words only, by their name', utf8('Hello'), 'page.html', true],
-  ['words with controls that word processors leave, by their name', utf8('a\u000bb\u001bc'), 'page.html', true],
-  ['latin1, by its name', raw('Stra\xdfe'), 'page.html', true],
+  ['words only, called HTML', utf8('Hello, 3 < 4'), 'page.html', false],
+  ['words with controls that word processors leave, by their name', utf8('a\u000bb\u001bc<br>'), 'page.html', true],
+  ['latin1, by its name', raw('Stra\xdfe<br>'), 'page.html', true],
   ['words only', utf8('Hello <b>you</b>'), 'notes.txt', false],
   ['Markdown', utf8('# Title\n\n<p>'), 'page.md', false],
   ['SVG', utf8('<?xml version="1.0"?><svg xmlns="x">'), 'image.svg', false],
@@ -83,7 +83,7 @@ const KINDS: [name: string, bytes: Uint8Array, fileName: string | undefined, isH
   ['ZIP called HTML', raw('PK\x03\x04\x14\0'), 'page.html', false],
   ['UTF-16 without a mark', utf16le('<html>'), 'page.html', false],
   ['nothing', raw(''), 'page.html', false],
-  ['space', utf8('  \n'), 'page.html', true],
+  ['space', utf8('  \n'), 'page.html', false],
 ]
 
 for (const [name, bytes, fileName, isHtml] of KINDS) {

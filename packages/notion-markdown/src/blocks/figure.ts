@@ -27,7 +27,7 @@ function readCallout(element: Element, flow: Flow): void {
   const children = flow.inside(element.children.filter((node) => node !== frame))
   if (icon !== '') {
     const [first] = children
-    if (first?.type === 'paragraph') children[0] = { type: 'paragraph', children: [{ type: 'text', value: `${icon} ` }, ...first.children] }
+    if (first?.type === 'paragraph' && first.children[0]?.type !== 'image') children[0] = { type: 'paragraph', children: [{ type: 'text', value: `${icon} ` }, ...first.children] }
     else children.unshift({ type: 'paragraph', children: [{ type: 'text', value: icon }] })
   }
   if (children.length > 0) flow.add({ type: 'blockquote', children })

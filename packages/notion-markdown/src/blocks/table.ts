@@ -1,4 +1,4 @@
-import { attribute, hasClass, type Element } from '../html.ts'
+import { attribute, find, hasClass, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
 import { readValues } from '../inline.ts'
 import { nest } from '../runs.ts'
@@ -8,10 +8,10 @@ import type { Inline, TableCell, TableRow } from '../tree.ts'
 export function readTable(element: Element, flow: Flow): void {
   const rows = rowsOf(element, 0)
   if (rows.length === 0) return
-  const isDatabase = hasClass(element, 'collection-content')
+  const isText = hasClass(element, 'collection-content') ? cellsOf(rows[0]!.row).map(holdsText) : null
   const cells = rows.map(({ row, inHead }) => ({
     inHead,
-    cells: cellsOf(row).map((cell) => (isDatabase ? nest(readValues(cell.children, flow.links)) : flow.inline(cell.children))),
+    cells: cellsOf(row).map((cell, i) => (isText ? nest(readValues(cell.children, isText[i] === true, flow.links)) : flow.inline(cell.children))),
   }))
   const width = cells.reduce((most, row) => Math.max(most, row.cells.length), 0)
   if (width === 0) return
@@ -26,8 +26,13 @@ export function readProperties(element: Element, flow: Flow): { name: string; va
     const cells = cellsOf(row)
     const [name, value] = cells
     if (!name) return []
-    return [{ name: plainCell(flow.inline(name.children)), value: value ? nest(readValues(value.children, flow.links)) : [] }]
+    return [{ name: plainCell(flow.inline(name.children)), value: value ? nest(readValues(value.children, hasClass(row, 'property-row-text'), flow.links)) : [] }]
   })
+}
+
+/** Whether a database's column holds text; only the drawing in its head tells. */
+function holdsText(head: Element): boolean {
+  return find(head, 3, (below) => below.name === 'svg' && (hasClass(below, 'typesText') || hasClass(below, 'typesTitle'))) !== undefined
 }
 
 /** A row of `width` cells. */

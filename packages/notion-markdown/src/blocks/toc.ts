@@ -14,7 +14,7 @@ export function readTableOfContents(element: Element, flow: Flow): void {
     const text = link ? flow.inline(link.children) : []
     if (!link || text.length === 0) continue
     // Toggle headings carry no id, so the entry names its heading's text as well.
-    const url = placeOfBlock((attribute(link, 'href') ?? '').replace(/^#/, ''), plainText(text, ''))
+    const url = placeOfBlock((attribute(link, 'href') ?? '').replace(/^#/, ''), plainText(text))
     const indent = Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0)
     while (lists.length > 1 && lists[lists.length - 1]!.indent > indent) lists.pop()
     let open = lists[lists.length - 1]!

@@ -64,10 +64,12 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
           break
         case ']': {
           const open = brackets.pop()
-          // `[text](address)`, and a definition at the start of a block; other pairs mean nothing in a document without definitions.
-          if (open !== undefined && (next === '(' || (next === ':' && open === 0))) escapes[open] = 1
-          // In a link's text brackets must pair up (CommonMark 6.3).
-          if (open === undefined && linked) escapes[at] = 1
+          // `[text](address)` and definitions; other pairs mean nothing in a document without definitions.
+          const means = open !== undefined && (next === '(' || (next === ':' && isDefinition(text, open, at, place)))
+          // An outer bracket would take the place of one that is escaped; in a link's text brackets must pair up (CommonMark 6.3).
+          const isOutermost = next === ':' || brackets.length === 0
+          if (means && (isOutermost || linked)) escapes[open] = 1
+          if ((means && !isOutermost) || (linked && (means || open === undefined))) escapes[at] = 1
           break
         }
       }
@@ -79,9 +81,20 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   }
   for (const char of ['*', '_', '~']) escapeRuns(runs[char]!, char, draft, typed, tagged, escapes)
   escapeBackticks(runs['`']!, draft, typed, escapes)
-  const hasMath = draft.spans.some((span) => text[span.from] === '$')
+  const hasMath = holds(draft, '$')
   if (dollars.length > 1 || hasMath) for (const at of dollars) escapes[at] = 1
   return typed
+}
+
+/** What makes the rest of a definition: an address, and at most a title (CommonMark 4.7). */
+const DEFINED = /[ \t]*\n?[ \t]*(?:<[^<>\n]*>|[^\s<]\S*)[ \t]*(?:$|\n|["'(])/y
+
+/** Whether `[…]:` would define a link (where a block begins) or a footnote (where any line does). */
+function isDefinition(text: string, open: number, close: number, place: Draft['place']): boolean {
+  if (!isLineStart(text, open, place)) return false
+  if (text[open + 1] === '^') return true
+  DEFINED.lastIndex = close + 2
+  return open === 0 && DEFINED.test(text)
 }
 
 function isLineStart(text: string, at: number, place: Draft['place']): boolean {
@@ -116,7 +129,10 @@ function escapeRuns(starts: readonly number[], char: string, draft: Draft, typed
   for (let i = 0; i < starts.length; i++) {
     const opens = (roles[i]! & OPENS) !== 0 && (beside || lastCloser > i)
     const closes = (roles[i]! & CLOSES) !== 0 && (beside || firstOpener < i)
-    if (opens || closes) escapes.fill(1, starts[i], endOfRun(draft.text, char, starts[i]!, typed))
+    const end = endOfRun(draft.text, char, starts[i]!, typed)
+    // Beside a mark of the writer's they would run together, whatever they are by themselves.
+    const touches = draft.text[end] === char || draft.text[starts[i]! - 1] === char
+    if (opens || closes || touches) escapes.fill(1, starts[i], end)
   }
 }
 
@@ -130,13 +146,20 @@ function roleOf(text: string, char: string, from: number, to: number): number {
     if (char === '_' ? left && (!right || before === 'punctuation') : left) role |= OPENS
     if (char === '_' ? right && (!left || after === 'punctuation') : right) role |= CLOSES
   }
+  // Beside a mark of another kind micromark asks for less than CommonMark does.
+  if ('*_~'.includes(text[to] || ' ')) role |= OPENS
+  if ('*_~'.includes(text[from - 1] || ' ')) role |= CLOSES
   return role
+}
+
+/** Whether code, equations or addresses of the writer's hold `char`, with which one that was typed could pair. */
+function holds(draft: Draft, char: string): boolean {
+  return draft.spans.some((span) => draft.text.slice(span.from, span.to).includes(char))
 }
 
 /** A run of backticks opens code only where another of the same length follows. */
 function escapeBackticks(starts: readonly number[], draft: Draft, typed: Uint8Array, escapes: Uint8Array): void {
   if (starts.length === 0) return
-  const hasCode = draft.spans.some((span) => draft.text[span.from] === '`')
-  if (starts.length === 1 && !hasCode) return
+  if (starts.length === 1 && !holds(draft, '`')) return
   for (const from of starts) escapes.fill(1, from, endOfRun(draft.text, '`', from, typed))
 }

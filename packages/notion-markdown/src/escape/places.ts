@@ -35,13 +35,17 @@ function escapeLineStart(draft: Draft, typed: Uint8Array, from: number, end: num
   if (/[*~`[]/.test(first) && !typed[from]) return
   if (first === '~' && text.startsWith('~~~', from)) {
     // A fence; each tilde, because two of them could still strike out.
-    for (let at = from; text[at] === '~'; at++) escapes[at] = 1
+    for (let at = from; typed[at] === 1 && text[at] === '~'; at++) escapes[at] = 1
     return
   }
   if (!/[#>+\-*_=\d`:|[]/.test(first)) return
   // The `\` of a hard break is not part of what the line says.
   const line = text.slice(from, text[end - 1] === '\\' && text[end] === '\n' ? end - 1 : end)
-  if (isDivider(line)) escapes[from] = 1
+  // In an item, the list's own sign stands in front.
+  if (isDivider(line, place === 'item' && from === 0 ? 1 : 3)) {
+    // All of its first run: what is left of `___` could still close emphasis.
+    for (let at = from; at === from || (text[at] === first && typed[at] === 1); at++) escapes[at] = 1
+  }
   for (const row of LINE_STARTS) {
     if (!row.first.test(first)) continue
     if (row.only === 'item' ? place !== 'item' || from > 0 : row.only !== undefined && (row.only === 'first') !== (from === 0)) continue
@@ -50,8 +54,8 @@ function escapeLineStart(draft: Draft, typed: Uint8Array, from: number, end: num
   }
 }
 
-/** Three or more of one sign, blanks between (CommonMark 4.1). */
-function isDivider(line: string): boolean {
+/** `least` or more of one sign, blanks between (CommonMark 4.1). */
+function isDivider(line: string, least: number): boolean {
   const sign = line[0]!
   if (!'-*_'.includes(sign)) return false
   let count = 0
@@ -59,7 +63,7 @@ function isDivider(line: string): boolean {
     if (char === sign) count++
     else if (char !== ' ' && char !== '\t') return false
   }
-  return count >= 3
+  return count >= (sign === '_' ? 3 : least)
 }
 
 /** A heading's own `#`s at its end would be taken for a closing sequence (CommonMark 4.2). */
@@ -70,6 +74,8 @@ export function escapeClosingSequence(draft: Draft, escapes: Uint8Array): void {
   if (from < text.length && (from === 0 || text[from - 1] === ' ' || text[from - 1] === '\t')) escapes[from] = 1
 }
 
+/** How an address begins. */
+const ADDRESS = /https?:\/\/|www\./gi
 const AUTOLINK = /(?:https?:\/\/|www\.)[^\s<]+/gi
 const AUTOLINK_TRAIL = '!"\'*,.:;?_~)'
 
@@ -81,7 +87,7 @@ export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
   const { text } = draft
   if (!/https?:\/\/|www\./i.test(text)) return
   // What of the writer's own an address must not swallow, besides backslashes.
-  const points = [...draft.marks.flatMap((mark) => [mark.open, mark.close]), ...draft.spans.map((span) => span.from)].sort((a, b) => a - b)
+  const points = [...draft.marks.flatMap((mark) => [mark.open, mark.close]), ...draft.spans.map((span) => span.from), ...draft.links.map((link) => link.from)].sort((a, b) => a - b)
   // Addresses in code, equations and links are none of GFM's business.
   const own = [...draft.spans, ...draft.links].sort((a, b) => a.from - b.from)
   let point = 0
@@ -89,7 +95,8 @@ export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
   AUTOLINK.lastIndex = 0
   for (let match = AUTOLINK.exec(text); match; match = AUTOLINK.exec(text)) {
     const from = match.index
-    let to = from + match[0].length
+    const end = from + match[0].length
+    let to = end
     while (AUTOLINK_TRAIL.includes(text[to - 1]!)) to--
     while (next < own.length && own[next]!.to <= from) next++
     if (next < own.length && own[next]!.from <= from) {
@@ -97,7 +104,11 @@ export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
       continue
     }
     while (point < points.length && points[point]! <= from) point++
-    const swallows = (point < points.length && points[point]! < to) || escapes.subarray(from, to).includes(1)
-    if (swallows) escapes[from + (match[0].toLowerCase().startsWith('www') ? 3 : match[0].indexOf(':'))] = 1
+    const swallows = (point < points.length && points[point]! < to) || escapes.subarray(from, end + 1).includes(1)
+    if (!swallows) continue
+    // Each address in what would have been one, up to what is the writer's own.
+    const limit = Math.min(end, own[next]?.from ?? end)
+    for (const { 0: start, index } of text.slice(from, limit).matchAll(ADDRESS)) escapes[from + index + (start[0]!.toLowerCase() === 'w' ? 3 : start.indexOf(':'))] = 1
+    AUTOLINK.lastIndex = limit
   }
 }
