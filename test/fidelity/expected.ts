@@ -110,8 +110,10 @@ class Reader {
   #p(element: Element, depth: number): void {
     const runs = readRuns(element.childNodes)
     if (!isBlank(runs)) this.#paragraph(runs, depth)
-    // A blank line that somebody typed parts two lists; the attribute-less remains of a `<p>` cut in two do not.
-    else if (element.attrs.length > 0 && !hasClass(element, 'page-description')) for (const at of this.#open.keys()) if (at >= depth) this.#open.delete(at)
+    // A blank line that somebody typed (a lone newline) parts two lists; the remains of a `<p>` cut in two have no attributes.
+    else if (element.attrs.length === 0 || hasClass(element, 'page-description')) return
+    else if (element.childNodes.length === 0) this.#unsure(depth)
+    else for (const at of this.#open.keys()) if (at >= depth) this.#open.delete(at)
   }
 
   #list(element: Element, depth: number): void {
