@@ -19,14 +19,21 @@ import { linger } from './linger.ts'
 import type { RawHandler } from './listen.ts'
 import type { Log } from './log.ts'
 import { accountRoutes } from './manage/accounts.ts'
+import { credentialRoutes } from './manage/credentials.ts'
+import { keyRoutes } from './manage/keys.ts'
+import { requestRoutes } from './manage/requests.ts'
 import { tokenRoutes } from './manage/tokens.ts'
+import { usageRoutes } from './manage/usage.ts'
 import { describeApi, allowedMethods } from './openapi.ts'
+import type { Proxy } from './proxy/open.ts'
 import { StoreError } from './store/error.ts'
 import type { Store } from './store/open.ts'
 
 export interface AppParts extends ConvertParts {
   log: Log
   health: Health
+  /** What the management routes change of the proxy. */
+  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
   /** Takes `/proxy` on the raw request, before anything else looks at it. */
   proxy?: RawHandler | undefined
 }
@@ -45,7 +52,7 @@ const STORE_RETRY = 5
 
 /** Builds the listener of the HTTP server. */
 export function app(parts: AppParts): RawHandler {
-  const { store, plans, clock, log, health, proxy } = parts
+  const { store, plans, clock, log, health, proxied, proxy } = parts
   const api = newApi()
 
   api.use(async (c, next) => {
@@ -62,6 +69,10 @@ export function app(parts: AppParts): RawHandler {
   api.route('/', convertRoutes(parts))
   api.route('/', tokenRoutes(store, clock))
   api.route('/', accountRoutes(store, plans, clock))
+  api.route('/', keyRoutes(store, proxied.keys, clock))
+  api.route('/', usageRoutes(store, clock))
+  api.route('/', requestRoutes(store, clock))
+  api.route('/', credentialRoutes(store, proxied, clock))
   describeApi(api)
 
   api.notFound((c) => {

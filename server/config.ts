@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SetupError } from './errors.ts'
+import { readProvidersFile } from './providers-file.ts'
+import type { ProviderEntry } from './providers-file.ts'
 import { bytes, choice, duration, integer, json, key256, setting, text, url } from './setting.ts'
 import type { Kind, Setting } from './setting.ts'
 
@@ -23,6 +25,26 @@ const plans: Kind<Plans> = json('JSON such as {"team":{"conversions_per_day":100
   }
   return read
 })
+
+/** TABLE of providers that can be set up by the environment: id → the variable of their credential. */
+export const PROVIDER_CREDENTIALS: Readonly<Record<string, string>> = {
+  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+  vertex: 'GOOGLE_VERTEX_API_KEY',
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  mistral: 'MISTRAL_API_KEY',
+  groq: 'GROQ_API_KEY',
+  xai: 'XAI_API_KEY',
+  deepseek: 'DEEPSEEK_API_KEY',
+  cohere: 'COHERE_API_KEY',
+  fireworks: 'FIREWORKS_API_KEY',
+  perplexity: 'PERPLEXITY_API_KEY',
+  openrouter: 'OPENROUTER_API_KEY',
+  cerebras: 'CEREBRAS_API_KEY',
+  together: 'TOGETHER_API_KEY',
+  azure: 'AZURE_API_KEY',
+  bedrock: 'AWS_BEARER_TOKEN_BEDROCK',
+}
 
 /** TABLE of areas, each a table of settings: field of `Config` → variable, kind, default, sentence. */
 const areas = {
@@ -66,13 +88,31 @@ const areas = {
     retention: setting('TOLLMARK_RESULT_RETENTION', duration, '24h', 'How long the result of a job is kept.'),
     idempotency: setting('TOLLMARK_IDEMPOTENCY_RETENTION', duration, '24h', 'How long an Idempotency-Key gives the first answer again.'),
   },
+  proxy: {
+    connectTimeout: setting('TOLLMARK_CONNECT_TIMEOUT', duration, '10s', 'How long connecting to a provider may take.'),
+    firstByteTimeout: setting('TOLLMARK_FIRST_BYTE_TIMEOUT', duration, '15m', 'How long a provider may take from the end of a request to the head of its answer.'),
+    idleTimeout: setting('TOLLMARK_IDLE_TIMEOUT', duration, '15m', 'How long an answer may stand still between two of its pieces.'),
+    keepAlive: setting('TOLLMARK_KEEP_ALIVE', duration, '15s', 'How long an unused connection to a provider is kept, where the provider does not say.'),
+    maxBody: setting('TOLLMARK_MAX_BODY', bytes, '64MB', 'The largest request body that is read whole, which is done only where its model has to be known.'),
+    maxOpen: setting('TOLLMARK_MAX_OPEN', integer(1, 1_000_000), '10000', 'Proxied requests that may be under way at once; more are answered 503.'),
+    providers: setting('TOLLMARK_PROVIDERS', text, null, 'A JSON file of providers that are added or changed.'),
+    azureResource: setting('AZURE_RESOURCE_NAME', text, null, 'The Azure resource that AZURE_API_KEY belongs to.'),
+    bedrockRegion: setting('AWS_REGION', text, null, 'The AWS region that AWS_BEARER_TOKEN_BEDROCK is for.'),
+  },
+  credentials: mapValues(PROVIDER_CREDENTIALS, (name) => setting(name, text, null, 'What the proxy presents to this provider.', { secret: true })),
+  upstreams: mapValues(PROVIDER_CREDENTIALS, (_, id) =>
+    setting(`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, url('http:', 'https:'), null, 'Where this provider is reached instead; callers go on naming its own address.'),
+  ),
 } satisfies Record<string, Record<string, Setting<unknown>>>
 
 type Areas = typeof areas
 type Value<S> = S extends Setting<infer T> ? T : never
 
 /** Every setting's value, by area and field. Frozen. */
-export type Config = { readonly [A in keyof Areas]: { readonly [F in keyof Areas[A]]: Value<Areas[A][F]> } }
+export type Config = { readonly [A in keyof Areas]: { readonly [F in keyof Areas[A]]: Value<Areas[A][F]> } } & {
+  /** The rows of the file that TOLLMARK_PROVIDERS names, with their credentials. */
+  readonly customProviders: readonly ProviderEntry[]
+}
 
 /**
  * Reads and checks every setting once. An empty variable counts as unset.
@@ -92,8 +132,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const config = mapValues(areas, (area) => Object.freeze(mapValues(area, read)))
   if (complaints.length > 0) throw new SetupError(complaints.join('\n'))
   // The table's types say what `read` gives for each row; TypeScript cannot follow that through the two loops.
-  const { storage, ...rest } = config as unknown as Config
-  return Object.freeze({ ...rest, storage: Object.freeze({ ...storage, data: resolve(storage.data) }) })
+  const { storage, ...rest } = config as unknown as Omit<Config, 'customProviders'>
+  const customProviders = Object.freeze(rest.proxy.providers === null ? [] : readProvidersFile(rest.proxy.providers, env))
+  return Object.freeze({ ...rest, customProviders, storage: Object.freeze({ ...storage, data: resolve(storage.data) }) })
 }
 
 /** The environment of this process, over what a `.env` file in `folder` sets. */
@@ -122,6 +163,6 @@ function rows(): Setting<unknown>[] {
   return Object.values(areas).flatMap((area) => Object.values<Setting<unknown>>(area))
 }
 
-function mapValues<V, W>(table: Record<string, V>, change: (value: V) => W): Record<string, W> {
-  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, change(value)]))
+function mapValues<V, W>(table: Readonly<Record<string, V>>, change: (value: V, key: string) => W): Record<string, W> {
+  return Object.fromEntries(Object.entries(table).map(([key, value]) => [key, change(value, key)]))
 }

@@ -62,8 +62,10 @@ export function openLog(level: string, destination?: DestinationStream): Log {
   const out: Logger = destination ? pino(options, destination) : pino(options)
   return {
     request: (line) => {
+      const level = line.status >= 500 ? 'error' : 'info'
+      if (!out.isLevelEnabled(level)) return
       const allowed = Object.fromEntries(FIELDS.flatMap((field) => (line[field] === undefined ? [] : [[field, line[field]]])))
-      out[line.status >= 500 ? 'error' : 'info'](allowed, 'request')
+      out[level](allowed, 'request')
     },
     info: (sentence, fields = {}) => out.info(fields, sentence),
     warn: (sentence, fields = {}) => out.warn(fields, sentence),

@@ -5,11 +5,15 @@ import { readPlans } from './accounts/plans.ts'
 import { app } from './app.ts'
 import { environment, readConfig, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
+import { systemClock } from './clock.ts'
 import { openConverters } from './convert/converters.ts'
 import { listen } from './listen.ts'
 import type { RawHandler } from './listen.ts'
+import type { KeyCache } from './keys/cache.ts'
 import { openLog } from './log.ts'
 import type { Log } from './log.ts'
+import { masterKey } from './master-key.ts'
+import { openProxy } from './proxy/open.ts'
 import { sweepRegularly } from './store/blobs/blobs.ts'
 import { folderBlobs } from './store/blobs/folder.ts'
 import { enterInstance } from './store/instance.ts'
@@ -21,6 +25,8 @@ export interface Running extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly store: Store
+  /** The keys that the proxy knows; whoever changes one calls `refresh`. */
+  readonly keys: KeyCache
 }
 
 export interface ServeOptions {
@@ -50,6 +56,7 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
   const scratch = starting.use(openScratch(join(storage.data, 'scratch'), instance.id, living.map((row) => row.id)))
   const blobs = folderBlobs(join(storage.data, 'blobs'))
   starting.use(sweepRegularly(store, blobs, clock, (error) => log.error('expired files cannot be deleted', error)))
+  const proxied = starting.use(await openProxy(config, store, masterKey(storage.masterKey, storage.data), instance.id, systemClock(clock), log))
   const converters = starting.use(openConverters({ ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }))
 
   const health = {
@@ -59,14 +66,14 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
       return readable && !instance.failing() ? [] : ['the store does not answer']
     },
   }
-  const parts = { store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxy }
+  const parts = { store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxied, proxy: proxy ?? proxied.handle }
   const listening = await listen(app(parts), server.host, server.port, server.headersTimeout)
   starting.defer(() => {
     stopping = true
     return listening.close(server.shutdownTimeout)
   })
   const running = starting.move()
-  return { url: listening.url, port: listening.port, store, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return { url: listening.url, port: listening.port, store, keys: proxied.keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
 /** Runs the server until SIGTERM or SIGINT; resolves when everything is closed. @throws SetupError */

@@ -4,7 +4,7 @@
 //
 // The public id finds the record; the secret proves it; the checksum tells a typing error or garbage from a real secret without a
 // look-up. Stored is the SHA-256 of the whole text: it holds more than 192 random bits, so a slow hash would add nothing.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -61,12 +61,25 @@ export function displayPrefix(prefix: SecretPrefix, publicId: string): string {
 export function randomText(length: number): string {
   let made = ''
   while (made.length < length) {
-    for (const byte of randomBytes(length * 2)) {
-      // 248 = 4 × 62: the bytes above it would make the first letters likelier.
-      if (byte < 248 && made.length < length) made += ALPHABET[byte % 62]
-    }
+    const byte = randomByte()
+    // 248 = 4 × 62: the bytes above it would make the first letters likelier.
+    if (byte < 248) made += ALPHABET[byte % 62]
   }
   return made
+}
+
+/** Random bytes are fetched from the system many at a time, and each is used once. */
+const pool = new Uint8Array(4096)
+let next = pool.length
+
+function randomByte(): number {
+  if (next === pool.length) {
+    randomFillSync(pool)
+    next = 0
+  }
+  const byte = pool[next]!
+  pool[next++] = 0
+  return byte
 }
 
 function checksum(text: string): string {

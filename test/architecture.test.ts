@@ -19,7 +19,7 @@ interface Area {
 }
 
 /** TABLE of leaves: anyone in the server may import them. */
-const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server/setting.ts', 'server/secret.ts', 'server/id.ts']
+const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server/setting.ts', 'server/secret.ts', 'server/id.ts', 'server/clock.ts', 'server/linger.ts']
 const NOUNS = ['server/accounts/', 'server/keys/', 'server/ledger/']
 const FEATURES = ['server/convert/', 'server/proxy/', 'server/manage/']
 
@@ -28,11 +28,15 @@ const AREAS: Area[] = [
   { path: 'server/errors.ts', from: [], node: [] },
   { path: 'server/log.ts', from: [], packages: ['pino'], node: [] },
   { path: 'server/setting.ts', from: [], node: [] },
-  { path: 'server/config.ts', from: ['server/errors.ts', 'server/setting.ts'], node: ['fs', 'path', 'util'] },
+  { path: 'server/config.ts', from: ['server/errors.ts', 'server/setting.ts', 'server/providers-file.ts'], node: ['fs', 'path', 'util'] },
+  { path: 'server/providers-file.ts', from: ['server/errors.ts'], packages: ['zod'], node: ['fs'] },
+  { path: 'server/clock.ts', from: [], node: ['crypto', 'fs', 'zlib'] },
   { path: 'server/secret.ts', from: [], node: ['crypto', 'zlib'] },
   { path: 'server/id.ts', from: ['server/secret.ts'], node: [] },
   { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg'] },
   ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto'] })),
+  // A key is shown with what it has used.
+  { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], node: [] },
   { path: 'server/api.ts', from: [...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
   {
     path: 'server/convert/',

@@ -35,7 +35,7 @@ export interface Call {
 
 /** Sends one request on a connection of its own, and reads the answer, which /openapi.json must describe. */
 export async function call(url: string, path: string, { method = 'GET', token, headers = {}, body }: Call = {}): Promise<Answer> {
-  const outgoing = start(url, path, { method, token, headers: { ...headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) } })
+  const outgoing = start(url, path, { method, token, headers: { ...headers, ...(body === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': Buffer.byteLength(body) }) } })
   // A server may answer before it has read everything, and then close: the answer counts.
   outgoing.on('error', () => {})
   outgoing.end(body)

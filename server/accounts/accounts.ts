@@ -103,3 +103,8 @@ export async function showAccount(store: Store, plans: Plans, row: AccountRow, n
 function accountNotFound(): Problem {
   return new Problem('account_not_found', 'No account has this id. GET /api/v1/accounts lists those that you may see.')
 }
+
+/** The chosen account, made where it does not exist. */
+export const provideAccount = procedure(import.meta.url, 'provideAccount', function* (db, choice: AccountChoice) {
+  return yield* findOrMakeAccount(db, choice)
+})

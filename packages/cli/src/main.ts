@@ -11,7 +11,9 @@ export interface Command {
 const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<{ command: Command }> }>> = {
   serve: { summary: 'run the server', load: () => import('./serve.ts') },
   convert: { summary: 'convert Notion exports to Markdown on this machine', load: () => import('./convert.ts') },
+  keys: { summary: 'make, list, change, rotate and revoke proxy keys', load: () => import('./keys.ts') },
   tokens: { summary: 'make, list and revoke API tokens', load: () => import('./tokens.ts') },
+  verify: { summary: "prove from the ledger that no key's limit was ever exceeded", load: () => import('./verify.ts') },
 }
 
 const HELP = new Set(['--help', '-h', 'help'])

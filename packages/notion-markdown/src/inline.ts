@@ -48,14 +48,15 @@ export function readValues(nodes: readonly Node[], isText: boolean, links: Links
   return inner.flatMap((node, i) => (i === 0 ? readInline([node], links) : [plain(', '), ...readInline([node], links)]))
 }
 
-/** TABLE of what a cell may hold several of: a class of its element, or what its style says. */
-const VALUES = ['selected-value', 'status-value', 'user', 'margin-right']
+/** TABLE of what a cell may hold several of, by the class of its element; a file has only its style. */
+const VALUES = ['selected-value', 'status-value', 'user']
 
 /** The kind of value that an element is, or null. */
 function kindOf(node: Node | undefined): string | null {
   if (node === undefined || typeof node === 'string') return null
   if (node.name === 'a') return 'a'
-  return node.name === 'span' ? (VALUES.find((value) => node.attributes.includes(value)) ?? null) : null
+  if (node.name !== 'span') return null
+  return VALUES.find((value) => hasClass(node, value)) ?? (node.attributes.includes('margin-right') ? 'file' : null)
 }
 
 /** Text without marks. */

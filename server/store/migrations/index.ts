@@ -4,6 +4,9 @@ import type { Query } from '../statement.ts'
 import { accounts } from './0001-accounts.ts'
 import { quota } from './0002-quota.ts'
 import { blobs } from './0003-blobs.ts'
+import { keys } from './0010-keys.ts'
+import { ledger } from './0011-ledger.ts'
+import { credentials } from './0012-credentials.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -12,4 +15,4 @@ export interface Migration {
   readonly up: (schema: SchemaModule) => Query<unknown>[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials]

@@ -87,7 +87,7 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
 }
 
 /** What makes the rest of a definition: an address, and at most a title (CommonMark 4.7). */
-const DEFINED = /[ \t]*\n?[ \t]*(?:<[^<>\n]*>|[^\s<]\S*)[ \t]*(?:$|\n|["'(])/y
+const DEFINED = /[ \t]*\n?[ \t]*(?:<[^<>\n]*>|[^ \t\n<][^ \t\n]*)[ \t]*(?:$|\n|["'(])/y
 
 /** Whether `[…]:` would define a link (where a block begins) or a footnote (where any line does). */
 function isDefinition(text: string, open: number, close: number, place: Draft['place']): boolean {

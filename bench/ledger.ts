@@ -1,0 +1,68 @@
+// What a durable reservation and its settlement cost: rows a second, wait, CPU of each thread. `--rows N`, `--callers N,N,…`.
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { systemClock } from '../server/clock.ts'
+import { openLedger } from '../server/ledger/admit.ts'
+import { readUsage } from '../server/ledger/usage.ts'
+import { openLog } from '../server/log.ts'
+import { enterInstance } from '../server/store/instance.ts'
+import { openStore } from '../server/store/open.ts'
+
+const { values } = parseArgs({ options: { rows: { type: 'string', default: '30000' }, callers: { type: 'string', default: '1,32,256' } } })
+const folder = mkdtempSync(join(tmpdir(), 'tollmark-ledger-'))
+const clock = systemClock(Date.now)
+const log = openLog('silent')
+
+try {
+  const store = await openStore({ data: folder, databaseUrl: null, now: clock.now() })
+  const instance = await enterInstance(store, clock.now, () => {})
+  const ledger = await openLedger(store, instance.id, clock, log)
+  let made = 0
+
+  const one = async (caller: number): Promise<number> => {
+    const started = clock.mono()
+    const asking = {
+      id: `req_${(++made).toString().padStart(22, '0')}`, account_id: 'acc_0000000000000000000000', key_id: `key_00000000000000000000${caller % 20}`, rpm: 1_000_000,
+      provider: 'openai', model: 'gpt-5', endpoint: '/v1/chat/completions', method: 'POST', context: null,
+    }
+    const admission = await ledger.admit(asking)
+    const wait = clock.mono() - started
+    if (!admission.admitted) throw new Error('refused')
+    ledger.settle({
+      id: asking.id, account_id: asking.account_id, key_id: asking.key_id, provider: 'openai', created_at: admission.created_at, state: 'settled', model: 'gpt-5', status: 200,
+      error: null, credential_id: 'env_openai', first_byte_ms: 5, total_ms: 9, bytes_in: 1024, bytes_out: 1536, tokens_in: 200, tokens_out: 300, tokens_cached: null, tokens_reasoning: null,
+    })
+    return wait
+  }
+
+  await Promise.all(Array.from({ length: 2_000 }, (_, i) => one(i)))
+  for (const callers of values.callers.split(',').map(Number)) {
+    const rows = callers === 1 ? Math.min(2_000, Number(values.rows)) : Number(values.rows)
+    const waits: number[] = []
+    const [all, main, started] = [process.cpuUsage(), process.threadCpuUsage(), clock.mono()]
+    let left = rows
+    await Promise.all(
+      Array.from({ length: callers }, async (_, i) => {
+        while (left-- > 0) waits.push(await one(i))
+      }),
+    )
+    const seconds = (clock.mono() - started) / 1000
+    const [allUsed, mainUsed] = [process.cpuUsage(all), process.threadCpuUsage(main)]
+    const each = (used: { user: number; system: number }) => (used.user + used.system) / rows
+    waits.sort((a, b) => a - b)
+    console.log(
+      `${String(callers).padStart(4)} callers: ${(rows / seconds).toFixed(0).padStart(6)} rows/s, wait ${waits[Math.floor(rows / 2)]!.toFixed(2)} ms median, ${waits[Math.floor(rows * 0.99)]!.toFixed(2)} ms p99; ` +
+        `CPU each: ${each(mainUsed).toFixed(1)} µs here, ${(each(allUsed) - each(mainUsed)).toFixed(1)} µs in the writer`,
+    )
+  }
+  await ledger.close()
+  const asked = clock.mono()
+  const lines = await readUsage(store, { account: null, by: ['day', 'model'], from: 0, to: clock.now() + 1 })
+  console.log(`usage of ${made} rows: ${lines.length} lines in ${(clock.mono() - asked).toFixed(1)} ms; ${(statSync(join(folder, 'tollmark.db')).size / made).toFixed(0)} bytes a row on disk`)
+  await instance[Symbol.asyncDispose]()
+  await store.close()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,46 @@
+// The provider of the bench: as cheap as Node can be, so that the machine's time goes to the proxies. Every request must have a
+// Content-Length. `/stream` answers with events, each stamped with the moment of its sending; everything else with 1.5 KB of JSON.
+import { createServer, type Socket } from 'node:net'
+
+const [port = '0', interval = '20', events = '50'] = process.argv.slice(2)
+const JSON_BODY = Buffer.from(JSON.stringify({ id: 'x', choices: [{ message: { content: 'a'.repeat(1350) } }], usage: { prompt_tokens: 200, completion_tokens: 300 } }).padEnd(1536))
+const JSON_ANSWER = Buffer.concat([
+  Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${JSON_BODY.length}\r\nX-Ratelimit-Remaining-Requests: 99\r\nDate: Sat, 01 Jan 2022 00:00:00 GMT\r\n\r\n`),
+  JSON_BODY,
+])
+const STREAM_HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+createServer({ noDelay: true }, (socket) => {
+  let expected = 0
+  let got = 0
+  let streaming = false
+  socket.on('error', () => {})
+  socket.on('data', (bytes) => {
+    if (expected === 0) {
+      const end = bytes.indexOf('\r\n\r\n')
+      const head = bytes.toString('latin1', 0, end)
+      expected = end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+      got = 0
+      streaming = head.includes('/stream')
+    }
+    got += bytes.length
+    if (got < expected) return
+    expected = 0
+    if (streaming) stream(socket)
+    else socket.write(JSON_ANSWER)
+  })
+}).listen(Number(port), '127.0.0.1')
+
+function stream(socket: Socket): void {
+  socket.write(STREAM_HEAD)
+  let left = Number(events)
+  const timer = setInterval(() => {
+    if (socket.destroyed) return clearInterval(timer)
+    const event = `data: {"at":${Number(process.hrtime.bigint() / 1000n)},"choices":[{"index":0,"delta":{"content":"token "},"finish_reason":null}]}\n\n`
+    socket.write(`${event.length.toString(16)}\r\n${event}\r\n`)
+    if (--left > 0) return
+    clearInterval(timer)
+    const usage = 'data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":50}}\n\n'
+    socket.write(`${usage.length.toString(16)}\r\n${usage}\r\n0\r\n\r\n`)
+  }, Number(interval))
+}

@@ -1,0 +1,29 @@
+// The two clocks. Everything else is given one: tests bring their own.
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+
+export type Clock = {
+  /** Milliseconds since 1970. May step either way at any moment: only for what people read. */
+  now(): number
+  /** Milliseconds that only ever go forward, on one scale for all processes since the machine booted. */
+  mono(): number
+  /** A number for the boot that `mono` counts from: equal numbers, equal scale. */
+  boot: number
+}
+
+/** The machine's clocks. @param now milliseconds since 1970 */
+export function systemClock(now: () => number): Clock {
+  // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux), performance.now the same clock from the start of the process, cheaper.
+  const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
+  return { now, mono: () => performance.now() + offset, boot: crc32(bootId()) }
+}
+
+/** The kernel's name for this boot; where there is none, every process counts as a boot of its own. */
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return randomUUID()
+  }
+}

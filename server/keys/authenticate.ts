@@ -1,0 +1,50 @@
+// Who calls the proxy: step 2 of the contract.
+import { hash as digest, timingSafeEqual } from 'node:crypto'
+import { publicIdOf } from '../secret.ts'
+import type { CachedKey, KeyCache } from './cache.ts'
+
+export type Authenticated =
+  | { ok: true; key: CachedKey }
+  | { ok: false; code: 'invalid_api_key' | 'api_key_expired' | 'api_key_disabled' | 'origin_not_allowed'; message: string }
+
+/** Compared with where there is no such key, so that this takes the same time. */
+const NOBODY = Buffer.alloc(32)
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+/**
+ * Proves the caller by its `Authorization` header. A text that is no key (form, checksum) costs no look-up. Whether a real key is unknown,
+ * expired, disabled or revoked takes the same time to find out, and only who holds the whole secret learns which.
+ *
+ * @param origin the `Origin` header: browsers send it, and a key with allowed origins asks for it
+ * @param now milliseconds since 1970
+ */
+export function authenticate(keys: KeyCache, authorization: string | undefined, origin: string | undefined, now: number): Authenticated {
+  if (authorization === undefined) return invalid('Send a proxy key in the header "Authorization: Bearer <API_KEY>".')
+  const secret = BEARER.exec(authorization)?.[1]
+  const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
+  if (secret === undefined || publicId === undefined) return invalid('The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.')
+  const found = keys.find(publicId)
+  const proven = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? NOBODY)
+  if (!proven || found === undefined || found.key.revoked) return invalid('The API key is not valid. It may have been revoked.')
+  const { key } = found
+  if (key.disabled || keys.isDisabled(key.accountId)) return { ok: false, code: 'api_key_disabled', message: 'The API key is disabled.' }
+  if (key.expiresAt !== null && key.expiresAt <= now) return { ok: false, code: 'api_key_expired', message: 'The API key has expired.' }
+  if (found.expiresAt !== null && found.expiresAt <= now) return { ok: false, code: 'api_key_expired', message: 'This secret of the API key was replaced by a newer one.' }
+  if (key.allowedOrigins !== null && (origin === undefined || !key.allowedOrigins.has(origin.toLowerCase()))) {
+    return { ok: false, code: 'origin_not_allowed', message: 'The API key may not be used from this origin.' }
+  }
+  return { ok: true, key }
+}
+
+function invalid(message: string): Authenticated {
+  return { ok: false, code: 'invalid_api_key', message }
+}
+
+/** An origin as it is compared (`https://example.com`, `http://localhost:3000`), or null where the text is none. */
+export function normalOrigin(text: string): string | null {
+  if (!URL.canParse(text)) return null
+  const { origin, protocol, pathname, search, hash } = new URL(text)
+  const bare = pathname === '/' && search === '' && hash === ''
+  return bare && (protocol === 'https:' || protocol === 'http:') ? origin : null
+}

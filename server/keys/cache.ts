@@ -1,0 +1,128 @@
+// Every key in memory, so that no request waits for the store. A change made anywhere is known here within a second.
+import { compileScope, type Scope } from './scope.ts'
+import { listOf } from './keys.ts'
+import type { Store } from '../store/open.ts'
+import type { KeyRow } from '../store/schema.ts'
+
+/** A key as the gate needs it. */
+export interface CachedKey {
+  readonly id: string
+  readonly accountId: string
+  readonly scope: Scope
+  readonly rpm: number | null
+  readonly allowedOrigins: ReadonlySet<string> | null
+  readonly expiresAt: number | null
+  readonly disabled: boolean
+  readonly revoked: boolean
+}
+
+/** One secret of a key. */
+export interface CachedSecret {
+  readonly hash: Buffer
+  readonly expiresAt: number | null
+  readonly key: CachedKey
+}
+
+export interface KeyCache extends Disposable {
+  /** The secret with a public id. */
+  find(publicId: string): CachedSecret | undefined
+  /** Whether the account of a key has been disabled. */
+  isDisabled(accountId: string): boolean
+  /** Looks for changes now: whoever changes a key in this process calls it, so that the change holds at once. */
+  refresh(): void
+  /** Whether the keys could be read at the last look. */
+  readonly fresh: boolean
+}
+
+/** How often changes are looked for besides being told. A look costs some microseconds. */
+const LOOK_MS = 500
+
+/**
+ * Reads all keys and keeps up with their changes. When the store cannot be read, what is known goes on working.
+ *
+ * @param onError told once when looking begins to fail
+ */
+export async function openKeyCache(store: Store, onError: (error: unknown) => void): Promise<KeyCache> {
+  const secrets = new Map<string, CachedSecret>()
+  const publicIds = new Map<string, string[]>()
+  let revision = 0
+  let disabledAccounts = new Set<string>()
+  let failed = false
+  let looking = false
+  let again = false
+
+  async function look(): Promise<void> {
+    const changed = await store.db.selectFrom('keys').selectAll().where('revision', '>', revision).orderBy('revision').execute()
+    const disabled = await store.db.selectFrom('accounts').select('id').where('disabled', '=', 1).execute()
+    disabledAccounts = new Set(disabled.map(({ id }) => id))
+    if (changed.length === 0) return
+    // Not by a list of ids, which has a limit: at the first look these are all keys.
+    const rows = await store.db
+      .selectFrom('key_secrets')
+      .innerJoin('keys', 'keys.id', 'key_secrets.key_id')
+      .select(['key_secrets.public_id', 'key_secrets.key_id', 'key_secrets.hash', 'key_secrets.expires_at'])
+      .where('keys.revision', '>', revision)
+      .execute()
+    const byKey = Map.groupBy(rows, ({ key_id }) => key_id)
+    for (const row of changed) {
+      const key = cached(row)
+      for (const old of publicIds.get(row.id) ?? []) secrets.delete(old)
+      const mine = byKey.get(row.id) ?? []
+      publicIds.set(row.id, mine.map(({ public_id }) => public_id))
+      for (const { public_id, hash, expires_at } of mine) secrets.set(public_id, { hash: Buffer.from(hash, 'hex'), expiresAt: expires_at, key })
+      revision = row.revision
+    }
+  }
+
+  /** One look at a time; whoever asks during one gets another behind it. */
+  async function lookUntilDone(): Promise<void> {
+    do {
+      again = false
+      try {
+        await look()
+        failed = false
+      } catch (error) {
+        if (!failed) onError(error)
+        failed = true
+      }
+    } while (again)
+    looking = false
+  }
+
+  function refresh(): void {
+    again = true
+    if (looking) return
+    looking = true
+    void lookUntilDone()
+  }
+
+  await look()
+  const timer = setInterval(refresh, LOOK_MS).unref()
+  const unsubscribe = store.onChange(refresh)
+  return {
+    find: (publicId) => secrets.get(publicId),
+    isDisabled: (accountId) => disabledAccounts.size > 0 && disabledAccounts.has(accountId),
+    refresh,
+    get fresh() {
+      return !failed
+    },
+    [Symbol.dispose]() {
+      clearInterval(timer)
+      unsubscribe()
+    },
+  }
+}
+
+function cached(row: KeyRow): CachedKey {
+  const origins = listOf(row.allowed_origins)
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    scope: compileScope(listOf(row.models)),
+    rpm: row.rpm,
+    allowedOrigins: origins === null ? null : new Set(origins),
+    expiresAt: row.expires_at,
+    disabled: row.disabled === 1,
+    revoked: row.revoked_at !== null,
+  }
+}

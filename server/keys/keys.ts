@@ -1,0 +1,206 @@
+// Proxy keys as records: made, listed, changed, rotated, revoked. What opens the proxy is in cache.ts and authenticate.ts.
+import { Problem } from '../errors.ts'
+import { newId } from '../id.ts'
+import { displayPrefix, makeSecret, type NewSecret } from '../secret.ts'
+import type { Store } from '../store/open.ts'
+import { all, procedure, run, type Steps } from '../store/procedure.ts'
+import type { KeyRow } from '../store/schema.ts'
+import type { QueryBuilder } from '../store/statement.ts'
+import { usageOfKeys, type Totals } from '../ledger/usage.ts'
+
+export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked'
+
+/** A key as the API shows it. */
+export interface Key {
+  id: string
+  object: 'key'
+  account_id: string
+  name: string
+  /** The public head of the newest secret, for display. */
+  prefix: string
+  /** Exact names and `*` globs; null is every model. */
+  models: string[] | null
+  rpm: number | null
+  allowed_origins: string[] | null
+  expires_at: string | null
+  status: KeyStatus
+  created_at: string
+  last_used_at: string | null
+  usage: Totals
+}
+
+/** A key with the secret that is never shown again. */
+export type NewKey = Key & { secret: string }
+
+/** What a person decides about a key. Times in milliseconds since 1970. */
+export interface KeyWishes {
+  name: string
+  models: string[] | null
+  rpm: number | null
+  allowed_origins: string[] | null
+  expires_at: number | null
+}
+
+/** The largest limit that a key can have. */
+export const MOST_RPM = 1_000_000
+
+/** Makes a key for an account. */
+export async function createKey(store: Store, account: string, wishes: KeyWishes, now: number): Promise<NewKey> {
+  const made = makeSecret('tmk')
+  const row = await store.run(insertKey, {
+    key: {
+      id: newId('key', now), account_id: account, name: wishes.name, public_id: made.publicId, models: textOf(wishes.models), rpm: wishes.rpm,
+      allowed_origins: textOf(wishes.allowed_origins), expires_at: wishes.expires_at, disabled: 0, revoked_at: null, created_at: now,
+    },
+    hash: made.hash,
+  })
+  return { ...(await show(store, [row], now))[0]!, secret: made.secret }
+}
+
+/** Which keys a list holds. `account` null: those of all accounts. */
+export interface KeyFilter {
+  account: string | null
+  status?: KeyStatus | undefined
+  /** Part of the name, whatever the case. */
+  search?: string | undefined
+}
+
+/** Keys, newest first, after `cursor` (the id of the last one seen). */
+export async function listKeys(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<Key[]> {
+  let query = store.db.selectFrom('keys').selectAll().orderBy('id', 'desc').limit(limit)
+  if (filter.account !== null) query = query.where('account_id', '=', filter.account)
+  if (cursor !== undefined) query = query.where('id', '<', cursor)
+  if (filter.search) query = query.where((e) => e(e.fn<string>('lower', ['name']), 'like', `%${filter.search!.toLowerCase().replaceAll(/[%_]/g, '')}%`))
+  if (filter.status === 'revoked') query = query.where('revoked_at', 'is not', null)
+  else if (filter.status !== undefined) query = query.where('revoked_at', 'is', null)
+  if (filter.status === 'disabled') query = query.where('disabled', '=', 1)
+  if (filter.status === 'active' || filter.status === 'expired') query = query.where('disabled', '=', 0)
+  if (filter.status === 'active') query = query.where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
+  if (filter.status === 'expired') query = query.where('expires_at', '<=', now)
+  return show(store, await query.execute(), now)
+}
+
+/** @throws Problem `key_not_found` where there is no such key, or (with `account`) it is another account's */
+export async function getKey(store: Store, id: string, account: string | null, now: number): Promise<Key> {
+  return (await show(store, [await findRow(store, id, account)], now))[0]!
+}
+
+/**
+ * Changes a key; what `wishes` does not name stays.
+ *
+ * @throws Problem `key_not_found`; `key_revoked`, because that is final
+ */
+export async function changeKey(store: Store, id: string, account: string | null, wishes: Partial<KeyWishes> & { disabled?: boolean }, now: number): Promise<Key> {
+  await findRow(store, id, account)
+  const { models, allowed_origins, disabled, ...plain } = wishes
+  const change = {
+    ...plain,
+    ...(models === undefined ? {} : { models: textOf(models) }),
+    ...(allowed_origins === undefined ? {} : { allowed_origins: textOf(allowed_origins) }),
+    ...(disabled === undefined ? {} : { disabled: disabled ? 1 : 0 }),
+  }
+  if (!(await store.run(updateKey, { id, change }))) throw revoked()
+  return getKey(store, id, account, now)
+}
+
+/** Revokes a key, for good; a second time changes nothing. @throws Problem `key_not_found` */
+export async function revokeKey(store: Store, id: string, account: string | null, now: number): Promise<Key> {
+  await findRow(store, id, account)
+  await store.run(updateKey, { id, change: { revoked_at: now } })
+  return getKey(store, id, account, now)
+}
+
+/**
+ * Gives a key a new secret. Older ones go on working for `grace` milliseconds.
+ *
+ * @throws Problem `key_not_found`, `key_revoked`
+ */
+export async function rotateKey(store: Store, id: string, account: string | null, grace: number, now: number): Promise<NewKey> {
+  await findRow(store, id, account)
+  const { secret, publicId, hash } = makeSecret('tmk')
+  if (!(await store.run(replaceSecret, { id, publicId, hash, until: now + grace, now }))) throw revoked()
+  return { ...(await getKey(store, id, account, now)), secret }
+}
+
+/** What a key is at a moment. Revoked is final; a disabled one stays disabled when it expires. */
+export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_at'>, now: number): KeyStatus {
+  if (row.revoked_at !== null) return 'revoked'
+  if (row.disabled === 1) return 'disabled'
+  return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active'
+}
+
+export const insertKey = procedure(import.meta.url, 'insertKey', function* (db, { key, hash }: { key: Omit<KeyRow, 'revision'>; hash: NewSecret['hash'] }): Steps<KeyRow> {
+  const row = { ...key, revision: yield* nextRevision(db) }
+  yield* run(db.insertInto('keys').values(row))
+  yield* run(db.insertInto('key_secrets').values({ public_id: key.public_id, key_id: key.id, hash, expires_at: null }))
+  return row
+})
+
+/** Changes a key that is not revoked; gives whether there was one. */
+export const updateKey = procedure(import.meta.url, 'updateKey', function* (db, { id, change }: { id: string; change: Partial<KeyRow> }): Steps<boolean> {
+  const revision = yield* nextRevision(db)
+  return (yield* run(db.updateTable('keys').set({ ...change, revision }).where('id', '=', id).where('revoked_at', 'is', null))) > 0
+})
+
+export const replaceSecret = procedure(
+  import.meta.url,
+  'replaceSecret',
+  function* (db, { id, publicId, hash, until, now }: { id: string; publicId: string; hash: string; until: number; now: number }): Steps<boolean> {
+    const revision = yield* nextRevision(db)
+    if ((yield* run(db.updateTable('keys').set({ public_id: publicId, revision }).where('id', '=', id).where('revoked_at', 'is', null))) === 0) return false
+    yield* run(db.deleteFrom('key_secrets').where('key_id', '=', id).where('expires_at', '<=', now))
+    // One that is on its way out already does not gain time.
+    yield* run(
+      db
+        .updateTable('key_secrets')
+        .set({ expires_at: until })
+        .where('key_id', '=', id)
+        .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', until)])),
+    )
+    yield* run(db.insertInto('key_secrets').values({ public_id: publicId, key_id: id, hash, expires_at: null }))
+    return true
+  },
+)
+
+function* nextRevision(db: QueryBuilder): Steps<number> {
+  const [last] = yield* all(db.selectFrom('keys').select('revision').orderBy('revision', 'desc').limit(1))
+  return (last?.revision ?? 0) + 1
+}
+
+async function findRow(store: Store, id: string, account: string | null): Promise<KeyRow> {
+  const row = await store.db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!row || (account !== null && row.account_id !== account)) {
+    throw new Problem('key_not_found', 'No key of this account has this id. GET /api/v1/keys lists them.')
+  }
+  return row
+}
+
+function revoked(): Problem {
+  return new Problem('key_revoked', 'The key has been revoked, which is final. Make a new one.')
+}
+
+async function show(store: Store, rows: KeyRow[], now: number): Promise<Key[]> {
+  const usage = await usageOfKeys(store, rows.map(({ id }) => id))
+  return rows.map((row) => {
+    const { totals, lastUsedAt } = usage.get(row.id)!
+    return {
+      id: row.id, object: 'key', account_id: row.account_id, name: row.name, prefix: displayPrefix('tmk', row.public_id), models: listOf(row.models), rpm: row.rpm,
+      allowed_origins: listOf(row.allowed_origins), expires_at: isoTime(row.expires_at), status: statusOf(row, now), created_at: isoTime(row.created_at)!,
+      last_used_at: isoTime(lastUsedAt), usage: totals,
+    }
+  })
+}
+
+/** A list as it is stored. */
+function textOf(list: string[] | null): string | null {
+  return list === null ? null : JSON.stringify(list)
+}
+
+/** A stored list. */
+export function listOf(text: string | null): string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[]) // written by textOf only
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}

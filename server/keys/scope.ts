@@ -1,0 +1,75 @@
+// Which models a key may reach.
+//
+// What an entry means: an entry of a key's `models` is either a model's exact name, or a pattern in which `*` stands for any
+// run of characters, including none and including `/` and `:`. Case counts. There are no other special characters.
+// A model has one or more spellings (`gemini-x` and `models/gemini-x`; a Bedrock ARN and the id at its end); each provider's
+// row lists them in `modelNames`, and an entry that matches any one of them allows the model:
+//
+//   Gemini API        gemini-x = models/gemini-x;  a tuned model only as tunedModels/x
+//   Vertex            gemini-x = google/gemini-x = publishers/google/models/gemini-x;  other publishers keep theirs: anthropic/claude-x
+//   Azure             the name of the deployment
+//   Bedrock           the id, also where it stands at the end of a foundation-model or inference-profile ARN; the region prefix of a
+//                     cross-region profile is part of the name (us.anthropic.claude-x: write *anthropic.claude-x for all)
+//   everybody else    the name exactly as the request's body spells it (accounts/fireworks/models/x, openai/gpt-x:free)
+//
+// `null` is all models. An empty list allows none.
+
+/** A compiled list of entries. */
+export interface Scope {
+  /** True for a key without a list: nothing has to be known about the model. */
+  readonly all: boolean
+  /** Whether one model, given by all its spellings, is allowed. */
+  allows(spellings: readonly string[]): boolean
+}
+
+/** Longest entry and longest list that a key may have. */
+export const SCOPE_LIMITS = { entryLength: 256, entries: 500 }
+
+const ALL: Scope = { all: true, allows: () => true }
+
+/**
+ * A model's name that is safe to compare with a pattern: printable ASCII and nothing that a server might decode, split or walk.
+ * An exact entry needs no such care: it is the name.
+ */
+const PLAIN = /^(?!.*(?:\.\.|\/\/|@preset))[A-Za-z0-9._:/@#+~,=()-]+$/
+
+/** Compiles a key's `models`. Matching is linear in the length of the name for each entry. */
+export function compileScope(models: readonly string[] | null): Scope {
+  if (models === null) return ALL
+  const exact = new Set<string>()
+  const patterns: string[][] = []
+  for (const entry of models) {
+    if (entry.includes('*')) patterns.push(entry.split('*'))
+    else exact.add(entry)
+  }
+  return {
+    all: false,
+    allows: (spellings) =>
+      spellings.some((name) => exact.has(name)) || (patterns.length > 0 && spellings.some((name) => PLAIN.test(name) && patterns.some((p) => fits(p, name)))),
+  }
+}
+
+/** Whether `name` is the literal pieces of a pattern in their order, first and last at the ends. */
+function fits(pieces: readonly string[], name: string): boolean {
+  const first = pieces[0] ?? ''
+  const last = pieces.at(-1) ?? ''
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false
+  const end = name.length - last.length
+  let at = first.length
+  for (const piece of pieces.slice(1, -1)) {
+    const found = name.indexOf(piece, at)
+    if (found < 0 || found + piece.length > end) return false
+    at = found + piece.length
+  }
+  return true
+}
+
+/** The sentence that says why an entry cannot stand in a key's `models`, or null when it can. */
+export function scopeEntryProblem(entry: string): string | null {
+  if (entry === '') return 'A model name must not be empty.'
+  if (entry.length > SCOPE_LIMITS.entryLength) return `A model name must not be longer than ${SCOPE_LIMITS.entryLength} characters.`
+  // oxlint-disable-next-line no-control-regex
+  if (/[^\u0020-\u007e]/.test(entry)) return 'A model name must be printable ASCII.'
+  if (entry !== entry.trim()) return 'A model name must not begin or end with a space.'
+  return null
+}

@@ -1,0 +1,117 @@
+// What was used, read from the roll-ups: fast however long the ledger is.
+import type { Store } from '../store/open.ts'
+
+/** Sums over requests. Tokens are null where no provider said a number: unknown is not 0. */
+export interface Totals {
+  requests: number
+  errors: number
+  tokens_in: number | null
+  tokens_out: number | null
+  tokens_cached: number | null
+  tokens_reasoning: number | null
+}
+
+const NOTHING: Totals = { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null }
+
+/** The totals of keys, and when each was last used (milliseconds since 1970). Every key that is asked for is there. */
+export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, { totals: Totals; lastUsedAt: number | null }>> {
+  const found = new Map<string, { totals: Totals; lastUsedAt: number | null }>(keys.map((key) => [key, { totals: NOTHING, lastUsedAt: null }]))
+  if (keys.length === 0) return found
+  const sums = await store.db
+    .selectFrom('usage_hours')
+    .select((e) => ['key_id', ...TOTALS.map((name) => e.fn.sum<number | null>(name).as(name))])
+    .where('key_id', 'in', keys)
+    .groupBy('key_id')
+    .execute()
+  for (const { key_id, ...totals } of sums) found.get(key_id)!.totals = { ...NOTHING, ...totals } as Totals
+  for (const key of keys) {
+    const last = await store.db.selectFrom('requests').select('created_at').where('key_id', '=', key).orderBy('seq', 'desc').limit(1).executeTakeFirst()
+    found.get(key)!.lastUsedAt = last?.created_at ?? null
+  }
+  return found
+}
+
+const TOTALS = ['requests', 'errors', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
+
+/** TABLE of what usage can be broken down by, and the column that says it. */
+export const DIMENSIONS = { key: 'key_id', model: 'model', provider: 'provider', hour: 'hour', day: 'hour' } as const
+
+export type Dimension = keyof typeof DIMENSIONS
+
+/** One line of a usage report: a value for each dimension that was asked for, and the sums. */
+export interface UsageLine extends Totals {
+  key_id?: string
+  /** Null where the request named none that we could read. */
+  model?: string | null
+  provider?: string
+  /** Start of the hour or day, UTC. */
+  time?: string
+  aborted: number
+  unknown: number
+  /** Requests whose tokens nobody said. */
+  unmetered: number
+  bytes_in: number
+  bytes_out: number
+  /** Means over the answered requests, in milliseconds; null where there were none. */
+  first_byte_ms: number | null
+  total_ms: number | null
+}
+
+/** What a report is about. `account` null: all accounts. Times in milliseconds since 1970, the end not included. */
+export interface UsageQuestion {
+  account: string | null
+  by: Dimension[]
+  from: number
+  to: number
+  key?: string | undefined
+  model?: string | undefined
+  provider?: string | undefined
+}
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+/** Lines of one report at most. */
+export const MOST_LINES = 50_000
+
+/** Reads a report, ordered by time and then by the other dimensions. Whole hours count: those that begin within the time asked for. */
+export async function readUsage(store: Store, question: UsageQuestion): Promise<UsageLine[]> {
+  const { by, from, to } = question
+  const daily = by.includes('day')
+  const timed = daily || by.includes('hour')
+  let query = store.reports
+    .selectFrom('usage_hours')
+    .select((e) => [
+      ...SUMS.map((name) => e.fn.sum<number | null>(name).as(name)),
+      ...(by.includes('key') ? ['key_id' as const] : []),
+      ...(by.includes('model') ? ['model' as const] : []),
+      ...(by.includes('provider') ? ['provider' as const] : []),
+      ...(timed ? [(daily ? e('hour', '-', e('hour', '%', DAY)) : e.ref('hour')).as('at')] : []),
+    ])
+    .where('hour', '>=', Math.floor(from / HOUR) * HOUR)
+    .where('hour', '<', to)
+    .limit(MOST_LINES)
+  if (question.account !== null) query = query.where('account_id', '=', question.account)
+  if (question.key !== undefined) query = query.where('key_id', '=', question.key)
+  if (question.model !== undefined) query = query.where('model', '=', question.model)
+  if (question.provider !== undefined) query = query.where('provider', '=', question.provider)
+  if (timed) query = query.groupBy('at').orderBy('at')
+  if (by.includes('key')) query = query.groupBy('key_id').orderBy('key_id')
+  if (by.includes('provider')) query = query.groupBy('provider').orderBy('provider')
+  if (by.includes('model')) query = query.groupBy('model').orderBy('model')
+  const rows = await query.execute()
+  return rows.filter(({ requests }) => requests !== null).map((row) => {
+    const { answered, first_byte_ms, total_ms, at, key_id, model, provider, ...sums } = row as typeof row & { at?: number; key_id?: string; model?: string; provider?: string }
+    const mean = (sum: number | null) => (answered ? Math.round((sum ?? 0) / answered) : null)
+    return {
+      ...(at === undefined ? {} : { time: new Date(at).toISOString() }),
+      ...(key_id === undefined ? {} : { key_id }),
+      ...(provider === undefined ? {} : { provider }),
+      ...(model === undefined ? {} : { model: model === '' ? null : model }),
+      ...(sums as Omit<UsageLine, 'first_byte_ms' | 'total_ms'>), // sums of columns that are never null, over at least one row
+      first_byte_ms: mean(first_byte_ms),
+      total_ms: mean(total_ms),
+    }
+  })
+}
+
+const SUMS = [...TOTALS, 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms'] as const

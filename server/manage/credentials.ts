@@ -1,0 +1,144 @@
+// /api/v1/credentials: what the proxy presents to providers. Written once, never shown again; administrators only.
+import { createRoute, z } from '@hono/zod-openapi'
+import { COMMON_PROBLEMS, authorized, callerOf, json, jsonBody, listOf, newApi, problems, security } from '../api.ts'
+import type { Api, ApiContext } from '../api.ts'
+import { Problem } from '../errors.ts'
+import { changeCredential, createCredential, deleteCredential, getCredential, listCredentials } from '../proxy/credentials/stored.ts'
+import type { ShownCredential } from '../proxy/credentials/stored.ts'
+import type { Proxy } from '../proxy/open.ts'
+import type { Store } from '../store/open.ts'
+
+const CredentialSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('credential'),
+    provider: z.string(),
+    name: z.string(),
+    values: z.record(z.string(), z.string()).openapi({ description: "Azure's `resource`, Bedrock's `region`." }),
+    weight: z.number().int(),
+    status: z.enum(['active', 'paused']),
+    source: z.enum(['environment', 'stored']),
+    resting_ms: z.number().int().openapi({ description: 'How long it is left alone after a refusal of the provider; 0 is healthy.' }),
+    created_at: z.iso.datetime().nullable(),
+  })
+  .openapi('Credential')
+
+const weight = z.number().int().min(0).max(1000)
+const name = z.string().trim().min(1).max(200)
+// What goes into a header: printable ASCII without spaces.
+const secret = z.string().trim().regex(/^[!-~]{1,8192}$/, 'a credential is printable ASCII without spaces')
+
+const Wanted = z.object({
+  provider: z.string().max(64),
+  name: name.default('default'),
+  secret,
+  values: z.record(z.string().max(32), z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'one part of a host name')).default({}),
+  weight: weight.default(1),
+})
+const Change = z.object({ name, weight, status: z.enum(['active', 'paused']) }).partial()
+const params = z.object({ id: z.string().max(100) })
+
+type Proxied = Pick<Proxy, 'credentials' | 'table' | 'master' | 'refreshCredentials'>
+
+/** The routes of credentials. */
+export function credentialRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
+  const api = newApi()
+  const manage = authorized(store, 'manage', clock)
+  const show = (row: ShownCredential) => ({ ...row, source: 'stored' as const, resting_ms: Math.ceil(proxied.credentials.resting(row.id)) })
+
+  const list = createRoute({
+    method: 'get',
+    path: '/api/v1/credentials',
+    summary: 'List provider credentials (administrators)',
+    security,
+    middleware: [manage] as const,
+    responses: { 200: json('All credentials, those of the environment first', listOf(CredentialSchema)), ...problems(...COMMON_PROBLEMS) },
+  })
+  api.openapi(list, async (c) => {
+    onlyAdmin(c)
+    const stored = await listCredentials(store)
+    const ids = new Set(stored.map(({ id }) => id))
+    const given = proxied.credentials.all
+      .filter(({ id }) => !ids.has(id) && id.startsWith('env_'))
+      .map(({ id, provider, values, weight }) => ({
+        id, object: 'credential' as const, provider, name: 'environment', values: { ...values }, weight, status: 'active' as const, source: 'environment' as const,
+        resting_ms: Math.ceil(proxied.credentials.resting(id)), created_at: null,
+      }))
+    return c.json({ object: 'list' as const, data: [...given, ...stored.map(show)], next_cursor: null }, 200)
+  })
+
+  const create = createRoute({
+    method: 'post',
+    path: '/api/v1/credentials',
+    summary: 'Store a provider credential (administrators)',
+    security,
+    middleware: [manage, jsonBody] as const,
+    request: { body: { required: true, content: { 'application/json': { schema: Wanted } } } },
+    responses: { 201: json('The credential, without its secret', CredentialSchema), ...problems('invalid_field', 'file_too_large', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(create, async (c) => {
+    onlyAdmin(c)
+    const wanted = c.req.valid('json')
+    const provider = proxied.table().byId(wanted.provider)
+    if (!provider) throw new Problem('invalid_field', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
+    const missing = Object.keys(provider.settings.values ?? {}).find((value) => !Object.hasOwn(wanted.values, value))
+    if (missing !== undefined) throw new Problem('invalid_field', `A credential for ${provider.name} needs "values" with ${JSON.stringify(missing)}, which is part of its host name.`)
+    const row = await createCredential(store, proxied.master, wanted, clock())
+    await proxied.refreshCredentials()
+    return c.json(show(row), 201)
+  })
+
+  const read = createRoute({
+    method: 'get',
+    path: '/api/v1/credentials/{id}',
+    summary: 'Read a provider credential, without its secret (administrators)',
+    security,
+    middleware: [manage] as const,
+    request: { params },
+    responses: { 200: json('The credential', CredentialSchema), ...problems('invalid_field', 'credential_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(read, async (c) => {
+    onlyAdmin(c)
+    return c.json(show(await getCredential(store, c.req.valid('param').id)), 200)
+  })
+
+  const change = createRoute({
+    method: 'patch',
+    path: '/api/v1/credentials/{id}',
+    summary: 'Rename, weigh or pause a provider credential (administrators)',
+    security,
+    middleware: [manage, jsonBody] as const,
+    request: { params, body: { required: true, content: { 'application/json': { schema: Change } } } },
+    responses: { 200: json('The credential', CredentialSchema), ...problems('invalid_field', 'credential_not_found', 'file_too_large', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(change, async (c) => {
+    onlyAdmin(c)
+    const { name, weight, status } = c.req.valid('json')
+    const wanted = { ...(name === undefined ? {} : { name }), ...(weight === undefined ? {} : { weight }), ...(status === undefined ? {} : { paused: status === 'paused' }) }
+    const row = await changeCredential(store, c.req.valid('param').id, wanted)
+    await proxied.refreshCredentials()
+    return c.json(show(row), 200)
+  })
+
+  const remove = createRoute({
+    method: 'delete',
+    path: '/api/v1/credentials/{id}',
+    summary: 'Delete a provider credential (administrators)',
+    security,
+    middleware: [manage] as const,
+    request: { params },
+    responses: { 204: { description: 'Deleted' }, ...problems('invalid_field', 'credential_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(remove, async (c) => {
+    onlyAdmin(c)
+    await deleteCredential(store, c.req.valid('param').id)
+    await proxied.refreshCredentials()
+    return c.body(null, 204)
+  })
+
+  return api
+}
+
+function onlyAdmin(c: ApiContext): void {
+  if (callerOf(c).account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may see or change provider credentials.')
+}

@@ -1,0 +1,14 @@
+// Tables as text (RFC 4180), for people's spreadsheets.
+
+/** The columns as a first line, then a line for each row; null is empty. */
+export function toCsv<R extends object>(columns: readonly (keyof R & string)[], rows: readonly R[]): string {
+  const lines = [columns.join(','), ...rows.map((row) => columns.map((column) => cell(row[column])).join(','))]
+  return `${lines.join('\r\n')}\r\n`
+}
+
+/** One value. A text that a spreadsheet would run as a formula is set off with an apostrophe (OWASP, CSV injection). */
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text = typeof value === 'string' ? value.replace(/^[=+\-@\t\r]/, "'$&") : String(value as number)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,214 @@
+// /api/v1/keys: the account's proxy keys. A member sees their account's, an administrator all.
+import { createRoute, z } from '@hono/zod-openapi'
+import { getAccount } from '../accounts/accounts.ts'
+import type { Caller } from '../accounts/tokens.ts'
+import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, jsonBody, listOf, newApi, page, problems, security } from '../api.ts'
+import type { Api } from '../api.ts'
+import { Problem } from '../errors.ts'
+import { normalOrigin } from '../keys/authenticate.ts'
+import type { KeyCache } from '../keys/cache.ts'
+import { changeKey, createKey, getKey, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
+import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
+import type { Store } from '../store/open.ts'
+
+const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
+const count = z.number().int()
+
+const KeySchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('key'),
+    account_id: z.string(),
+    name: z.string(),
+    prefix: z.string().openapi({ description: 'The public head of the newest secret, for display.' }),
+    models: z.array(z.string()).nullable().openapi({ description: 'Exact names and `*` globs; null is every model.' }),
+    rpm: count.nullable().openapi({ description: 'Requests in any 60 seconds; null is without a limit.' }),
+    allowed_origins: z.array(z.string()).nullable(),
+    expires_at: z.iso.datetime().nullable(),
+    status: Status,
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().nullable(),
+    usage: z.object({
+      requests: count,
+      errors: count,
+      tokens_in: count.nullable(),
+      tokens_out: count.nullable(),
+      tokens_cached: count.nullable(),
+      tokens_reasoning: count.nullable(),
+    }),
+  })
+  .openapi('Key')
+
+const NewKeySchema = KeySchema.extend({ secret: z.string().openapi({ description: 'The key itself. It is not shown again.' }) }).openapi('NewKey')
+
+/** TABLE of what a person decides about a key. */
+const wishes = {
+  name: z.string().trim().min(1).max(200),
+  models: z
+    .array(z.string().superRefine((entry, issues) => {
+      const problem = scopeEntryProblem(entry)
+      if (problem !== null) issues.addIssue({ code: 'custom', message: problem })
+    }))
+    .min(1)
+    .max(SCOPE_LIMITS.entries)
+    .nullable(),
+  rpm: count.min(1).max(MOST_RPM).nullable(),
+  allowed_origins: z
+    .array(
+      z.string().transform((text, issues) => {
+        const origin = normalOrigin(text)
+        if (origin !== null) return origin
+        issues.addIssue({ code: 'custom', message: 'an origin looks like https://app.example.com' })
+        return z.NEVER
+      }),
+    )
+    .min(1)
+    .max(100)
+    .nullable(),
+  expires_at: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).nullable(),
+}
+
+const Wanted = z.object({
+  name: wishes.name,
+  models: wishes.models.default(null),
+  rpm: wishes.rpm.default(null),
+  allowed_origins: wishes.allowed_origins.default(null),
+  expires_at: wishes.expires_at.default(null),
+  account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
+})
+
+const Change = z
+  .object({ ...wishes, status: z.enum(['active', 'disabled']).openapi({ description: 'Disables the key, or enables it again.' }) })
+  .partial()
+
+/** The longest time for which a replaced secret goes on working: 30 days. */
+const LONGEST_GRACE = 30 * 86_400
+const Rotation = z.object({
+  grace_seconds: count.min(0).max(LONGEST_GRACE).default(86_400).openapi({ description: 'How long the old secret goes on working.' }),
+})
+
+const params = z.object({ id: z.string().max(100) })
+
+/** The routes of keys. */
+export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
+  const api = newApi()
+  const manage = authorized(store, 'manage', clock)
+
+  const create = createRoute({
+    method: 'post',
+    path: '/api/v1/keys',
+    summary: 'Make a proxy key',
+    security,
+    middleware: [manage, jsonBody] as const,
+    request: { body: { required: true, content: { 'application/json': { schema: Wanted } } } },
+    responses: { 201: json('The key, with its secret', NewKeySchema), ...problems('invalid_field', 'account_not_found', 'file_too_large', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(create, async (c) => {
+    const caller = callerOf(c)
+    const { account_id, expires_at, ...wanted } = c.req.valid('json')
+    const account = await ownerOf(store, caller, account_id)
+    const key = await createKey(store, account, { ...wanted, expires_at: future(expires_at, clock()) }, clock())
+    keys.refresh()
+    return c.json(key, 201)
+  })
+
+  const list = createRoute({
+    method: 'get',
+    path: '/api/v1/keys',
+    summary: 'List proxy keys, newest first',
+    security,
+    middleware: [manage] as const,
+    request: { query: PageQuery.extend({ status: Status.optional(), search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }) }) },
+    responses: { 200: json('A page of keys', listOf(KeySchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(list, async (c) => {
+    const { limit, cursor, status, search } = c.req.valid('query')
+    return c.json(page(await listKeys(store, { account: seenBy(callerOf(c)), status, search }, limit + 1, cursor, clock()), limit), 200)
+  })
+
+  const read = createRoute({
+    method: 'get',
+    path: '/api/v1/keys/{id}',
+    summary: 'Read a proxy key',
+    security,
+    middleware: [manage] as const,
+    request: { params },
+    responses: { 200: json('The key', KeySchema), ...problems('invalid_field', 'key_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(read, async (c) => c.json(await getKey(store, c.req.valid('param').id, seenBy(callerOf(c)), clock()), 200))
+
+  const change = createRoute({
+    method: 'patch',
+    path: '/api/v1/keys/{id}',
+    summary: 'Change, disable or enable a proxy key',
+    security,
+    middleware: [manage, jsonBody] as const,
+    request: { params, body: { required: true, content: { 'application/json': { schema: Change } } } },
+    responses: { 200: json('The key', KeySchema), ...problems('invalid_field', 'key_not_found', 'key_revoked', 'file_too_large', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(change, async (c) => {
+    const { name, models, rpm, allowed_origins, expires_at, status } = c.req.valid('json')
+    const wanted = {
+      ...(name === undefined ? {} : { name }),
+      ...(models === undefined ? {} : { models }),
+      ...(rpm === undefined ? {} : { rpm }),
+      ...(allowed_origins === undefined ? {} : { allowed_origins }),
+      ...(expires_at === undefined ? {} : { expires_at: expires_at === null ? null : Date.parse(expires_at) }),
+      ...(status === undefined ? {} : { disabled: status === 'disabled' }),
+    }
+    const key = await changeKey(store, c.req.valid('param').id, seenBy(callerOf(c)), wanted, clock())
+    keys.refresh()
+    return c.json(key, 200)
+  })
+
+  const revoke = createRoute({
+    method: 'delete',
+    path: '/api/v1/keys/{id}',
+    summary: 'Revoke a proxy key, for good',
+    security,
+    middleware: [manage] as const,
+    request: { params },
+    responses: { 204: { description: 'Revoked' }, ...problems('invalid_field', 'key_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(revoke, async (c) => {
+    await revokeKey(store, c.req.valid('param').id, seenBy(callerOf(c)), clock())
+    keys.refresh()
+    return c.body(null, 204)
+  })
+
+  const rotate = createRoute({
+    method: 'post',
+    path: '/api/v1/keys/{id}/rotate',
+    summary: 'Give a proxy key a new secret, while the old one works for a time',
+    security,
+    middleware: [manage, jsonBody] as const,
+    request: { params, body: { content: { 'application/json': { schema: Rotation } } } },
+    responses: { 200: json('The key, with its new secret', NewKeySchema), ...problems('invalid_field', 'key_not_found', 'key_revoked', 'file_too_large', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(rotate, async (c) => {
+    const { grace_seconds } = Rotation.parse(c.req.valid('json') ?? {})
+    const key = await rotateKey(store, c.req.valid('param').id, seenBy(callerOf(c)), grace_seconds * 1000, clock())
+    keys.refresh()
+    return c.json(key, 200)
+  })
+
+  return api
+}
+
+/** Whose keys a caller sees: an administrator those of all accounts (null). */
+export function seenBy({ account }: Caller): string | null {
+  return account.role === 'admin' ? null : account.id
+}
+
+async function ownerOf(store: Store, { account }: Caller, wanted: string | undefined): Promise<string> {
+  if (wanted === undefined || wanted === account.id) return account.id
+  if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator makes keys for other accounts.')
+  return (await getAccount(store, wanted)).id
+}
+
+function future(date: string | null, now: number): number | null {
+  if (date === null) return null
+  const at = Date.parse(date)
+  if (at <= now) throw new Problem('invalid_field', '"expires_at" lies in the past.')
+  return at
+}

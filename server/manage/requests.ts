@@ -1,0 +1,107 @@
+// /api/v1/requests: the ledger.
+import { createRoute, z } from '@hono/zod-openapi'
+import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, listOf, newApi, page, problems, security } from '../api.ts'
+import type { Api } from '../api.ts'
+import { Problem } from '../errors.ts'
+import { getRequest, listRequests } from '../ledger/requests.ts'
+import type { ShownRequest } from '../ledger/requests.ts'
+import type { Store } from '../store/open.ts'
+import { toCsv } from './csv.ts'
+import { seenBy } from './keys.ts'
+
+const count = z.number().int()
+const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
+
+const RequestSchema = z
+  .object({
+    id: z.string().openapi({ description: 'The X-Request-Id of the answer.' }),
+    object: z.literal('request'),
+    created_at: z.iso.datetime(),
+    key_id: z.string(),
+    account_id: z.string(),
+    provider: z.string(),
+    model: z.string().nullable(),
+    endpoint: z.string(),
+    method: z.string(),
+    state: State,
+    status: count.nullable(),
+    error: z.string().nullable().openapi({ description: 'Code of the error that the proxy answered in place of the provider.' }),
+    first_byte_ms: count.nullable(),
+    total_ms: count.nullable(),
+    bytes_in: count.nullable(),
+    bytes_out: count.nullable(),
+    tokens_in: count.nullable(),
+    tokens_out: count.nullable(),
+    tokens_cached: count.nullable(),
+    tokens_reasoning: count.nullable(),
+    credential_id: z.string().nullable(),
+    context: z.string().nullable().openapi({ description: 'A hash of the context key.' }),
+  })
+  .openapi('Request')
+
+const COLUMNS = [
+  'id', 'created_at', 'key_id', 'account_id', 'provider', 'model', 'endpoint', 'method', 'state', 'status', 'error', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out',
+  'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'credential_id', 'context',
+] as const satisfies (keyof ShownRequest)[]
+
+/** Lines of one CSV at most. */
+const MOST_LINES = 10_000
+
+const Moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
+const Query = PageQuery.extend({
+  key: z.string().max(100).optional(),
+  model: z.string().max(300).optional(),
+  provider: z.string().max(100).optional(),
+  state: State.optional(),
+  status: z.string().regex(/^[1-5](?:\d\d|xx)$/, 'a status such as 429, or a class such as 4xx').optional(),
+  from: Moment.optional(),
+  to: Moment.optional().openapi({ description: 'Not included.' }),
+  format: z.enum(['json', 'csv']).default('json').openapi({ description: `CSV gives up to ${MOST_LINES} lines at once.` }),
+})
+
+/** The routes of the ledger. */
+export function requestRoutes(store: Store, clock: () => number): Api {
+  const api = newApi()
+  const manage = authorized(store, 'manage', clock)
+
+  const list = createRoute({
+    method: 'get',
+    path: '/api/v1/requests',
+    summary: 'List proxied requests, newest first',
+    security,
+    middleware: [manage] as const,
+    request: { query: Query },
+    responses: {
+      200: { description: 'A page of requests', content: { 'application/json': { schema: listOf(RequestSchema) }, 'text/csv': { schema: z.string() } } },
+      ...problems('invalid_field', ...COMMON_PROBLEMS),
+    },
+  })
+  api.openapi(list, async (c) => {
+    const { limit, cursor, from, to, format, ...filter } = c.req.valid('query')
+    const question = { ...filter, account: seenBy(callerOf(c)), from: at(from), to: at(to) }
+    if (format === 'json') return c.json(page(await listRequests(store, question, limit + 1, cursor), limit), 200)
+    const rows = await listRequests(store, question, MOST_LINES, cursor)
+    return c.body(toCsv(COLUMNS, rows), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="requests.csv"' })
+  })
+
+  const read = createRoute({
+    method: 'get',
+    path: '/api/v1/requests/{id}',
+    summary: 'Read one proxied request',
+    security,
+    middleware: [manage] as const,
+    request: { params: z.object({ id: z.string().max(100) }) },
+    responses: { 200: json('The request', RequestSchema), ...problems('invalid_field', 'request_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(read, async (c) => {
+    const row = await getRequest(store, c.req.valid('param').id, seenBy(callerOf(c)))
+    if (!row) throw new Problem('request_not_found', 'No request of this account has this id. It is the X-Request-Id of the answer.')
+    return c.json(row, 200)
+  })
+
+  return api
+}
+
+function at(moment: string | undefined): number | undefined {
+  return moment === undefined ? undefined : Date.parse(moment)
+}

@@ -1,0 +1,94 @@
+// /api/v1/usage: what was used, by key, model, provider, hour or day.
+import { createRoute, z } from '@hono/zod-openapi'
+import { COMMON_PROBLEMS, authorized, callerOf, json, newApi, problems, security } from '../api.ts'
+import type { Api } from '../api.ts'
+import { Problem } from '../errors.ts'
+import { DIMENSIONS, readUsage } from '../ledger/usage.ts'
+import type { Dimension, UsageLine } from '../ledger/usage.ts'
+import type { Store } from '../store/open.ts'
+import { toCsv } from './csv.ts'
+import { seenBy } from './keys.ts'
+
+const count = z.number().int()
+
+const LineSchema = z
+  .object({
+    time: z.iso.datetime().optional().openapi({ description: 'Start of the hour or day, UTC.' }),
+    key_id: z.string().optional(),
+    provider: z.string().optional(),
+    model: z.string().nullable().optional(),
+    requests: count,
+    errors: count,
+    aborted: count,
+    unknown: count.openapi({ description: 'Cut off with the process that served them.' }),
+    unmetered: count.openapi({ description: 'Requests whose tokens nobody said.' }),
+    bytes_in: count,
+    bytes_out: count,
+    tokens_in: count.nullable(),
+    tokens_out: count.nullable(),
+    tokens_cached: count.nullable(),
+    tokens_reasoning: count.nullable(),
+    first_byte_ms: count.nullable().openapi({ description: 'Mean over the answered requests.' }),
+    total_ms: count.nullable(),
+  })
+  .openapi('UsageLine')
+
+const MEASURES = [
+  'requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'first_byte_ms', 'total_ms',
+] as const
+const NAMES = { key: 'key_id', model: 'model', provider: 'provider', hour: 'time', day: 'time' } as const satisfies Record<Dimension, keyof UsageLine>
+
+const Query = z.object({
+  by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, hour, day, with commas between them.', example: 'day,model' }),
+  from: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).optional().openapi({ description: '30 days ago where it is missing.' }),
+  to: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).optional().openapi({ description: 'Not included. Now where it is missing.' }),
+  key: z.string().max(100).optional(),
+  model: z.string().max(300).optional(),
+  provider: z.string().max(100).optional(),
+  format: z.enum(['json', 'csv']).default('json'),
+})
+
+const MONTH_MS = 30 * 86_400_000
+
+/** The route of usage reports. */
+export function usageRoutes(store: Store, clock: () => number): Api {
+  const api = newApi()
+
+  const read = createRoute({
+    method: 'get',
+    path: '/api/v1/usage',
+    summary: 'Read what was used',
+    security,
+    middleware: [authorized(store, 'manage', clock)] as const,
+    request: { query: Query },
+    responses: {
+      200: {
+        ...json('The report', z.object({ object: z.literal('list'), data: z.array(LineSchema), next_cursor: z.null() })),
+        content: {
+          'application/json': { schema: z.object({ object: z.literal('list'), data: z.array(LineSchema), next_cursor: z.null() }) },
+          'text/csv': { schema: z.string() },
+        },
+      },
+      ...problems('invalid_field', ...COMMON_PROBLEMS),
+    },
+  })
+  api.openapi(read, async (c) => {
+    const { by, from, to, key, model, provider, format } = c.req.valid('query')
+    const dimensions = readDimensions(by)
+    const until = to === undefined ? clock() + 1 : Date.parse(to)
+    const since = from === undefined ? until - MONTH_MS : Date.parse(from)
+    const data = await readUsage(store, { account: seenBy(callerOf(c)), by: dimensions, from: since, to: until, key, model, provider })
+    if (format === 'json') return c.json({ object: 'list' as const, data, next_cursor: null }, 200)
+    const columns = [...new Set(dimensions.map((name) => NAMES[name])), ...MEASURES]
+    return c.body(toCsv<UsageLine>(columns, data), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="usage.csv"' })
+  })
+
+  return api
+}
+
+function readDimensions(text: string): Dimension[] {
+  const words = [...new Set(text.split(',').map((word) => word.trim()))]
+  const wrong = words.find((word) => !Object.hasOwn(DIMENSIONS, word))
+  if (wrong !== undefined) throw new Problem('invalid_field', `"by" names ${JSON.stringify(wrong)}; it can name ${Object.keys(DIMENSIONS).join(', ')}.`)
+  return words as Dimension[]
+}

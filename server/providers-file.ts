@@ -1,0 +1,54 @@
+// The file that TOLLMARK_PROVIDERS names: providers that the operator adds or changes.
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { SetupError } from './errors.ts'
+
+const Entry = z.strictObject({
+  /** An id of the built-in table changes that row; any other adds one. */
+  id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be lower-case letters, digits, - and _'),
+  /** What callers name. */
+  origin: z.string(),
+  /** Where we dial instead. */
+  dial: z.string().optional(),
+  auth: z.strictObject({ header: z.string(), scheme: z.string().optional() }).optional(),
+  credential: z.strictObject({ env: z.string() }).optional(),
+})
+
+/** A row of the file, and the credential that the environment holds for it. */
+export interface ProviderEntry {
+  readonly id: string
+  readonly origin: string
+  readonly dial?: string
+  readonly auth?: { readonly header: string; readonly scheme?: string }
+  readonly credential?: { readonly env: string }
+  readonly secret: string | null
+}
+
+/** @throws SetupError with a sentence that names the file and what is wrong in it */
+export function readProvidersFile(path: string, env: Readonly<Record<string, string | undefined>>): ProviderEntry[] {
+  const parsed = z.array(Entry).safeParse(readJson(path))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new SetupError(`${path} (TOLLMARK_PROVIDERS): ${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'it is not as it must be'}.`)
+  }
+  const ids = parsed.data.map(({ id }) => id)
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (twice !== undefined) throw new SetupError(`${path} (TOLLMARK_PROVIDERS): "${twice}" stands there twice.`)
+  return parsed.data.map(({ id, origin, dial, auth, credential }) => ({
+    id,
+    origin,
+    ...(dial === undefined ? {} : { dial }),
+    ...(auth === undefined ? {} : { auth: { header: auth.header, ...(auth.scheme === undefined ? {} : { scheme: auth.scheme }) } }),
+    ...(credential === undefined ? {} : { credential }),
+    secret: (credential && env[credential.env]?.trim()) || null,
+  }))
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as unknown
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? 'it is not JSON' : 'it cannot be read'
+    throw new SetupError(`The file ${path}, which TOLLMARK_PROVIDERS names, is of no use: ${reason}.`, { cause: error })
+  }
+}

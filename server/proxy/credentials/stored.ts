@@ -1,0 +1,120 @@
+// Credentials that the operator keeps in the store: written once, used, never shown again.
+import { Problem } from '../../errors.ts'
+import { newId } from '../../id.ts'
+import type { Store } from '../../store/open.ts'
+import { all, procedure, run, type Steps } from '../../store/procedure.ts'
+import type { CredentialRow } from '../../store/schema.ts'
+import type { QueryBuilder } from '../../store/statement.ts'
+import type { Credential } from '../credentials.ts'
+import { seal, unseal } from './seal.ts'
+
+/** A credential as the API shows it: everything but the secret. */
+export interface ShownCredential {
+  id: string
+  object: 'credential'
+  provider: string
+  name: string
+  /** Azure's `resource`, Bedrock's `region`. */
+  values: Record<string, string>
+  weight: number
+  status: 'active' | 'paused'
+  created_at: string
+}
+
+export interface CredentialWishes {
+  provider: string
+  name: string
+  secret: string
+  values: Record<string, string>
+  weight: number
+}
+
+/** Stores a credential, sealed. */
+export async function createCredential(store: Store, master: Buffer, wishes: CredentialWishes, now: number): Promise<ShownCredential> {
+  const id = newId('cred', now)
+  const { provider, name, secret, values, weight } = wishes
+  const row = await store.run(insertCredential, {
+    id, provider, name, sealed: seal(master, secret, recordOf(id, provider)), host_values: JSON.stringify(values), weight, paused: 0, created_at: now,
+  })
+  return showCredential(row)
+}
+
+/** All stored credentials, oldest first: there are never many. */
+export async function listCredentials(store: Store): Promise<ShownCredential[]> {
+  return (await rows(store)).map(showCredential)
+}
+
+/** @throws Problem `credential_not_found` */
+export async function getCredential(store: Store, id: string): Promise<ShownCredential> {
+  const row = (await rows(store)).find((one) => one.id === id)
+  if (!row) throw new Problem('credential_not_found', 'No credential has this id. GET /api/v1/credentials lists them.')
+  return showCredential(row)
+}
+
+/** Changes name, weight or whether it is used. @throws Problem `credential_not_found` */
+export async function changeCredential(store: Store, id: string, wishes: { name?: string; weight?: number; paused?: boolean }): Promise<ShownCredential> {
+  await getCredential(store, id)
+  const { paused, ...plain } = wishes
+  await store.run(updateCredential, { id, change: { ...plain, ...(paused === undefined ? {} : { paused: paused ? 1 : 0 }) } })
+  return getCredential(store, id)
+}
+
+/** Deletes a credential for good. @throws Problem `credential_not_found` */
+export async function deleteCredential(store: Store, id: string): Promise<void> {
+  await getCredential(store, id)
+  await store.db.deleteFrom('credentials').where('id', '=', id).execute()
+}
+
+/** Stored credentials ready for use, and the ids of those that the master key does not open. */
+export async function openCredentials(store: Store, master: Buffer): Promise<{ usable: Credential[]; unreadable: string[] }> {
+  const usable: Credential[] = []
+  const unreadable: string[] = []
+  for (const row of await rows(store)) {
+    const secret = unseal(master, row.sealed, recordOf(row.id, row.provider))
+    if (secret === null) unreadable.push(row.id)
+    else usable.push({ id: row.id, provider: row.provider, secret, values: valuesOf(row), weight: row.paused === 1 ? 0 : row.weight })
+  }
+  return { usable, unreadable }
+}
+
+/** What changes whenever any stored credential does. */
+export async function credentialsVersion(store: Store): Promise<string> {
+  const found = await store.db
+    .selectFrom('credentials')
+    .select((e) => [e.fn.countAll<number>().as('count'), e.fn.max('revision').as('revision')])
+    .executeTakeFirstOrThrow()
+  return `${found.count}.${found.revision}`
+}
+
+export const insertCredential = procedure(import.meta.url, 'insertCredential', function* (db, row: Omit<CredentialRow, 'revision'>): Steps<CredentialRow> {
+  const whole = { ...row, revision: yield* nextRevision(db) }
+  yield* run(db.insertInto('credentials').values(whole))
+  return whole
+})
+
+export const updateCredential = procedure(import.meta.url, 'updateCredential', function* (db, { id, change }: { id: string; change: Partial<CredentialRow> }): Steps<void> {
+  yield* run(db.updateTable('credentials').set({ ...change, revision: yield* nextRevision(db) }).where('id', '=', id))
+})
+
+function* nextRevision(db: QueryBuilder): Steps<number> {
+  const [last] = yield* all(db.selectFrom('credentials').select('revision').orderBy('revision', 'desc').limit(1))
+  return (last?.revision ?? 0) + 1
+}
+
+function rows(store: Store): Promise<CredentialRow[]> {
+  return store.db.selectFrom('credentials').selectAll().orderBy('id').execute()
+}
+
+/** What a sealed secret is bound to. */
+function recordOf(id: string, provider: string): string {
+  return `${id} ${provider}`
+}
+
+function valuesOf(row: CredentialRow): Record<string, string> {
+  return JSON.parse(row.host_values) as Record<string, string> // written by createCredential only
+}
+
+function showCredential(row: CredentialRow): ShownCredential {
+  const { id, provider, name, weight, paused, created_at } = row
+  return { id, object: 'credential', provider, name, values: valuesOf(row), weight, status: paused === 1 ? 'paused' : 'active', created_at: new Date(created_at).toISOString() }
+}

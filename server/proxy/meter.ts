@@ -1,0 +1,136 @@
+// Reads from the bytes of an answer, as they pass, how many tokens it used and which object it created. Step 9 of the contract.
+// It never delays and never changes a byte: it is given each chunk beside the caller, and compressed answers are decoded on the side.
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { AwsReader } from './meter/aws.ts'
+import { JsonReader } from './meter/json.ts'
+import type { Reader } from './meter/reader.ts'
+import { SseReader } from './meter/sse.ts'
+import { type Finding, mergeFindings, UNKNOWN, type Usage } from './meter/usage.ts'
+import type { Match, ObjectRef } from './providers/endpoint.ts'
+import type { Provider, UsageKind } from './providers/provider.ts'
+
+export type { Usage } from './meter/usage.ts'
+
+export interface Metered {
+  readonly usage: Usage
+  /** The object that the answer created, for stickiness and ownership. */
+  readonly created: ObjectRef | null
+}
+
+export interface Meter {
+  /** Takes the next bytes as they came from the upstream, in any split. Does not keep the chunk, save for a decoder's moment. */
+  write(chunk: Buffer): void
+  /** Ends the answer, whole or cut off, and says what was read. Never rejects. */
+  end(): Promise<Metered>
+}
+
+const NOTHING: Metered = { usage: UNKNOWN, created: null }
+const SILENT: Meter = { write() {}, end: () => Promise.resolve(NOTHING) }
+
+/** How much compressed input may wait for the decoder, in bytes; beyond it the usage is unknown rather than the memory unbounded. */
+const MOST_WAITING = 8 * 1024 * 1024
+
+/** TABLE of content types; the first that fits makes the reader. */
+const READERS: readonly { type: RegExp; reader: (creates: readonly string[]) => Reader }[] = [
+  { type: /^text\/event-stream\b/i, reader: (creates) => new SseReader(creates) },
+  { type: /^application\/vnd\.amazon\.eventstream\b/i, reader: () => new AwsReader() },
+  { type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i, reader: (creates) => new JsonReader(creates, true) },
+  { type: /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i, reader: (creates) => new JsonReader(creates) },
+  { type: /^text\/plain\b/i, reader: (creates) => new JsonReader(creates) },
+]
+
+/** TABLE of decoders. Where a stream is cut off they fail, but not before they have given what they had. */
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  deflate: () => createInflate(),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress(),
+}
+
+/** No object is created where none is expected: one value, so that compiled paths are shared. */
+const NONE: readonly string[] = []
+
+/**
+ * Makes the meter of one answer.
+ * @param provider whose answer it is
+ * @param match the endpoint that was called; lists and polls are not metered, or what they repeat would be counted twice
+ * @param headers the upstream's response headers as a raw list
+ */
+export function createMeter(provider: Provider, match: Match, headers: readonly string[]): Meter {
+  const kind = usageKind(provider, match)
+  const creates = match.endpoint?.creates
+  if (kind === null && !creates) return SILENT
+  const { type, encoding, fromHeaders } = readHeaders(headers)
+  const make = READERS.find((row) => row.type.test(type))?.reader
+  if (!make) return fromHeaders === null ? SILENT : { write() {}, end: () => Promise.resolve({ usage: fromHeaders, created: null }) }
+  const reader = make(creates?.at ?? NONE)
+  const settle = (): Metered => {
+    let findings: readonly Finding[] = []
+    try {
+      reader.end()
+      findings = reader.findings()
+    } catch {
+      // A reader's fault must never reach the stream that it watches.
+    }
+    const name = reader.created
+    return {
+      usage: kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind),
+      created: creates && name !== null ? { kind: creates.kind, id: name.slice(name.lastIndexOf('/') + 1) } : null,
+    }
+  }
+  if (encoding === '' || encoding === 'identity') return { write: (chunk) => reader.write(chunk), end: () => Promise.resolve(settle()) }
+  const decoder = DECODERS[encoding]?.()
+  return decoder ? decoded(decoder, reader, settle) : SILENT
+}
+
+/** Which rule counts this answer's tokens, or null for an answer that is not counted. */
+function usageKind(provider: Provider, match: Match): UsageKind | null {
+  const { endpoint } = match
+  if (endpoint === null) return match.class === 'unknown' ? provider.usage : null
+  return endpoint.usage !== undefined && endpoint.class === 'neutral' ? endpoint.usage : endpoint.class === 'model' ? (endpoint.usage ?? provider.usage) : null
+}
+
+/** Runs a decoder beside the stream. */
+function decoded(decoder: Transform, reader: Reader, settle: () => Metered): Meter {
+  let over = false
+  const ended = new Promise<void>((resolve) => {
+    const stop = (): void => {
+      over = true
+      resolve()
+    }
+    decoder.on('end', stop).on('error', stop).on('close', stop)
+  })
+  decoder.on('data', (bytes: Buffer) => reader.write(bytes))
+  return {
+    write(chunk) {
+      if (over) return
+      decoder.write(chunk)
+      if (decoder.writableLength > MOST_WAITING) decoder.destroy()
+    },
+    async end() {
+      if (!over) decoder.end()
+      await ended
+      return settle()
+    },
+  }
+}
+
+/** What the headers say: type, encoding, and Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html). */
+function readHeaders(raw: readonly string[]): { type: string; encoding: string; fromHeaders: Usage | null } {
+  let type = ''
+  let encoding = ''
+  const tokens: Record<string, number> = {}
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase()
+    if (name === 'content-type') type = raw[i + 1]!
+    else if (name === 'content-encoding') encoding = raw[i + 1]!.trim().toLowerCase()
+    else if (name.startsWith('x-amzn-bedrock-') && /^\d{1,12}$/.test(raw[i + 1]!)) tokens[name.slice('x-amzn-bedrock-'.length)] = Number(raw[i + 1])
+  }
+  const cached = tokens['cache-read-input-token-count'] ?? null
+  const input = tokens['input-token-count'] ?? null
+  const output = tokens['output-token-count'] ?? null
+  const fromHeaders = input === null && output === null ? null : { input: input === null ? null : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0), output, cached, reasoning: null }
+  return { type, encoding, fromHeaders }
+}

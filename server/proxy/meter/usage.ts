@@ -1,0 +1,177 @@
+// What an answer says it used: where providers write it, and what their numbers mean.
+import type { UsageKind } from '../providers/provider.ts'
+
+/**
+ * Tokens of one answer. `input` counts everything that was read, from the cache or not; `output` everything that was written,
+ * reasoning included; `cached` and `reasoning` are parts of these two. What a provider did not say is null, never 0.
+ */
+export interface Usage {
+  readonly input: number | null
+  readonly output: number | null
+  readonly cached: number | null
+  readonly reasoning: number | null
+}
+
+export const UNKNOWN: Usage = { input: null, output: null, cached: null, reasoning: null }
+
+/** TABLE of places in an answer, or in an event of a stream, where a usage object stands; the first that is there counts. */
+export const PLACES = [
+  'usage', // nearly everybody
+  'usageMetadata', // Gemini, Vertex
+  'response.usage', // OpenAI Responses: response.completed, .incomplete, .failed
+  'message.usage', // Anthropic: message_start
+  'delta.usage', // Cohere: message-end
+  'x_groq.usage', // Groq
+  'interaction.usage', // Gemini Interactions: interaction.completed
+  'meta.tokens', // Cohere v1 and embeddings
+  'meta.billed_units',
+  'amazon-bedrock-invocationMetrics', // Bedrock InvokeModelWithResponseStream, behind the model's own last event
+] as const
+
+export type Place = (typeof PLACES)[number]
+
+/** A usage object as it was found. */
+export interface Finding {
+  readonly place: string
+  readonly usage: Readonly<Record<string, unknown>>
+}
+
+/** Finds the usage object of a parsed answer or event. */
+export function findUsage(answer: unknown): Finding | null {
+  for (const place of PLACES) {
+    let at: unknown = answer
+    for (const step of place.split('.')) at = isObject(at) ? at[step] : undefined
+    if (isObject(at)) return { place, usage: at }
+  }
+  return null
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A count as providers write it: a finite number that is not negative. */
+const count = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : null)
+const part = (object: unknown, name: string): number | null => (isObject(object) ? count(object[name]) : null)
+/** The sum of what is known; null when nothing is. */
+const sum = (...counts: (number | null)[]): number | null => counts.reduce((total, one) => (one === null ? total : (total ?? 0) + one), null)
+
+/**
+ * Merges the findings of one answer in their order. Anthropic says its input first and its output last; Bedrock's metrics only
+ * count where the model itself said nothing; everywhere else the last one is the whole truth.
+ */
+export function mergeFindings(findings: readonly Finding[], kind: UsageKind): Usage {
+  let merged: Record<string, unknown> | null = null
+  let started = false
+  for (const { place, usage } of findings) {
+    if (place === 'message.usage') {
+      // The output that message_start gives is a placeholder.
+      merged = { ...usage, output_tokens: null }
+      started = true
+    } else if (place === 'amazon-bedrock-invocationMetrics' && merged !== null) continue
+    else if (started) merged = Object.assign({}, merged, Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)))
+    else merged = { ...usage }
+  }
+  return merged === null ? UNKNOWN : readUsage(merged, kind)
+}
+
+/**
+ * Reads one usage object. The field names tell the dialect; `kind` settles what the same names mean to whom.
+ * Sources: each provider's API reference, and the usage conversion of its AI SDK package.
+ */
+export function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
+  if ('promptTokenCount' in usage || 'candidatesTokenCount' in usage || 'totalTokenCount' in usage) return parts(gemini(usage))
+  if ('total_input_tokens' in usage || 'total_output_tokens' in usage) return parts(interactions(usage))
+  if ('inputTokens' in usage || 'outputTokens' in usage) return parts(bedrock(usage))
+  if ('inputTokenCount' in usage || 'outputTokenCount' in usage) return parts(bedrockMetrics(usage))
+  if (isObject(usage['tokens']) || isObject(usage['billed_units'])) return parts(cohere(usage))
+  if (kind === 'anthropic' || 'cache_read_input_tokens' in usage || 'cache_creation_input_tokens' in usage) return parts(anthropic(usage))
+  return parts(openai(usage, kind))
+}
+
+/** A part can be reported larger than its whole (Together, Fireworks, Cerebras): it is then all of it. */
+function parts({ input, output, cached, reasoning }: Usage): Usage {
+  return {
+    input,
+    output,
+    cached: cached !== null && input !== null ? Math.min(cached, input) : cached,
+    reasoning: reasoning !== null && output !== null ? Math.min(reasoning, output) : reasoning,
+  }
+}
+
+function gemini(usage: Readonly<Record<string, unknown>>): Usage {
+  const reasoning = count(usage['thoughtsTokenCount'])
+  return {
+    input: sum(count(usage['promptTokenCount']), count(usage['toolUsePromptTokenCount'])),
+    output: sum(count(usage['candidatesTokenCount']), reasoning),
+    cached: count(usage['cachedContentTokenCount']),
+    reasoning,
+  }
+}
+
+function interactions(usage: Readonly<Record<string, unknown>>): Usage {
+  const reasoning = count(usage['total_thought_tokens'])
+  return {
+    input: sum(count(usage['total_input_tokens']), count(usage['total_tool_use_tokens'])),
+    output: sum(count(usage['total_output_tokens']), reasoning),
+    cached: count(usage['total_cached_tokens']),
+    reasoning,
+  }
+}
+
+/** Bedrock's input excludes what the cache gave or took. */
+function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
+  const cached = count(usage['cacheReadInputTokens'])
+  return { input: sum(count(usage['inputTokens']), cached, count(usage['cacheWriteInputTokens'])), output: count(usage['outputTokens']), cached, reasoning: null }
+}
+
+function bedrockMetrics(usage: Readonly<Record<string, unknown>>): Usage {
+  const cached = count(usage['cacheReadInputTokenCount'])
+  return { input: sum(count(usage['inputTokenCount']), cached, count(usage['cacheWriteInputTokenCount'])), output: count(usage['outputTokenCount']), cached, reasoning: null }
+}
+
+/** Cohere counts twice: `tokens` is what was processed, `billed_units` what was charged. */
+function cohere(usage: Readonly<Record<string, unknown>>): Usage {
+  const { tokens, billed_units: billed } = usage
+  return {
+    input: part(tokens, 'input_tokens') ?? part(billed, 'input_tokens'),
+    output: part(tokens, 'output_tokens') ?? part(billed, 'output_tokens'),
+    cached: count(usage['cached_tokens']),
+    reasoning: null,
+  }
+}
+
+/**
+ * Anthropic's input excludes what the cache gave or took. With compaction or an advisor, the totals leave the extra iterations out;
+ * after a fallback the totals are those of the answer that was served.
+ */
+function anthropic(usage: Readonly<Record<string, unknown>>): Usage {
+  const cached = count(usage['cache_read_input_tokens'])
+  const iterations = Array.isArray(usage['iterations']) ? usage['iterations'].filter(isObject) : []
+  const whole = iterations.length > 0 && !iterations.some((iteration) => iteration['type'] === 'fallback_message')
+  const total = (name: string): number | null => (whole ? sum(...iterations.map((iteration) => count(iteration[name]))) : null) ?? count(usage[name])
+  return {
+    input: sum(total('input_tokens'), cached, count(usage['cache_creation_input_tokens'])),
+    output: total('output_tokens'),
+    cached,
+    reasoning: part(usage['output_tokens_details'], 'thinking_tokens'),
+  }
+}
+
+/** OpenAI's names: chat (`prompt_tokens`) and Responses, images, audio (`input_tokens`), and what others add to them. */
+function openai(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
+  const chat = 'prompt_tokens' in usage || 'completion_tokens' in usage
+  const input = count(usage['prompt_tokens']) ?? count(usage['input_tokens'])
+  const output = count(usage['completion_tokens']) ?? count(usage['output_tokens'])
+  const cached =
+    part(usage['prompt_tokens_details'], 'cached_tokens') ??
+    part(usage['input_tokens_details'], 'cached_tokens') ??
+    count(usage['prompt_cache_hit_tokens']) ?? // DeepSeek
+    count(usage['num_cached_tokens']) ?? // Mistral
+    part(usage['prompt_token_details'], 'cached_tokens') ?? // Mistral, at times
+    count(usage['cached_tokens'])
+  const reasoning =
+    part(usage['completion_tokens_details'], 'reasoning_tokens') ?? part(usage['output_tokens_details'], 'reasoning_tokens') ?? count(usage['reasoning_tokens'])
+  // xAI's chat and Perplexity count reasoning beside the completion; xAI's prompt may leave the cached part out.
+  const apart = chat && (kind === 'xai' || kind === 'perplexity')
+  const outside = kind === 'xai' && cached !== null && input !== null && cached > input
+  return { input: outside ? sum(input, cached) : input, output: apart ? sum(output, reasoning) : output, cached, reasoning }
+}

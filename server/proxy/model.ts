@@ -1,0 +1,275 @@
+// Which models can this request reach? Step 5 of the contract: what cannot be known for certain is refused.
+//
+// A scoped key's body is read to its end before the upstream sees a byte, because a second `model` may come last. An unrestricted
+// key's body streams; a ModelObserver beside it notes the model for the ledger.
+import { isUtf8 } from 'node:buffer'
+import type { Scope } from '../keys/scope.ts'
+import { type WantedPaths, wantPaths } from './json-paths.ts'
+import { JsonScanner } from './json-scanner.ts'
+import { decodeBody } from './model/decode.ts'
+import { boundaryOf, readFields } from './model/multipart.ts'
+import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
+import type { Provider } from './providers/provider.ts'
+
+/** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
+export type Reach =
+  | { readonly ok: true; readonly models: readonly string[]; readonly objects: readonly ObjectRef[] }
+  | { readonly ok: false; readonly code: 'ambiguous_body' | 'model_not_allowed'; readonly message: string }
+
+const ambiguous = (message: string): Reach => ({ ok: false, code: 'ambiguous_body', message })
+const unknown = (message: string): Reach => ({ ok: false, code: 'model_not_allowed', message: `${message} This key is limited to certain models.` })
+
+/** Whether a scoped key's body has to be read before the model is known. */
+export const bodyNeeded = (match: Match): boolean => match.endpoint?.model !== undefined && 'body' in match.endpoint.model
+
+export interface ModelRequest {
+  readonly provider: Provider
+  readonly match: Match
+  readonly pathAndQuery: string
+  /** Name, value, name, value, … as Node's rawHeaders. */
+  readonly headers: readonly string[]
+  /** The whole body as it came; null when there is none. */
+  readonly body: Buffer | null
+  /** Largest decoded body in bytes. */
+  readonly limit: number
+}
+
+/** Checks a scoped key: every model that the request can reach is known, and allowed. */
+export async function checkScope(scope: Scope, request: ModelRequest): Promise<Reach> {
+  const { match } = request
+  if (match.class === 'neutral') return { ok: true, models: [], objects: match.objects }
+  const reach = await reachOf(request)
+  const refused = 'models' in reach ? reach.models.find((name) => !scope.allows(request.provider.modelNames(name))) : undefined
+  if (refused !== undefined) return { ok: false, code: 'model_not_allowed', message: `This key may not use the model ${printable(refused)}.` }
+  return 'hidden' in reach ? ambiguous(reach.hidden) : reach
+}
+
+/** For a message: at most 120 characters, nothing that could break a line or a terminal. */
+const printable = (name: string): string => JSON.stringify(name.slice(0, 120).replaceAll(/[^\u0020-\u007e]/g, '?'))
+
+/** The models of a body that spells a key with `\u…`: which they are is known, but not that the upstream sees them. */
+type HiddenReach = { readonly models: readonly string[]; readonly hidden: string }
+
+async function reachOf({ match, pathAndQuery, headers, body, limit }: ModelRequest): Promise<Reach | HiddenReach> {
+  const place = match.endpoint?.model
+  if (!place) return unknown('The endpoint is not known to the proxy.')
+  if (place.at === 'stored') return unknown('The model that this endpoint runs is stored with the provider and not named in the request.')
+  const query = queryModels(pathAndQuery)
+  if (query === null) return unknown('The query names the model in an ambiguous way.')
+  if (place.at === 'query') return query.length === 1 ? { ok: true, models: query, objects: match.objects } : unknown('The query parameter `model` must stand there once.')
+
+  const models = [...(match.model === null ? [] : [match.model]), ...query]
+  for (const name of place.headers ?? []) models.push(...valuesOf(headers, name))
+  const found = await bodyModels(place.body, headers, body, limit)
+  if (!found.ok) return found
+  models.push(...found.models)
+  if (found.hidden !== null) return { models, hidden: found.hidden }
+  if (match.model === null && !found.named) return unknown('The body does not name a model where this endpoint expects it.')
+  return { ok: true, models, objects: [...match.objects, ...found.objects] }
+}
+
+/** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
+function queryModels(pathAndQuery: string): string[] | null {
+  const question = pathAndQuery.indexOf('?')
+  if (question < 0 || !/mod|%/i.test(pathAndQuery.slice(question))) return []
+  const models: string[] = []
+  for (const parameter of pathAndQuery.slice(question + 1).split('&')) {
+    const equals = parameter.indexOf('=')
+    const raw = equals < 0 ? parameter : parameter.slice(0, equals)
+    let name: string
+    let value: string
+    try {
+      name = decodeURIComponent(raw)
+      value = decodeURIComponent(equals < 0 ? '' : parameter.slice(equals + 1))
+    } catch {
+      return null
+    }
+    if (raw === 'model' && !value.includes('+')) models.push(value)
+    else if (/^[^a-z]*models?[^a-z]*$/i.test(name)) return null
+  }
+  return models
+}
+
+type BodyModels =
+  | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly hidden: string | null }
+  | Extract<Reach, { ok: false }>
+
+async function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null, limit: number): Promise<BodyModels> {
+  if (body === null || body.length === 0) return { ok: true, models: [], named: false, objects: [], hidden: null }
+  const encodings = valuesOf(headers, 'content-encoding')
+  const types = valuesOf(headers, 'content-type')
+  if (encodings.length > 1 || types.length > 1) return refusal(ambiguous('The request has two content types or two content encodings.'))
+  const decoded = encodings[0] === undefined ? body : await decodeBody(body, encodings[0], limit)
+  if (decoded === null) return refusal(unknown('The body does not decode by its Content-Encoding within the limits of the proxy.'))
+
+  const type = types[0] ?? ''
+  if (/^multipart\//i.test(type.trim())) {
+    const boundary = rule.multipart ? boundaryOf(type) : null
+    if (boundary === null) return refusal(unknown('The body is multipart in a way in which its model cannot be known.'))
+    const names = new Set([...rule.required, ...(rule.also ?? [])].filter((path) => /^\w+$/.test(path)))
+    const found = readFields(decoded, boundary, names)
+    if (!found.ok) return refusal(ambiguous(found.message))
+    const models = found.fields.map((field) => field.value)
+    if (new Set(found.fields.map((field) => field.name)).size < models.length) return refusal(ambiguous('A field of the multipart body stands there twice.'))
+    return { ok: true, models, named: found.fields.some((field) => rule.required.includes(field.name)), objects: [], hidden: null }
+  }
+  if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return refusal(unknown('The body is not JSON.'))
+  const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
+  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return refusal(ambiguous('The body is in another charset than UTF-8.'))
+  return jsonModels(rule, decoded)
+}
+
+/** Narrows what `ambiguous` and `unknown` return. */
+function refusal(reach: Reach): Extract<Reach, { ok: false }> {
+  if (reach.ok) throw new TypeError('not a refusal')
+  return reach
+}
+
+/** The rule's paths compiled once, with their roles. */
+interface Compiled {
+  readonly wanted: WantedPaths
+  readonly required: ReadonlySet<string>
+  readonly stored: ReadonlySet<string>
+  readonly objects: ReadonlyMap<string, string>
+  /** Every place on the way to a model or to what is stored. */
+  readonly ways: readonly string[]
+}
+
+const compiled = new WeakMap<BodyRule, Compiled>()
+
+function compile(rule: BodyRule): Compiled {
+  let rules = compiled.get(rule)
+  if (!rules) {
+    const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
+    rules = {
+      wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {})]),
+      required: new Set(rule.required),
+      stored: new Set(rule.stored),
+      objects: new Map(Object.entries(rule.objects ?? {})),
+      ways,
+    }
+    compiled.set(rule, rules)
+  }
+  return rules
+}
+
+/** Longest model name or object id that is looked at. */
+const LONGEST_NAME = 2_048
+
+/** Reads the models of one JSON body to its end: RFC 8259, UTF-8, no BOM, nothing behind it. */
+function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
+  if (!isUtf8(body)) return refusal(ambiguous('The body is not valid UTF-8.'))
+  const rules = compile(rule)
+  const models: string[] = []
+  const objects: ObjectRef[] = []
+  let named = false
+  let hidden: string | null = null
+  let twofold: string | null = null
+  let problem: Reach | null = null
+  const scanner = new JsonScanner(
+    rules.wanted,
+    {
+      value(path, raw) {
+        const value = raw && parse(raw)
+        if (value === null && raw !== null && raw.toString('latin1') === 'null') return
+        const kind = rules.objects.get(path)
+        if (kind !== undefined) {
+          if (typeof value === 'string') objects.push(objectRef(kind, value))
+        } else if (rules.stored.has(path)) {
+          problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
+        } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
+          problem ??= unknown(`The body's \`${path}\` is not a name.`)
+        } else {
+          models.push(value)
+          named ||= rules.required.has(path)
+        }
+      },
+      oddity(kind, path) {
+        if (kind === 'mismatch') {
+          if (rules.ways.some((way) => way.startsWith(path))) problem ??= unknown(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
+        } else if (kind === 'duplicate') twofold ??= `The body holds \`${path}\` twice.`
+        else if (kind === 'lookalike') twofold ??= `The body holds a key that some parsers read as \`${path}\`.`
+        else hidden ??= `The body spells the key \`${path}\` with escapes, which some parsers do not read.`
+      },
+    },
+    { strict: true, longestValue: LONGEST_NAME },
+  )
+  scanner.write(body)
+  scanner.end()
+  if (!scanner.ok) return refusal(ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.'))
+  if (twofold !== null) return refusal(ambiguous(twofold))
+  if (problem) return refusal(problem)
+  return { ok: true, models, named, objects, hidden }
+}
+
+function parse(raw: Buffer): unknown {
+  try {
+    return JSON.parse(raw.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** A provider's name for an object → its kind and last segment. */
+export const objectRef = (kind: string, name: string): ObjectRef => ({ kind, id: name.slice(name.lastIndexOf('/') + 1) })
+
+/** All values of a header in a raw list; name in lower case. */
+function valuesOf(headers: readonly string[], name: string): string[] {
+  const values: string[] = []
+  for (let i = 0; i + 1 < headers.length; i += 2) if (headers[i]!.toLowerCase() === name) values.push(headers[i + 1]!)
+  return values
+}
+
+/**
+ * Notes the model of a body while it streams by, for the ledger. It decides nothing, so it is lenient: compressed bodies are not
+ * read, and of a multipart body only the beginning is.
+ */
+export class ModelObserver {
+  /** The first model that the request names, or null. */
+  model: string | null
+  readonly objects: ObjectRef[]
+  #scanner: JsonScanner | null = null
+  #head: Buffer[] | null = null
+  #headLength = 0
+
+  constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
+    this.model = match.model ?? queryModels(pathAndQuery)?.[0] ?? null
+    this.objects = [...match.objects]
+    const place = match.endpoint?.model
+    if (!place || !('body' in place) || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
+    const rules = compile(place.body)
+    if (/^multipart\//i.test(valuesOf(headers, 'content-type')[0] ?? '')) {
+      if (this.model === null) this.#head = []
+      return
+    }
+    this.#scanner = new JsonScanner(
+      rules.wanted,
+      {
+        value: (path, raw) => {
+          const value = raw && parse(raw)
+          if (typeof value !== 'string') return
+          const kind = rules.objects.get(path)
+          if (kind !== undefined) this.objects.push(objectRef(kind, value))
+          else if (rules.required.has(path) || (path === 'model' && this.model === null)) this.model = value
+        },
+      },
+      { longestValue: LONGEST_NAME },
+    )
+  }
+
+  /** Whether bytes are still of interest. */
+  get watching(): boolean {
+    return this.#scanner?.ok === true || this.#head !== null
+  }
+
+  write(chunk: Buffer): void {
+    this.#scanner?.write(chunk)
+    if (!this.#head) return
+    this.#head.push(Buffer.from(chunk))
+    this.#headLength += chunk.length
+    const text = Buffer.concat(this.#head).toString('latin1')
+    const found = /\bname="?model"?\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]{1,256})\r\n/.exec(text)
+    if (found?.[1] !== undefined) this.model = Buffer.from(found[1], 'latin1').toString('utf8')
+    if (found || this.#headLength > 65_536) this.#head = null
+  }
+}

@@ -1,0 +1,50 @@
+// Objects that providers store for us (files, batches, responses, operations): which credential reaches one, and whose it is.
+import type { Store } from '../store/open.ts'
+import { procedure, run, type Steps } from '../store/procedure.ts'
+import type { ObjectRow } from '../store/schema.ts'
+import type { ObjectRef } from './providers/endpoint.ts'
+
+export interface Objects {
+  /** Remembers what an answer created. The next request finds it, even before it is durable. */
+  created(provider: string, object: ObjectRef, key: string, credential: string, now: number): void
+  /**
+   * What is known of the objects that a request names. `foreign`: one belongs to another key. `credential`: the one that reaches them, null where
+   * none of them is known.
+   */
+  look(provider: string, objects: readonly ObjectRef[], key: string): Promise<{ foreign: boolean; credential: string | null }>
+}
+
+/** How many of the newest are also kept in memory. */
+const REMEMBERED = 10_000
+
+export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
+  const fresh = new Map<string, ObjectRow>()
+
+  const find = async (provider: string, { kind, id }: ObjectRef): Promise<ObjectRow | undefined> =>
+    fresh.get(`${provider} ${kind} ${id}`) ??
+    (await store.db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', '=', kind).where('object_id', '=', id).executeTakeFirst())
+
+  return {
+    created(provider, { kind, id }, key_id, credential_id, created_at) {
+      const row = { provider, kind, object_id: id, key_id, credential_id, created_at }
+      fresh.set(`${provider} ${kind} ${id}`, row)
+      if (fresh.size > REMEMBERED) fresh.delete(fresh.keys().next().value!)
+      store.run(insertObject, row).catch(onError)
+    },
+    async look(provider, objects, key) {
+      let credential: string | null = null
+      for (const object of objects) {
+        const row = await find(provider, object)
+        if (row === undefined) continue
+        if (row.key_id !== key) return { foreign: true, credential: null }
+        credential ??= row.credential_id
+      }
+      return { foreign: false, credential }
+    },
+  }
+}
+
+/** Keeps the first owner: a provider that gave one id twice must not hand an object over. */
+export const insertObject = procedure(import.meta.url, 'insertObject', function* (db, row: ObjectRow): Steps<void> {
+  yield* run(db.insertInto('objects').values(row).onConflict((conflict) => conflict.columns(['provider', 'kind', 'object_id']).doNothing()))
+})

@@ -1,0 +1,67 @@
+import type { ModelPlace } from './endpoint.ts'
+import { creates, model, neutral, STORED } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/** Places of a Messages body that name a model: itself, the advisor tool, and the chain of fallbacks. */
+export const messagesBody = (at: string): ModelPlace => ({
+  at: 'body',
+  body: {
+    required: [`${at}model`],
+    also: [`${at}tools[].model`, `${at}fallbacks[].model`],
+    objects: { [`${at}messages[].content[].source.file_id`]: 'file', [`${at}container`]: 'container' },
+  },
+})
+
+/** Anthropic: https://docs.claude.com/en/api. Sessions, agents and deployments run a stored model. */
+export const anthropic: ProviderRow = {
+  id: 'anthropic',
+  name: 'Anthropic',
+  base: 'https://api.anthropic.com/v1',
+  hosts: ['api.anthropic.com'],
+  auth: { header: 'x-api-key' },
+  settings: { credential: 'ANTHROPIC_API_KEY' },
+  endpoints: [
+    model('POST /v1/messages', messagesBody('')),
+    model('POST /v1/messages/count_tokens', messagesBody('')),
+    model('POST /v1/complete', messagesBody('')),
+    model('POST /v1/messages/batches', messagesBody('requests[].params.'), creates('batch')),
+    neutral('GET /v1/messages/batches'),
+    neutral('GET DELETE /v1/messages/batches/{batch}'),
+    neutral('POST /v1/messages/batches/{batch}/cancel'),
+    neutral('GET /v1/messages/batches/{batch}/results'),
+    neutral('GET /v1/models'),
+    neutral('GET /v1/models/{any:}'),
+    neutral('POST /v1/files', creates('file')),
+    neutral('GET /v1/files'),
+    neutral('GET DELETE /v1/files/{file}'),
+    neutral('GET /v1/files/{file}/content'),
+    neutral('POST /v1/skills', creates('skill')),
+    neutral('GET /v1/skills'),
+    neutral('GET DELETE /v1/skills/{skill}'),
+    neutral('GET POST /v1/skills/{skill}/versions'),
+    neutral('GET DELETE /v1/skills/{skill}/versions/{any}'),
+    neutral('GET /v1/skills/{skill}/versions/{any}/content'),
+    model('POST /v1/agents', { at: 'body', body: { required: ['model'], stored: ['agents', 'multiagent', 'callable_agents'] } }, creates('agent')),
+    model('POST /v1/agents/{agent}', STORED),
+    neutral('GET /v1/agents'),
+    neutral('GET /v1/agents/{agent}'),
+    model('POST /v1/sessions', STORED, creates('session')),
+    model('POST /v1/sessions/{session}/events', STORED),
+    neutral('GET /v1/sessions'),
+    neutral('GET DELETE /v1/sessions/{session}'),
+    neutral('GET /v1/sessions/{session}/events'),
+    neutral('GET /v1/sessions/{session}/events/stream'),
+    model('POST /v1/deployments', STORED, creates('deployment')),
+    model('POST /v1/deployments/{deployment}/run', STORED),
+    model('POST /v1/dreams', STORED, creates('dream')),
+  ],
+  minting: [
+    /\/tunnels\/[^/]+\/(reveal_token|rotate_token)($|[/:])/,
+    /\/vaults\/[^/]+\/credentials($|[/:])/,
+    /\/user_profiles\/[^/]+\/(enrollment_url|action_urls)($|[/:])/,
+    /\/oauth\/token($|[/:])/,
+  ],
+  admin: [/\/(organizations|organization)($|[/:])/],
+  errors: 'anthropic',
+  usage: 'anthropic',
+}

@@ -1,0 +1,41 @@
+import type { ModelPlace } from './endpoint.ts'
+import { BODY, batchRows, fileRows, model, neutral, OPENAI_ADMIN, OPENAI_MINTING, openaiRows } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+// The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
+const IMAGE_DEPLOYMENT = ['x-ms-oai-image-generation-deployment']
+
+/** The deployment of a path; Azure ignores a body's `model` there, yet one that is not allowed is refused all the same. */
+const deployment: ModelPlace = {
+  at: 'path',
+  headers: IMAGE_DEPLOYMENT,
+  body: { ...BODY, required: [], also: ['model', 'tools[].model', 'data_sources[].parameters.embedding_dependency.deployment_name'], multipart: true },
+}
+
+/** Azure OpenAI: the deployment is the model. https://learn.microsoft.com/azure/ai-foundry/openai/reference */
+export const azure: ProviderRow = {
+  id: 'azure',
+  name: 'Azure OpenAI',
+  base: 'https://{resource}.openai.azure.com/openai/v1',
+  hosts: ['{resource}.openai.azure.com', '{resource}.cognitiveservices.azure.com', '{resource}.services.ai.azure.com'],
+  auth: { header: 'api-key' },
+  settings: { credential: 'AZURE_API_KEY', values: { resource: 'AZURE_RESOURCE_NAME' } },
+  endpoints: [
+    ...openaiRows('/openai/v1').map((row) => (row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT } } : row)),
+    model('POST /openai/deployments/{model:}/{any*}', deployment),
+    model('POST /openai/responses', { at: 'body', headers: IMAGE_DEPLOYMENT, body: BODY }, { creates: { kind: 'response', at: ['id', 'response.id'] } }),
+    neutral('GET DELETE /openai/responses/{response}'),
+    neutral('GET /openai/models'),
+    neutral('GET /openai/models/{any:}'),
+    neutral('GET /openai/deployments'),
+    ...fileRows('/openai'),
+    ...batchRows('/openai'),
+    model('POST /models/chat/completions'),
+    model('POST /models/embeddings'),
+    model('POST /speechtotext/transcriptions:transcribe', { at: 'stored' }, { auth: { header: 'Ocp-Apim-Subscription-Key' } }),
+  ],
+  minting: [...OPENAI_MINTING, /\/issuetoken($|[/:])/],
+  admin: OPENAI_ADMIN,
+  errors: 'openai',
+  usage: 'openai',
+}

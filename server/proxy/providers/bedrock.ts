@@ -1,0 +1,35 @@
+import type { BodyRule, ModelPlace } from './endpoint.ts'
+import { messagesBody } from './anthropic.ts'
+import { compatibleRows, model, neutral } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/** The path names the model; an Anthropic body inside may bring an advisor or fallbacks. */
+const CALL: BodyRule = { required: [], also: ['model', 'tools[].model', 'fallbacks[].model'] }
+const call: ModelPlace = { at: 'path', body: CALL }
+
+/** Amazon Bedrock with a bearer token: https://docs.aws.amazon.com/bedrock/latest/APIReference */
+export const bedrock: ProviderRow = {
+  id: 'bedrock',
+  name: 'Amazon Bedrock',
+  base: 'https://bedrock-runtime.{region}.amazonaws.com',
+  hosts: ['bedrock-runtime.{region}.amazonaws.com', 'bedrock-agent-runtime.{region}.amazonaws.com', 'bedrock-mantle.{region}.api.aws'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'AWS_BEARER_TOKEN_BEDROCK', values: { region: 'AWS_REGION' } },
+  endpoints: [
+    ...['converse', 'converse-stream', 'invoke', 'invoke-with-response-stream', 'count-tokens'].map((verb) => model(`POST /model/{model:}/${verb}`, call)),
+    model('POST /async-invoke', { at: 'body', body: { required: ['modelId'] } }),
+    neutral('GET /async-invoke'),
+    neutral('GET /async-invoke/{invocation:}'),
+    model('POST /rerank', { at: 'body', body: { required: ['rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration.modelArn'] } }),
+    ...['/v1', '/openai/v1'].flatMap((prefix) => compatibleRows(prefix).map((row) => ({ ...row, usage: 'openai' as const }))),
+    model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
+    model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
+  ],
+  errors: 'bedrock',
+  usage: 'bedrock',
+  encodedModel: true,
+  modelNames: (name) => {
+    const id = /^arn:aws[a-z-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/([^/]+)$/.exec(name)?.[1]
+    return id === undefined ? [name] : [id, name]
+  },
+}

@@ -1,0 +1,16 @@
+import { compatibleRows } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/** Cerebras: https://inference-docs.cerebras.ai/api-reference */
+export const cerebras: ProviderRow = {
+  id: 'cerebras',
+  name: 'Cerebras',
+  base: 'https://api.cerebras.ai/v1',
+  hosts: ['api.cerebras.ai'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'CEREBRAS_API_KEY' },
+  endpoints: compatibleRows('/v1'),
+  admin: [/\/(management|organizations?|projects|api_?keys|users|billing|metrics)($|[/:])/],
+  errors: 'cerebras',
+  usage: 'openai',
+}

@@ -1,0 +1,33 @@
+import { compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/** Cohere: https://docs.cohere.com/reference */
+export const cohere: ProviderRow = {
+  id: 'cohere',
+  name: 'Cohere',
+  base: 'https://api.cohere.com/v2',
+  hosts: ['api.cohere.com', 'api.cohere.ai'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'COHERE_API_KEY' },
+  endpoints: [
+    ...['/v2', '/v1'].flatMap((prefix) => ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) => model(`POST ${prefix}/${verb}`))),
+    model('POST /v2/audio/transcriptions', form()),
+    model('POST /v1/tokenize'),
+    model('POST /v1/detokenize'),
+    neutral('GET /v1/models'),
+    neutral('GET /v1/models/{any:}'),
+    model('POST /v1/embed-jobs', undefined, creates('embed_job', 'job_id')),
+    neutral('GET /v1/embed-jobs'),
+    neutral('GET /v1/embed-jobs/{embed_job}'),
+    neutral('POST /v1/embed-jobs/{embed_job}/cancel'),
+    neutral('GET POST /v1/datasets', creates('dataset')),
+    neutral('GET DELETE /v1/datasets/{dataset}'),
+    model('POST /v2/batches', STORED, creates('batch', 'batch.id')),
+    neutral('GET /v2/batches'),
+    neutral('GET /v2/batches/{batch}'),
+    ...compatibleRows('/compatibility/v1').map((row) => ({ ...row, usage: 'openai' as const })),
+  ],
+  admin: [/\/check-api-key($|[/:])/, /\/connectors($|[/:])/, /\/(organizations?|users|api-?keys)($|[/:])/],
+  errors: 'cohere',
+  usage: 'cohere',
+}

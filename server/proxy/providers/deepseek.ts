@@ -1,0 +1,20 @@
+import { messagesBody } from './anthropic.ts'
+import { compatibleRows, model } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/** DeepSeek: https://api-docs.deepseek.com */
+export const deepseek: ProviderRow = {
+  id: 'deepseek',
+  name: 'DeepSeek',
+  base: 'https://api.deepseek.com',
+  hosts: ['api.deepseek.com'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'DEEPSEEK_API_KEY' },
+  endpoints: [
+    ...['', '/v1', '/beta', '/beta/v1'].flatMap((prefix) => compatibleRows(prefix)),
+    model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
+  ],
+  admin: [/\/user($|[/:])/],
+  errors: 'openai',
+  usage: 'openai',
+}

@@ -1,0 +1,199 @@
+// The endpoints of a provider: what a row says, and how a request's method and path find their row. Steps 4 and 5 of the contract.
+import type { Auth, Provider, UsageKind } from './provider.ts'
+
+export type EndpointClass =
+  /** Runs a model. */
+  | 'model'
+  /** Lists, files, polling: reaches no model. */
+  | 'neutral'
+  /** Returns upstream access (client secrets, tokens, sessions). */
+  | 'minting'
+  /** Runs the account. */
+  | 'admin'
+
+/** What a request body may say about models, as paths of json-scanner.ts. In multipart bodies `required` and `also` are field names. */
+export interface BodyRule {
+  /** At least one of these must name a model, unless the path does. */
+  readonly required: readonly string[]
+  /** Further places that name a model when they are there. */
+  readonly also?: readonly string[]
+  /** Places that point to something stored which chooses the model: no scoped key passes when one is there. */
+  readonly stored?: readonly string[]
+  /** Places that name a stored object, and its kind. */
+  readonly objects?: Readonly<Record<string, string>>
+  /** Whether multipart/form-data is spoken here too. */
+  readonly multipart?: true
+}
+
+/**
+ * Where the model stands. `path`: the pattern's `{model}`, and the body may not name another. `body`: JSON or multipart.
+ * `query`: `?model=`. `stored`: nowhere in the request, so that no scoped key passes.
+ */
+export type ModelPlace =
+  | { readonly at: 'path' | 'body'; readonly body: BodyRule; readonly headers?: readonly string[] }
+  | { readonly at: 'query' }
+  | { readonly at: 'stored' }
+
+export interface EndpointRow {
+  /** `POST GET …` and a path pattern: `{name}` is one segment without a colon, `{name:}` one segment, `{name*}` one or more. */
+  readonly on: string
+  readonly class: EndpointClass
+  readonly model?: ModelPlace
+  readonly usage?: UsageKind
+  /** The object that an answer creates: its kind, and where in the answer its id stands (several places are tried). */
+  readonly creates?: { readonly kind: string; readonly at: readonly string[] }
+  readonly auth?: Auth
+  /** How the path's parameters make the model's name, where it is more than `{model}`. */
+  readonly modelName?: string
+}
+
+/** A stored object of the provider's: which credential made it, and to which key it belongs, is the ledger's business. */
+export interface ObjectRef {
+  readonly kind: string
+  /** The last segment of the provider's name for it (`files/abc` and `abc` are one file). */
+  readonly id: string
+}
+
+/** What is known of a request from its method and path alone. */
+export interface Match {
+  readonly class: EndpointClass | 'unknown'
+  readonly endpoint: EndpointRow | null
+  /** The row's pattern, for the ledger; `''` for an unknown endpoint. */
+  readonly pattern: string
+  /** The model that the path names, decoded. */
+  readonly model: string | null
+  /** Stored objects that the path names. */
+  readonly objects: readonly ObjectRef[]
+  /**
+   * How the path departs from plain spelling. `dots`: it would be rewritten by a URL parser, so it is sent for nobody. `odd`: encoded,
+   * doubled, cased or parametrised in a way that could reach a known endpoint.
+   */
+  readonly spelling: 'plain' | 'odd' | 'dots'
+}
+
+export interface EndpointTable {
+  /** The row whose pattern is this very path. */
+  literal(method: string, path: string): EndpointRow | null
+  match(method: string, path: string): { row: EndpointRow; pattern: string; params: Record<string, string> } | null
+  /** Whether a loosened path, case aside, is that of a row. */
+  resembles(path: string): boolean
+}
+
+interface Compiled {
+  readonly row: EndpointRow
+  readonly pattern: string
+  readonly regexp: RegExp
+  readonly names: readonly string[]
+}
+
+// One flat class each: nested quantifiers would backtrack without end on a long path.
+const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
+
+/** Compiles rows: literal paths are one look-up, patterns are tried in the order of the rows. */
+export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
+  const literal = new Map<string, EndpointRow>()
+  const patterns = new Map<string, Compiled[]>()
+  const loose: RegExp[] = []
+  for (const row of rows) {
+    const words = row.on.split(' ')
+    const pattern = words.pop() ?? ''
+    const names: string[] = []
+    const source = pattern.replace(/\{(\w+)([:*]?)\}|[^{]+/g, (text, name?: string, form?: string) => {
+      if (name === undefined) return text.replace(/[.+*?^$()[\]\\|]/g, String.raw`\$&`)
+      names.push(name)
+      if (form === '*') return `([:/${CHARACTERS}]+?)`
+      return form === ':' ? `([:${CHARACTERS}]+)` : `([${CHARACTERS}]+)`
+    })
+    const compiled: Compiled = { row, pattern, regexp: new RegExp(`^${source}$`), names }
+    loose.push(new RegExp(compiled.regexp, 'i'))
+    for (const method of words) {
+      if (names.length === 0) literal.set(`${method} ${pattern}`, row)
+      else patterns.set(method, [...(patterns.get(method) ?? []), compiled])
+    }
+  }
+  return {
+    literal: (method, path) => literal.get(`${method === 'HEAD' ? 'GET' : method} ${path}`) ?? null,
+    match(method, path) {
+      const asked = method === 'HEAD' ? 'GET' : method
+      for (const compiled of patterns.get(asked) ?? []) {
+        const found = compiled.regexp.exec(path)
+        if (!found) continue
+        return { row: compiled.row, pattern: compiled.pattern, params: Object.fromEntries(compiled.names.map((name, i) => [name, found[i + 1] ?? ''])) }
+      }
+      return null
+    },
+    resembles: (path) => loose.some((regexp) => regexp.test(path)),
+  }
+}
+
+/**
+ * Finds the endpoint of a request.
+ * @param pathAndQuery as the target step accepted it: valid percent-encoding, no decoded dot segments
+ */
+export function classify(provider: Provider, method: string, pathAndQuery: string): Match {
+  const question = pathAndQuery.indexOf('?')
+  const path = question < 0 ? pathAndQuery : pathAndQuery.slice(0, question)
+  // A path that a row spells out is what it seems.
+  const exact = provider.endpoints.literal(method, path)
+  if (exact) return { class: exact.class, endpoint: exact, pattern: path, model: null, objects: NO_OBJECTS, spelling: 'plain' }
+  const loose = loosen(path)
+  const spelling = path.split('/').some((segment) => segment === '.' || segment === '..') ? 'dots' : loose.plain ? 'plain' : 'odd'
+  const unknown: Match = { class: 'unknown', endpoint: null, pattern: '', model: null, objects: [], spelling }
+  if (provider.minting?.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'minting' }
+  if (provider.admin?.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'admin' }
+  if (spelling === 'dots') return unknown
+  const found = provider.endpoints.match(method, path)
+  if (!found) return spelling === 'plain' && loose.path !== path && provider.endpoints.resembles(loose.path) ? { ...unknown, spelling: 'odd' } : unknown
+  let model: string | null = null
+  const objects: ObjectRef[] = []
+  for (const [name, raw] of Object.entries(found.params)) {
+    const value = raw.includes('%') ? decodeURIComponent(raw) : raw
+    // An encoded slash or the like belongs in no name but an ARN: the path is then not what it seems.
+    const encoded = name === 'model' && provider.encodedModel
+    if (raw.includes('%') && !encoded && /[/\\?#%;:]/.test(value)) return { ...unknown, spelling: 'odd' }
+    if (name === 'model') model = found.row.modelName?.replaceAll(/\{(\w+)\}/g, (_, part: string) => found.params[part] ?? '') ?? value
+    else if (!PLACES.has(name)) objects.push({ kind: name, id: value })
+  }
+  return { class: found.row.class, endpoint: found.row, pattern: found.pattern, model, objects, spelling: 'plain' }
+}
+
+const NO_OBJECTS: readonly ObjectRef[] = []
+
+/** Parameters of patterns that name a place, not an object of somebody's. */
+const PLACES = new Set(['base', 'version', 'project', 'location', 'publisher', 'account', 'any', 'agent'])
+
+/**
+ * The path as the most lenient server could read it: decoded until nothing changes, lower case, without `;parameters`, empty
+ * and dot segments and slashes at the end. `plain` says that the path, case aside, was spelled so already.
+ */
+function loosen(path: string): { path: string; plain: boolean } {
+  let text = path
+  for (let round = 0; round < 4 && text.includes('%'); round++) {
+    try {
+      text = decodeURIComponent(text)
+    } catch {
+      break
+    }
+  }
+  const segments: string[] = []
+  for (const segment of text.replaceAll('\\', '/').toLowerCase().split('/')) {
+    const name = segment.replace(/;.*$/s, '').trim()
+    if (name === '..') segments.pop()
+    else if (name !== '' && name !== '.') segments.push(name)
+  }
+  const loose = `/${segments.join('/')}`
+  return { path: loose, plain: loose === path.toLowerCase() }
+}
+
+/** Why a request may not go to this endpoint, or null when it may; `scoped` for a key that is limited to models. */
+export function refuseEndpoint(match: Match, scoped: boolean): { code: 'endpoint_not_allowed' | 'model_not_allowed'; message: string } | null {
+  if (match.class === 'minting') return { code: 'endpoint_not_allowed', message: 'This endpoint hands out access to the provider, so no proxy key may call it.' }
+  if (match.class === 'admin') return { code: 'endpoint_not_allowed', message: 'This endpoint administers the provider account, so no proxy key may call it.' }
+  if (match.class !== 'unknown') return null
+  if (match.spelling !== 'plain' && scoped) {
+    return { code: 'model_not_allowed', message: 'The path is spelled so that the model it reaches cannot be known. This key is limited to certain models.' }
+  }
+  if (match.spelling === 'dots') return { code: 'endpoint_not_allowed', message: 'The path of the upstream address holds . or .. segments.' }
+  if (scoped) return { code: 'endpoint_not_allowed', message: 'This endpoint is not known to the proxy, and this key is limited to certain models.' }
+  return null
+}

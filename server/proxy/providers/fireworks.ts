@@ -1,0 +1,29 @@
+import { messagesBody } from './anthropic.ts'
+import type { ModelPlace } from './endpoint.ts'
+import { compatibleRows, creates, model, neutral } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+const image: ModelPlace = { at: 'path', body: { required: [], also: ['model'], multipart: true } }
+
+/** Fireworks: https://docs.fireworks.ai/api-reference. Image models stand in the path with their slashes. */
+export const fireworks: ProviderRow = {
+  id: 'fireworks',
+  name: 'Fireworks AI',
+  base: 'https://api.fireworks.ai/inference/v1',
+  hosts: ['api.fireworks.ai'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'FIREWORKS_API_KEY' },
+  endpoints: [
+    ...compatibleRows('/inference/v1').map((row) => (row.creates?.kind === 'response' ? { ...row, ...creates('response', 'id', 'response.id') } : row)),
+    neutral('GET DELETE /inference/v1/responses/{response}'),
+    model('POST /inference/v1/messages', messagesBody(''), { usage: 'anthropic' }),
+    ...['text_to_image', 'image_to_image', 'control_net', 'get_result'].map((verb) => model(`POST /inference/v1/workflows/{model*}/${verb}`, image)),
+    model('POST /inference/v1/workflows/{model*}', image),
+    model('POST /inference/v1/image_generation/{model*}', image),
+  ],
+  // The control plane: deployments, users, keys, secrets, billing.
+  admin: [/^\/v1($|\/)/, /^\/(v1\/)?accounts($|\/)/],
+  errors: 'fireworks',
+  usage: 'openai',
+  accountHeaders: ['x-fireworks-account', 'fireworks-account-id'],
+}

@@ -1,0 +1,130 @@
+import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
+import { creates, compatibleRows, model, neutral, STORED } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/**
+ * Bodies of Gemini calls. The path names the model; a body that names another one, for itself or for one of its parts, must be
+ * allowed too. Google reads `camelCase` and `snake_case` alike.
+ */
+const CALL: BodyRule = {
+  required: [],
+  also: ['model', 'requests[].model', 'generateContentRequest.model', 'generate_content_request.model'],
+  objects: {
+    cachedContent: 'cached_content',
+    cached_content: 'cached_content',
+    'contents[].parts[].fileData.fileUri': 'file',
+    'contents[].parts[].file_data.file_uri': 'file',
+  },
+}
+
+/** Batches: requests in the body may name models, requests in a file cannot be known. */
+const inBatch = ['inputConfig', 'input_config'].map((name) => `batch.${name}`)
+const BATCH: BodyRule = {
+  required: [],
+  also: ['model', 'batch.model', ...inBatch.flatMap((at) => [`${at}.requests.requests[].request.model`, `${at}.requests.requests[].model`])],
+  stored: inBatch.flatMap((at) => [`${at}.fileName`, `${at}.file_name`]),
+}
+
+const call: ModelPlace = { at: 'path', body: CALL }
+const batch: ModelPlace = { at: 'path', body: BATCH }
+const operation = creates('operation', 'name')
+const TUNED = 'tunedModels/{model}'
+
+/** Calls on `models/{model}` and `tunedModels/{model}`. */
+const modelRows = (version: string, kind: 'models' | 'tunedModels'): EndpointRow[] => {
+  const at = `/${version}/${kind}/{model}`
+  const rows = [
+    model(`POST ${at}:generateContent`, call),
+    model(`POST ${at}:streamGenerateContent`, call),
+    model(`POST ${at}:countTokens`, call),
+    model(`POST ${at}:embedContent`, call),
+    model(`POST ${at}:batchEmbedContents`, call),
+    model(`POST ${at}:predict`, call),
+    model(`POST ${at}:predictLongRunning`, call, operation),
+    model(`POST ${at}:batchGenerateContent`, batch, creates('batch', 'name')),
+    model(`POST ${at}:asyncBatchEmbedContent`, batch, creates('batch', 'name')),
+    ...['generateMessage', 'generateText', 'embedText', 'batchEmbedText', 'countMessageTokens', 'countTextTokens', 'generateAnswer'].map((verb) =>
+      model(`POST ${at}:${verb}`, call),
+    ),
+    neutral(`GET ${at}`),
+    neutral(`GET ${at}/operations`),
+    neutral(`GET ${at}/operations/{operation}`),
+    neutral(`POST ${at}/operations/{operation}:cancel`),
+  ]
+  return kind === 'models' ? rows : rows.map((row) => ({ ...row, modelName: TUNED }))
+}
+
+const versionRows = (version: string): EndpointRow[] => {
+  const v = `/${version}`
+  return [
+    ...modelRows(version, 'models'),
+    ...modelRows(version, 'tunedModels'),
+    model(`PATCH DELETE ${v}/tunedModels/{model}`, call, { modelName: TUNED }),
+    model(`POST ${v}/tunedModels`, { at: 'body', body: { required: ['baseModel', 'base_model'], also: ['model'] } }, operation),
+    neutral(`GET ${v}/models`),
+    neutral(`GET ${v}/tunedModels`),
+    model(`POST ${v}/dynamic/{any}:generateContent`, STORED),
+    model(`POST ${v}/dynamic/{any}:streamGenerateContent`, STORED),
+    model(`POST ${v}/cachedContents`, { at: 'body', body: { ...CALL, required: ['model'], also: [] } }, creates('cached_content', 'name')),
+    neutral(`GET ${v}/cachedContents`),
+    neutral(`GET PATCH DELETE ${v}/cachedContents/{cached_content}`),
+    // An agent runs models of its own choice; its name is held to the scope like a model's.
+    model(
+      `POST ${v}/interactions`,
+      { at: 'body', body: { required: ['model', 'agent'], also: ['tools[].model', 'agent_config.model', 'agentConfig.model'], objects: { previous_interaction_id: 'interaction' } } },
+      { usage: 'interactions', ...creates('interaction', 'id', 'interaction.id') },
+    ),
+    neutral(`GET ${v}/interactions/{interaction}`, { usage: 'interactions' }),
+    neutral(`DELETE ${v}/interactions/{interaction}`),
+    neutral(`POST ${v}/interactions/{interaction}/cancel`),
+    model(`POST ${v}/agents`, STORED, creates('agent', 'id', 'name')),
+    neutral(`GET ${v}/agents`),
+    neutral(`GET ${v}/agents/{agent}`),
+    model(`POST ${v}/decisions`),
+    neutral(`GET ${v}/files`),
+    neutral(`GET DELETE ${v}/files/{file}`),
+    neutral(`GET ${v}/files/{file}:download`),
+    neutral(`POST ${v}/files`, creates('file', 'file.name')),
+    neutral(`POST ${v}/files:register`),
+    neutral(`GET ${v}/generatedFiles`),
+    neutral(`GET ${v}/generatedFiles/{generated_file}`),
+    neutral(`GET ${v}/batches`),
+    neutral(`GET DELETE ${v}/batches/{batch}`),
+    neutral(`POST ${v}/batches/{batch}:cancel`),
+    neutral(`GET ${v}/operations/{operation}`),
+    neutral(`GET ${v}/fileSearchStores`),
+    model(`POST ${v}/fileSearchStores`, { at: 'body', body: { required: ['embeddingModel', 'embedding_model'] } }, creates('file_search_store', 'name')),
+    neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}`),
+    neutral(`POST ${v}/fileSearchStores/{file_search_store}:importFile`, operation),
+    neutral(`GET ${v}/fileSearchStores/{file_search_store}/documents`),
+    neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}/documents/{any}`),
+    neutral(`GET ${v}/fileSearchStores/{file_search_store}/operations/{operation}`),
+    neutral(`GET ${v}/fileSearchStores/{file_search_store}/upload/operations/{operation}`),
+    neutral(`POST PUT /upload${v}/files`, creates('file', 'file.name')),
+    neutral(`POST PUT /upload${v}/fileSearchStores/{file_search_store}:uploadToFileSearchStore`, operation),
+    neutral(`GET /download${v}/files/{file}:download`),
+    // Google's OpenAI dialect reads its key from Authorization: ai.google.dev/gemini-api/docs/openai
+    ...compatibleRows(`${v}/openai`).map((row): EndpointRow => ({ ...row, auth: { header: 'Authorization', scheme: 'Bearer' }, usage: 'openai' })),
+  ]
+}
+
+/** Ephemeral tokens, also by their gRPC name, and the batch surface that wraps any other call in a multipart body. */
+export const GOOGLE_MINTING: readonly RegExp[] = [/\/auth_?tokens($|[/:])/, /authtokenservice/, /^\/batch($|[/:])/]
+
+/** Gemini API: https://ai.google.dev/api */
+export const google: ProviderRow = {
+  id: 'google',
+  name: 'Google Gemini',
+  base: 'https://generativelanguage.googleapis.com/v1beta',
+  hosts: ['generativelanguage.googleapis.com'],
+  auth: { header: 'x-goog-api-key' },
+  settings: { credential: 'GOOGLE_GENERATIVE_AI_API_KEY' },
+  endpoints: ['v1beta', 'v1', 'v1alpha'].flatMap(versionRows),
+  minting: GOOGLE_MINTING,
+  admin: [/\/permissions($|[/:])/, /:transferownership$/, /permissionservice\//, /\/webhooks($|[/:])/],
+  errors: 'google',
+  usage: 'gemini',
+  accountChoice: ['x-goog-user-project'],
+  // `openai` bodies write the bare name, cachedContents `models/…`, paths the bare name behind `models/`.
+  modelNames: (name) => (name.startsWith('models/') ? [name.slice('models/'.length), name] : name.startsWith('tunedModels/') ? [name] : [name, `models/${name}`]),
+}

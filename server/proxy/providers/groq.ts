@@ -1,0 +1,20 @@
+import { BODY, body, compatibleRows } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/** Groq: https://console.groq.com/docs/api-reference. Compound systems choose among models that the body may set. */
+export const groq: ProviderRow = {
+  id: 'groq',
+  name: 'Groq',
+  base: 'https://api.groq.com/openai/v1',
+  hosts: ['api.groq.com'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'GROQ_API_KEY' },
+  endpoints: compatibleRows(
+    '/openai/v1',
+    body({ also: [...(BODY.also ?? []), 'compound_custom.models.answering_model', 'compound_custom.models.reasoning_model'] }),
+  ),
+  admin: [/\/(organizations?|projects|api_?keys|fine_tunings)($|[/:])/],
+  errors: 'groq',
+  usage: 'openai',
+  accountHeaders: ['groq-organization'],
+}

@@ -1,0 +1,47 @@
+import { body, compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/** Mistral: https://docs.mistral.ai/api. Agents run a stored model. */
+export const mistral: ProviderRow = {
+  id: 'mistral',
+  name: 'Mistral',
+  base: 'https://api.mistral.ai/v1',
+  hosts: ['api.mistral.ai'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'MISTRAL_API_KEY' },
+  endpoints: [
+    ...compatibleRows('/v1').filter((row) => !row.on.includes('/batches')),
+    model('POST /v1/fim/completions'),
+    model('POST /v1/agents/completions', STORED),
+    model('POST /v1/ocr'),
+    model('POST /v1/classifications'),
+    model('POST /v1/chat/classifications'),
+    model('POST /v1/chat/moderations'),
+    model('POST /v1/audio/transcriptions', form()),
+    model('GET /v1/audio/transcriptions/realtime', { at: 'query' }),
+    // With an agent id the agent's stored model answers, whatever `model` says.
+    model('POST /v1/conversations', body({ stored: ['agent_id'] }), creates('conversation', 'conversation_id')),
+    neutral('GET /v1/conversations'),
+    neutral('GET DELETE /v1/conversations/{conversation}'),
+    model('POST /v1/conversations/{conversation}', STORED),
+    model('POST /v1/conversations/{conversation}/restart', STORED),
+    neutral('GET /v1/conversations/{conversation}/history'),
+    neutral('GET /v1/conversations/{conversation}/messages'),
+    model('POST /v1/batch/jobs', body({ stored: ['input_files', 'agent_id'], also: ['requests[].body.model'] }), creates('batch')),
+    neutral('GET /v1/batch/jobs'),
+    neutral('GET /v1/batch/jobs/{batch}'),
+    neutral('POST /v1/batch/jobs/{batch}/cancel'),
+    model('POST /v1/fine_tuning/jobs', body(), creates('fine_tuning_job')),
+    neutral('GET /v1/fine_tuning/jobs'),
+    neutral('GET /v1/fine_tuning/jobs/{fine_tuning_job}'),
+    neutral('POST /v1/fine_tuning/jobs/{fine_tuning_job}/cancel'),
+    neutral('GET /v1/files/{file}/url'),
+    model('POST /v1/agents', body(), creates('agent')),
+    neutral('GET /v1/agents'),
+    neutral('GET /v1/agents/{agent}'),
+  ],
+  minting: [/\/audio\/sessions($|[/:])/],
+  admin: [/^\/v1\/(organizations?|workspaces?|admin|users|billing|api-?keys)($|[/:])/],
+  errors: 'mistral',
+  usage: 'openai',
+}

@@ -1,0 +1,169 @@
+// Endpoint rows of the OpenAI API, shared by OpenAI, by Azure and, in part, by everybody who speaks its dialect.
+import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
+
+/** Stored objects that a chat or responses body may point to. */
+const OBJECTS: Readonly<Record<string, string>> = {
+  previous_response_id: 'response',
+  conversation: 'conversation',
+  'input[].content[].file_id': 'file',
+  'messages[].content[].file.file_id': 'file',
+  'tools[].vector_store_ids[]': 'vector_store',
+}
+
+/** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation and guard rails. */
+export const BODY: BodyRule = { required: ['model'], also: ['tools[].model', 'moderation.model'], objects: OBJECTS }
+export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { ...BODY, ...rule } })
+export const form = (): ModelPlace => ({ at: 'body', body: { required: ['model'], multipart: true } })
+export const STORED: ModelPlace = { at: 'stored' }
+
+export const model = (on: string, place: ModelPlace = body(), more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'model', model: place, ...more })
+export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'neutral', ...more })
+export const creates = (kind: string, ...at: string[]): Partial<EndpointRow> => ({ creates: { kind, at: at.length === 0 ? ['id'] : at } })
+
+/** What nearly every server that calls itself OpenAI-compatible has, under a prefix such as `/v1`. */
+export function compatibleRows(prefix: string, chatBody: ModelPlace = body()): EndpointRow[] {
+  return [
+    model(`POST ${prefix}/chat/completions`, chatBody),
+    model(`POST ${prefix}/completions`, chatBody),
+    model(`POST ${prefix}/embeddings`),
+    model(`POST ${prefix}/responses`, chatBody, creates('response', 'id', 'response.id')),
+    model(`POST ${prefix}/images/generations`),
+    model(`POST ${prefix}/images/edits`, form()),
+    model(`POST ${prefix}/images/variations`, form()),
+    model(`POST ${prefix}/audio/speech`),
+    model(`POST ${prefix}/audio/transcriptions`, form()),
+    model(`POST ${prefix}/audio/translations`, form()),
+    model(`POST ${prefix}/moderations`),
+    model(`POST ${prefix}/rerank`),
+    neutral(`GET ${prefix}/models`),
+    neutral(`GET ${prefix}/models/{any:}`),
+    ...fileRows(prefix),
+    ...batchRows(prefix),
+  ]
+}
+
+/** Files, as OpenAI has them. */
+export const fileRows = (prefix: string): EndpointRow[] => [
+  neutral(`POST ${prefix}/files`, creates('file')),
+  neutral(`GET ${prefix}/files`),
+  neutral(`GET DELETE ${prefix}/files/{file}`),
+  neutral(`GET ${prefix}/files/{file}/content`),
+]
+
+/** Batches: the models stand in an uploaded file. */
+export const batchRows = (prefix: string): EndpointRow[] => [
+  model(`POST ${prefix}/batches`, STORED, creates('batch')),
+  neutral(`GET ${prefix}/batches`),
+  neutral(`GET ${prefix}/batches/{batch}`),
+  neutral(`POST ${prefix}/batches/{batch}/cancel`),
+]
+
+/** The whole public surface of OpenAI (platform.openai.com/docs/api-reference), under `/v1` or Azure's `/openai/v1`. */
+export function openaiRows(prefix: string): EndpointRow[] {
+  const p = prefix
+  return [
+    ...compatibleRows(p),
+    neutral(`GET ${p}/responses/{response}`),
+    neutral(`DELETE ${p}/responses/{response}`),
+    neutral(`POST ${p}/responses/{response}/cancel`),
+    neutral(`GET ${p}/responses/{response}/input_items`),
+    model(`POST ${p}/responses/compact`),
+    model(`POST ${p}/responses/input_tokens`),
+    model(`POST ${p}/decisions`),
+    neutral(`GET ${p}/chat/completions`),
+    neutral(`GET POST DELETE ${p}/chat/completions/{completion}`),
+    neutral(`GET ${p}/chat/completions/{completion}/messages`),
+    model(`DELETE ${p}/models/{model:}`, { at: 'path', body: { required: [] } }),
+    neutral(`POST ${p}/conversations`, creates('conversation')),
+    neutral(`GET POST DELETE ${p}/conversations/{conversation}`),
+    neutral(`GET POST ${p}/conversations/{conversation}/items`),
+    neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
+    neutral(`POST ${p}/uploads`, creates('upload')),
+    neutral(`POST ${p}/uploads/{upload}/parts`),
+    neutral(`POST ${p}/uploads/{upload}/complete`, creates('file', 'file.id')),
+    neutral(`POST ${p}/uploads/{upload}/cancel`),
+    neutral(`POST ${p}/vector_stores`, creates('vector_store')),
+    neutral(`GET ${p}/vector_stores`),
+    neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}`),
+    neutral(`POST ${p}/vector_stores/{vector_store}/search`),
+    neutral(`GET POST ${p}/vector_stores/{vector_store}/files`),
+    neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}/files/{file}`),
+    neutral(`GET ${p}/vector_stores/{vector_store}/files/{file}/content`),
+    neutral(`POST ${p}/vector_stores/{vector_store}/file_batches`),
+    neutral(`GET ${p}/vector_stores/{vector_store}/file_batches/{any}`),
+    neutral(`POST ${p}/vector_stores/{vector_store}/file_batches/{any}/cancel`),
+    neutral(`GET ${p}/vector_stores/{vector_store}/file_batches/{any}/files`),
+    neutral(`POST ${p}/containers`, creates('container')),
+    neutral(`GET ${p}/containers`),
+    neutral(`GET DELETE ${p}/containers/{container}`),
+    neutral(`GET POST ${p}/containers/{container}/files`),
+    neutral(`GET DELETE ${p}/containers/{container}/files/{any}`),
+    neutral(`GET ${p}/containers/{container}/files/{any}/content`),
+    neutral(`POST ${p}/skills`, creates('skill')),
+    neutral(`GET ${p}/skills`),
+    neutral(`GET POST DELETE ${p}/skills/{skill}`),
+    neutral(`GET ${p}/skills/{skill}/content`),
+    neutral(`GET POST ${p}/skills/{skill}/versions`),
+    neutral(`GET DELETE ${p}/skills/{skill}/versions/{any}`),
+    neutral(`GET ${p}/skills/{skill}/versions/{any}/content`),
+    // A fine-tuning method or an evaluation may grade with models of its own, at any depth.
+    model(`POST ${p}/fine_tuning/jobs`, body({ stored: ['method', 'integrations'] }), creates('fine_tuning_job')),
+    neutral(`GET ${p}/fine_tuning/jobs`),
+    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}`),
+    neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/cancel`),
+    neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/pause`),
+    model(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/resume`, STORED),
+    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}/events`),
+    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}/checkpoints`),
+    model(`POST ${p}/fine_tuning/alpha/graders/run`, STORED),
+    model(`POST ${p}/evals`, STORED, creates('eval')),
+    neutral(`GET ${p}/evals`),
+    neutral(`GET DELETE ${p}/evals/{eval}`),
+    model(`POST ${p}/evals/{eval}`, STORED),
+    model(`POST ${p}/evals/{eval}/runs`, STORED),
+    neutral(`GET ${p}/evals/{eval}/runs`),
+    neutral(`GET DELETE ${p}/evals/{eval}/runs/{any}`),
+    model(`POST ${p}/videos`, form(), creates('video')),
+    neutral(`GET ${p}/videos`),
+    neutral(`GET DELETE ${p}/videos/{video}`),
+    neutral(`GET ${p}/videos/{video}/content`),
+    model(`POST ${p}/videos/{video}/remix`, STORED, creates('video')),
+    model(`POST ${p}/videos/edits`, STORED, creates('video')),
+    model(`POST ${p}/videos/extensions`, STORED, creates('video')),
+    // Assistants: a run uses the assistant's stored model unless its body names one.
+    model(`POST ${p}/assistants`, body(), creates('assistant')),
+    neutral(`GET ${p}/assistants`),
+    neutral(`GET DELETE ${p}/assistants/{assistant}`),
+    model(`POST ${p}/assistants/{assistant}`),
+    neutral(`POST ${p}/threads`, creates('thread')),
+    model(`POST ${p}/threads/runs`, body(), creates('thread', 'thread_id')),
+    neutral(`GET POST DELETE ${p}/threads/{thread}`),
+    neutral(`GET POST ${p}/threads/{thread}/messages`),
+    neutral(`GET POST DELETE ${p}/threads/{thread}/messages/{any}`),
+    model(`POST ${p}/threads/{thread}/runs`),
+    neutral(`GET ${p}/threads/{thread}/runs`),
+    neutral(`GET POST ${p}/threads/{thread}/runs/{any}`),
+    neutral(`POST ${p}/threads/{thread}/runs/{any}/cancel`),
+    model(`POST ${p}/threads/{thread}/runs/{any}/submit_tool_outputs`, STORED),
+    neutral(`GET ${p}/threads/{thread}/runs/{any}/steps`),
+    model(`GET ${p}/realtime`, { at: 'query' }),
+    model(`GET ${p}/realtime/translations`, { at: 'query' }),
+  ]
+}
+
+/** OpenAI's endpoints that hand out access, on any prefix and version. */
+export const OPENAI_MINTING: readonly RegExp[] = [
+  /\/realtime\/(client_secrets|sessions|transcription_sessions|calls)($|[/:])/,
+  /\/realtime\/translations\/client_secrets($|[/:])/,
+  /\/realtimeapi\/sessions($|[/:])/,
+  /\/live\/sessions($|[/:])/,
+  /\/chatkit\/sessions($|[/:])/,
+]
+
+/** OpenAI's account and organisation surfaces. */
+export const OPENAI_ADMIN: readonly RegExp[] = [
+  /\/(organization|organizations)($|[/:])/,
+  /^\/(v1|openai\/v1)\/(projects|dashboard|usage|me|login|billing|webhooks)($|[/:])/,
+  /^\/dashboard($|[/:])/,
+  /\/fine_tuning\/checkpoints\/.+\/permissions($|[/:])/,
+]

@@ -1,0 +1,18 @@
+import { OPENAI_ADMIN, OPENAI_MINTING, openaiRows } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/** OpenAI: https://platform.openai.com/docs/api-reference */
+export const openai: ProviderRow = {
+  id: 'openai',
+  name: 'OpenAI',
+  base: 'https://api.openai.com/v1',
+  hosts: ['api.openai.com'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'OPENAI_API_KEY' },
+  endpoints: openaiRows('/v1'),
+  minting: OPENAI_MINTING,
+  admin: OPENAI_ADMIN,
+  errors: 'openai',
+  usage: 'openai',
+  accountChoice: ['openai-organization', 'openai-project'],
+}

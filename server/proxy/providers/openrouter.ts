@@ -1,0 +1,39 @@
+import { BODY, body, compatibleRows, creates, model, neutral } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+// `models` are tried in turn; a preset is stored and may bring models of its own; plugins and server tools may name one.
+const routed = body({
+  required: ['model', 'models[]'],
+  also: [...(BODY.also ?? []), 'tools[].parameters.model', 'plugins[].model', 'plugins[].models[]'],
+  stored: ['preset'],
+})
+
+/** OpenRouter: https://openrouter.ai/docs/api-reference */
+export const openrouter: ProviderRow = {
+  id: 'openrouter',
+  name: 'OpenRouter',
+  base: 'https://openrouter.ai/api/v1',
+  hosts: ['openrouter.ai'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'OPENROUTER_API_KEY' },
+  endpoints: [
+    ...compatibleRows('/api/v1', routed),
+    model(
+      'POST /api/v1/messages',
+      { at: 'body', body: { required: ['model', 'models[]'], also: ['tools[].model', 'fallbacks[].model', 'plugins[].model'], stored: ['preset'] } },
+      { usage: 'anthropic' },
+    ),
+    model('POST /api/alpha/responses', routed, creates('response', 'id', 'response.id')),
+    model('POST /api/v1/videos', body(), creates('video')),
+    neutral('GET /api/v1/videos/{video}'),
+    neutral('GET /api/v1/generation'),
+    neutral('GET /api/v1/providers'),
+    neutral('GET /api/v1/embeddings/models'),
+    neutral('GET /api/v1/models/{any*}'),
+    neutral('GET /api/v1/parameters/{any*}'),
+  ],
+  minting: [/\/auth\/keys($|[/:])/, /\/api\/v1\/keys($|[/:])/],
+  admin: [/\/api\/v1\/(key|credits|activity|organization|workspaces|guardrails|presets|byok|analytics|observability|users|billing)($|[/:])/, /^\/(?!api(\/|$))/],
+  errors: 'openai',
+  usage: 'openai',
+}

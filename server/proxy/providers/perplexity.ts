@@ -1,0 +1,37 @@
+import { body, creates, model, neutral } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+// The agent API tries `models` in turn, and a preset brings a model of its own: docs.perplexity.ai/docs/agent-api
+const agent = body({ required: ['model', 'models[]'], stored: ['preset'] })
+
+/** Perplexity: https://docs.perplexity.ai/api-reference */
+export const perplexity: ProviderRow = {
+  id: 'perplexity',
+  name: 'Perplexity',
+  base: 'https://api.perplexity.ai',
+  hosts: ['api.perplexity.ai'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'PERPLEXITY_API_KEY' },
+  endpoints: [
+    ...['', '/v1'].flatMap((prefix) => [
+      model(`POST ${prefix}/chat/completions`),
+      model(`POST ${prefix}/embeddings`),
+      model(`POST ${prefix}/contextualizedembeddings`),
+      model(`POST ${prefix}/responses`, agent, { usage: 'openai', ...creates('response', 'id', 'response.id') }),
+      model(`POST ${prefix}/agent`, agent, { usage: 'openai' }),
+      neutral(`GET ${prefix}/responses/{response}`),
+      model(`POST ${prefix}/async/chat/completions`, body({ required: ['request.model'], also: [], objects: {} }), creates('completion')),
+      model(`POST ${prefix}/async/sonar`, body({ required: ['request.model'], also: [], objects: {} }), creates('completion')),
+      neutral(`GET ${prefix}/async/chat/completions`),
+      neutral(`GET ${prefix}/async/chat/completions/{completion}`),
+      neutral(`GET ${prefix}/async/sonar/{completion}`),
+      neutral(`GET ${prefix}/models`),
+    ]),
+    model('POST /v1/sonar'),
+    neutral('POST /search'),
+  ],
+  minting: [/\/(generate_auth_token|revoke_auth_token)($|[/:])/],
+  admin: [/\/(organizations?|api_?groups?|api_?keys|billing)($|[/:])/],
+  errors: 'perplexity',
+  usage: 'perplexity',
+}

@@ -1,0 +1,76 @@
+// What a row of the provider table says. The rows themselves are in the files beside this one, one a provider.
+import type { EndpointTable, EndpointRow } from './endpoint.ts'
+
+/** How a credential is presented: `Authorization: Bearer …`, `x-api-key: …`. */
+export interface Auth {
+  readonly header: string
+  readonly scheme?: string
+}
+
+/** How a provider writes an error, so that our own errors read like its. See refusal.ts. */
+export type ErrorShape = 'google' | 'openai' | 'anthropic' | 'mistral' | 'groq' | 'cohere' | 'fireworks' | 'perplexity' | 'cerebras' | 'bedrock'
+
+/** How a provider counts tokens. See meter/usage.ts. */
+export type UsageKind = 'openai' | 'xai' | 'perplexity' | 'anthropic' | 'gemini' | 'interactions' | 'cohere' | 'bedrock'
+
+/** A provider as its file writes it. */
+export interface ProviderRow {
+  readonly id: string
+  readonly name: string
+  /** Where its own documentation starts: an origin and the usual first path. */
+  readonly base: string
+  /** Exact hosts, port 443; `{resource}` stands for a value that is part of the credential. */
+  readonly hosts: readonly string[]
+  readonly auth: Auth
+  /** Environment settings: the credential, and the values that host patterns need. */
+  readonly settings: { readonly credential: string; readonly values?: Readonly<Record<string, string>> }
+  readonly endpoints: readonly EndpointRow[]
+  /** Endpoints that hand out access or run the account, matched anywhere in the loosened path: refused for every key. */
+  readonly minting?: readonly RegExp[]
+  readonly admin?: readonly RegExp[]
+  readonly errors: ErrorShape
+  readonly usage: UsageKind
+  /** Response headers that name our account with this provider, beyond those that are always dropped. */
+  readonly accountHeaders?: readonly string[]
+  /** Request headers that choose an account, project or the like within our credential: dropped. */
+  readonly accountChoice?: readonly string[]
+  /** Whether the model may be percent-encoded in the path (Bedrock's ARNs). */
+  readonly encodedModel?: true
+  /** All spellings of one model, for comparison with a key's scope; without it the name itself. */
+  readonly modelNames?: (name: string) => string[]
+}
+
+/** A provider ready for use. */
+export interface Provider extends Omit<ProviderRow, 'endpoints'> {
+  readonly endpoints: EndpointTable
+  readonly modelNames: (name: string) => string[]
+}
+
+/** A provider that the operator adds, or the id of a built-in one that is dialled or authenticated otherwise. */
+export interface CustomProvider {
+  readonly id: string
+  /** What callers name, an https origin without a path. */
+  readonly origin: string
+  /** Where we dial instead, http or https, perhaps with a path that is put in front. */
+  readonly dial?: string
+  readonly auth?: Auth
+  /** The environment variable that holds the credential. */
+  readonly credential?: { readonly env: string }
+}
+
+/** An address that may be called: whose it is, what callers name and where we dial. */
+export interface Upstream {
+  readonly provider: Provider
+  /** As callers name it: `https://host[:port]`. */
+  readonly origin: string
+  readonly dial: Dial
+  /** The values of the host pattern (`{ resource: 'acme' }`): the credential must carry the same. */
+  readonly instance: Readonly<Record<string, string>>
+}
+
+export interface Dial {
+  /** `http://127.0.0.1:9000` */
+  readonly origin: string
+  /** Put in front of the path, without a slash at its end; `''` for none. */
+  readonly basePath: string
+}

@@ -1,0 +1,162 @@
+// The provider table: built-in rows, what the operator changes of them and adds, and the one look-up that decides who may be called.
+import { anthropic } from './anthropic.ts'
+import { azure } from './azure.ts'
+import { bedrock } from './bedrock.ts'
+import { cerebras } from './cerebras.ts'
+import { cohere } from './cohere.ts'
+import { deepseek } from './deepseek.ts'
+import { compileEndpoints } from './endpoint.ts'
+import { fireworks } from './fireworks.ts'
+import { google } from './google.ts'
+import { groq } from './groq.ts'
+import { mistral } from './mistral.ts'
+import { openai } from './openai.ts'
+import { compatibleRows, OPENAI_ADMIN, OPENAI_MINTING } from './openai-rows.ts'
+import { openrouter } from './openrouter.ts'
+import { perplexity } from './perplexity.ts'
+import type { Auth, CustomProvider, Dial, Provider, ProviderRow, Upstream } from './provider.ts'
+import { together } from './together.ts'
+import { vertex } from './vertex.ts'
+import { xai } from './xai.ts'
+
+/** TABLE of built-in providers. */
+export const PROVIDERS: readonly ProviderRow[] = [
+  google, vertex, openai, azure, anthropic, mistral, groq, xai, deepseek, cohere, together, fireworks, perplexity, openrouter, cerebras, bedrock,
+]
+
+export interface ProviderTable {
+  /** Every provider, built-in and added. */
+  readonly providers: readonly Provider[]
+  byId(id: string): Provider | undefined
+  /** Whose address this is, or null: then nobody may call it. */
+  find(hostname: string, port: number): Upstream | null
+}
+
+export interface TableSettings {
+  /** Where to dial instead, by provider id: `TOLLMARK_UPSTREAM_<ID>`. */
+  readonly overrides?: Readonly<Record<string, string>>
+  /** Providers of `TOLLMARK_PROVIDERS`. */
+  readonly custom?: readonly CustomProvider[]
+  /** The values of host patterns that stored credentials carry: `{ provider: 'azure', values: { resource: 'acme' } }`. */
+  readonly instances?: readonly { readonly provider: string; readonly values: Readonly<Record<string, string>> }[]
+}
+
+/** One DNS label: what may stand for `{resource}` or `{region}`, so that a setting cannot name another host. */
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/**
+ * Builds the table. Throws an Error with one sentence when a setting cannot stand.
+ * Call it again when a credential with another resource or region is stored; it is a few microseconds of work.
+ */
+export function createProviderTable(settings: TableSettings = {}): ProviderTable {
+  const byId = new Map<string, Provider>()
+  const byHost = new Map<string, Upstream>()
+  const changed = new Map((settings.custom ?? []).map((custom) => [custom.id, custom]))
+
+  for (const row of PROVIDERS) {
+    const custom = changed.get(row.id)
+    const provider = ready(custom ? { ...row, ...changesOf(custom, row) } : row)
+    byId.set(row.id, provider)
+    const override = settings.overrides?.[row.id]
+    const instances = (settings.instances ?? []).filter((instance) => instance.provider === row.id).map((instance) => instance.values)
+    for (const pattern of custom ? [hostOf(custom)] : row.hosts) {
+      for (const { host, instance } of hosts(pattern, instances)) {
+        const origin = `https://${host}`
+        const dial = override ?? custom?.dial ?? origin
+        byHost.set(withPort(host), { provider, origin, dial: readDial(dial, row.id), instance })
+      }
+    }
+  }
+  for (const custom of changed.values()) {
+    if (byId.has(custom.id)) continue
+    const provider = ready({ ...customRow(custom), ...changesOf(custom) })
+    byId.set(custom.id, provider)
+    const host = hostOf(custom)
+    const taken = byHost.get(withPort(host))
+    if (taken) throw new Error(`Provider "${custom.id}" names the host ${host}, which belongs to "${taken.provider.id}". Use that id to change it.`)
+    const dial = settings.overrides?.[custom.id] ?? custom.dial ?? custom.origin
+    byHost.set(withPort(host), { provider, origin: `https://${host}`, dial: readDial(dial, custom.id), instance: {} })
+  }
+  return {
+    providers: [...byId.values()],
+    byId: (id) => byId.get(id),
+    find: (hostname, port) => byHost.get(`${hostname}:${port}`) ?? null,
+  }
+}
+
+const ready = (row: ProviderRow): Provider => ({
+  ...row,
+  endpoints: compiled(row),
+  modelNames: row.modelNames ?? ((name) => [name]),
+})
+
+/** Rows are compiled once a process, however often the table is built. */
+const tables = new WeakMap<readonly unknown[], Provider['endpoints']>()
+function compiled(row: ProviderRow): Provider['endpoints'] {
+  let table = tables.get(row.endpoints)
+  if (!table) tables.set(row.endpoints, (table = compileEndpoints(row.endpoints)))
+  return table
+}
+
+/** What a row of `TOLLMARK_PROVIDERS` changes in a row of the table. */
+function changesOf(custom: CustomProvider, row?: ProviderRow): Partial<ProviderRow> {
+  return {
+    ...(custom.auth && { auth: readAuth(custom.auth, custom.id) }),
+    ...(custom.credential && { settings: { ...row?.settings, credential: custom.credential.env } }),
+  }
+}
+
+/** An added provider: a server that speaks OpenAI's dialect below any path. */
+const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) => compatibleRows(prefix))
+const customRow = (custom: CustomProvider): ProviderRow => ({
+  id: custom.id,
+  name: custom.id,
+  base: custom.origin,
+  hosts: [],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: `${custom.id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY` },
+  endpoints: COMPATIBLE,
+  minting: OPENAI_MINTING,
+  admin: OPENAI_ADMIN,
+  errors: 'openai',
+  usage: 'openai',
+})
+
+/** The host (and port, unless 443) of an added provider's origin. */
+function hostOf(custom: CustomProvider): string {
+  const url = URL.canParse(custom.origin) ? new URL(custom.origin) : null
+  if (!url || url.protocol !== 'https:' || url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw new Error(`Provider "${custom.id}": "origin" must be what callers name, https://host or https://host:port. Where to dial goes into "dial".`)
+  }
+  return url.host
+}
+
+function readDial(address: string, id: string): Dial {
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw new Error(`Provider "${id}": the address to dial must be http(s)://host[:port][/path], without a query or a password.`)
+  }
+  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') }
+}
+
+function readAuth(auth: Auth, id: string): Auth {
+  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(auth.header)) throw new Error(`Provider "${id}": "auth.header" is not the name of a header.`)
+  if (auth.scheme !== undefined && !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(auth.scheme)) throw new Error(`Provider "${id}": "auth.scheme" must be one word, such as Bearer.`)
+  return auth
+}
+
+/** A host pattern filled with every set of values that is known; a pattern without values is one host. */
+function hosts(pattern: string, instances: readonly Readonly<Record<string, string>>[]): { host: string; instance: Readonly<Record<string, string>> }[] {
+  if (!pattern.includes('{')) return [{ host: pattern, instance: {} }]
+  return instances.flatMap((values) => {
+    let complete = true
+    const host = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+      const value = values[name]?.toLowerCase() ?? ''
+      if (!LABEL.test(value)) complete = false
+      return value
+    })
+    return complete ? [{ host, instance: values }] : []
+  })
+}
+
+const withPort = (host: string): string => (/:\d+$/.test(host) ? host : `${host}:443`)

@@ -1,0 +1,58 @@
+import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
+import { GOOGLE_MINTING } from './google.ts'
+import { body, creates, model, neutral, STORED } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+const CALL: BodyRule = {
+  required: [],
+  also: ['model', 'requests[].model'],
+  objects: { cachedContent: 'cached_content', cached_content: 'cached_content' },
+}
+const call: ModelPlace = { at: 'path', body: CALL }
+const named = { modelName: 'publishers/{publisher}/models/{model}' }
+
+/** Calls on `publishers/{publisher}/models/{model}`; express mode has them without a project. */
+const publisherRows = (at: string): EndpointRow[] => [
+  ...['generateContent', 'streamGenerateContent', 'countTokens', 'computeTokens', 'embedContent', 'predict', 'rawPredict', 'streamRawPredict'].map((verb) =>
+    model(`POST ${at}/publishers/{publisher}/models/{model}:${verb}`, call, named),
+  ),
+  model(`POST ${at}/publishers/{publisher}/models/{model}:predictLongRunning`, call, { ...named, ...creates('operation', 'name') }),
+  model(`POST ${at}/publishers/{publisher}/models/{model}:fetchPredictOperation`, call, named),
+  neutral(`GET ${at}/publishers/{publisher}/models`),
+  neutral(`GET ${at}/publishers/{publisher}/models/{any}`),
+]
+
+const versionRows = (version: string): EndpointRow[] => {
+  const project = `/${version}/projects/{project}/locations/{location}`
+  return [
+    ...publisherRows(`/${version}`),
+    ...publisherRows(project),
+    model(`POST ${project}/endpoints/openapi/chat/completions`, body(), { usage: 'openai' }),
+    model(`POST ${project}/endpoints/{any}:{any}`, STORED),
+    model(`POST ${project}/cachedContents`, { at: 'body', body: { required: ['model'] } }, creates('cached_content', 'name')),
+    neutral(`GET PATCH DELETE ${project}/cachedContents/{cached_content}`),
+  ]
+}
+
+/** Vertex AI in express mode: https://cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview */
+export const vertex: ProviderRow = {
+  id: 'vertex',
+  name: 'Google Vertex AI',
+  base: 'https://aiplatform.googleapis.com/v1/publishers/google',
+  hosts: ['aiplatform.googleapis.com'],
+  auth: { header: 'x-goog-api-key' },
+  settings: { credential: 'GOOGLE_VERTEX_API_KEY' },
+  endpoints: ['v1', 'v1beta1'].flatMap(versionRows),
+  minting: GOOGLE_MINTING,
+  admin: [/:(set|get|testiam)iampolic(y|ies)$/, /:testiampermissions$/],
+  errors: 'google',
+  usage: 'gemini',
+  accountChoice: ['x-goog-user-project'],
+  modelNames: (name) => {
+    const found = /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/([^/]+)\/models\/([^/]+)$/.exec(name)
+    const [, publisher, id] = found ?? []
+    if (publisher === undefined || id === undefined) return [name]
+    const long = `publishers/${publisher}/models/${id}`
+    return publisher === 'google' ? [id, `google/${id}`, long] : [`${publisher}/${id}`, long]
+  },
+}

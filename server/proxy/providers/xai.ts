@@ -1,0 +1,42 @@
+import { messagesBody } from './anthropic.ts'
+import { body, compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
+import type { ProviderRow } from './provider.ts'
+
+/** xAI: https://docs.x.ai/docs/api-reference. Speech in both directions names no model. */
+export const xai: ProviderRow = {
+  id: 'xai',
+  name: 'xAI',
+  base: 'https://api.x.ai/v1',
+  hosts: ['api.x.ai'],
+  auth: { header: 'Authorization', scheme: 'Bearer' },
+  settings: { credential: 'XAI_API_KEY' },
+  endpoints: [
+    ...compatibleRows('/v1').map((row) => (row.creates?.kind === 'batch' ? { ...row, ...creates('batch', 'batch_id', 'id') } : row)),
+    neutral('GET DELETE /v1/responses/{response}'),
+    neutral('GET /v1/chat/deferred-completion/{completion}', { usage: 'xai' }),
+    model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
+    model('POST /v1/complete', messagesBody(''), { usage: 'anthropic' }),
+    model('POST /v1/tokenize-text'),
+    model('POST /v1/videos/generations', body(), creates('video', 'request_id')),
+    model('POST /v1/videos/edits', body(), creates('video', 'request_id')),
+    model('POST /v1/videos/extensions', body(), creates('video', 'request_id')),
+    neutral('GET /v1/videos/{video}'),
+    model('POST /v1/tts', STORED),
+    model('POST /v1/stt', form()),
+    model('GET /v1/realtime', { at: 'query' }),
+    ...['language-models', 'image-generation-models', 'video-generation-models', 'embedding-models'].flatMap((list) => [
+      neutral(`GET /v1/${list}`),
+      neutral(`GET /v1/${list}/{any:}`),
+    ]),
+    neutral('POST /v1/batches/{batch}:cancel'),
+    neutral('GET /v1/batches/{batch}/results'),
+    neutral('GET /v1/batches/{batch}/requests'),
+    model('POST /v1/batches/{batch}/requests', STORED),
+    neutral('GET /v1/collections'),
+    neutral('POST /v1/documents/search'),
+  ],
+  minting: [/\/realtime\/(client_secrets|sessions)($|[/:])/],
+  admin: [/\/(api-key|api-keys|auth|teams?|billing)($|[/:])/],
+  errors: 'openai',
+  usage: 'xai',
+}

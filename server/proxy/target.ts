@@ -1,0 +1,156 @@
+// The raw request target of `/proxy?url=…` → the upstream address that will be dialled, or a refusal. Step 1 of the contract.
+import { domainToASCII } from 'node:url'
+
+/** The address that a caller named, after exactly one decoding, ready to be matched and sent. */
+export interface UpstreamAddress {
+  readonly protocol: 'https:'
+  /** Lower case, punycode, as `new URL` spells it. A trailing dot stays (and so matches no provider). */
+  readonly hostname: string
+  readonly port: number
+  /** Exactly what goes on the upstream's request line, credentials of the caller's query already gone. */
+  readonly pathAndQuery: string
+}
+
+export type Target = { readonly ok: true; readonly upstream: UpstreamAddress } | { readonly ok: false; readonly message: string }
+
+/** Longest `url` value that is looked at, in characters; Node's own limit on a request line is 16 KiB. */
+const LONGEST = 16_384
+
+// What a path may hold (RFC 3986 pchar and "/"): nothing that WHATWG URL parsing would rewrite. A query may hold more.
+const PATH = /^[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*$/
+const QUERY = /^[!$-;=?-[\]^-~]*$/
+const BAD_PERCENT = /%(?![0-9A-Fa-f]{2})/
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+
+/** Query parameters that carry a caller's own upstream credential, in every provider's spelling (compared in lower case). */
+const CREDENTIAL_PARAMETERS = new Set(['key', 'access_token', 'oauth_token', 'api_key', 'api-key', 'subscription-key'])
+
+const refuse = (message: string): Target => ({ ok: false, message })
+
+/**
+ * Reads the target of a proxy request.
+ * @param search what follows the first `?` of the raw request target, undecoded (`''` when there is none)
+ */
+export function readTarget(search: string): Target {
+  if (search === '') return refuse('The address to call is missing. Use /proxy?url=<upstream address>.')
+  // oxlint-disable-next-line no-control-regex
+  if (/[^\u0021-\u007e]/.test(search)) return refuse('The request target holds a space, a control character or a raw non-ASCII byte. Percent-encode it.')
+  const parameters = search.split('&')
+  const named = parameters.filter((parameter) => parameter.startsWith('url='))
+  if (named.length === 0) return refuse('The query parameter `url` is missing. Use /proxy?url=<upstream address>.')
+  if (named.length > 1) return refuse('There is more than one query parameter `url`.')
+  if (parameters.length > 1) {
+    return refuse(
+      'Only the query parameter `url` is allowed. If the extra parameters belong to the upstream address, percent-encode that address ' +
+        'as a whole, so that its `&` becomes `%26`.',
+    )
+  }
+  const raw = search.slice('url='.length)
+  if (raw.length > LONGEST) return refuse(`The upstream address is longer than ${LONGEST} characters.`)
+  let address: string
+  try {
+    address = decodeURIComponent(raw)
+  } catch {
+    return refuse('The query parameter `url` is not valid percent-encoding.')
+  }
+  return readAddress(address)
+}
+
+/** Reads an address that has been decoded once; also used for the `Location` of a redirect. */
+export function readAddress(address: string): Target {
+  if (!address.startsWith('https://')) return refuse('The upstream address must begin with https:// (and be percent-encoded at most once).')
+  if (CONTROL.test(address)) return refuse('The upstream address holds a control character.')
+  if (/[\s\\]/.test(address)) return refuse('The upstream address holds a space or a backslash. Encode a space as %20 before encoding the address as a whole.')
+  if (address.includes('#')) return refuse('The upstream address has a fragment (#…), which no server ever receives.')
+
+  const rest = address.slice('https://'.length)
+  const cut = rest.search(/[/?]/)
+  const authority = cut < 0 ? rest : rest.slice(0, cut)
+  const host = readAuthority(authority)
+  if (typeof host === 'string') return refuse(host)
+
+  const tail = encodeNonAscii(cut < 0 ? '/' : rest[cut] === '?' ? `/${rest.slice(cut)}` : rest.slice(cut))
+  if (tail === null) return refuse('The upstream address is not valid Unicode.')
+  const question = tail.indexOf('?')
+  const path = question < 0 ? tail : tail.slice(0, question)
+  const query = question < 0 ? null : tail.slice(question + 1)
+  if (!PATH.test(path)) return refuse('The path of the upstream address holds a character that must be percent-encoded.')
+  if (query !== null && !QUERY.test(query)) return refuse('The query of the upstream address holds a character that must be percent-encoded.')
+  if (BAD_PERCENT.test(tail)) return refuse('The upstream address holds a % that is not followed by two hexadecimal digits. Encode it as %25.')
+  if (changesWhenDecodedAgain(path)) return refuse('The path of the upstream address would change its meaning if it were decoded a second time.')
+  const kept = query === null ? null : withoutCredentials(query)
+  return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery: kept === null || kept === '' ? path : `${path}?${kept}` } }
+}
+
+/** A host that no parser spells otherwise: letters, digits and hyphens, no label in punycode, the last one not a number. */
+const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i
+
+/** `host[:port]` → normalised host and port, or the sentence that says what is wrong. */
+function readAuthority(authority: string): { hostname: string; port: number } | string {
+  if (authority.includes('@')) return 'The upstream address holds a user name or password.'
+  if (authority.includes('%')) return 'The host of the upstream address is percent-encoded.'
+  const parts = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::([1-9][0-9]{0,4}))?$/i.exec(authority)
+  if (!parts?.[1]) return 'The upstream address has no valid host, or its port is not a plain number.'
+  const port = parts[2] === undefined ? 443 : Number(parts[2])
+  if (port > 65_535) return 'The port of the upstream address is out of range.'
+  if (PLAIN_HOST.test(parts[1])) return { hostname: parts[1].toLowerCase(), port }
+  const hostname = parts[1].startsWith('[') ? parts[1].toLowerCase() : domainToASCII(parts[1])
+  // `new URL` is the second opinion: a host that it spells otherwise is not the host that was named.
+  const url = URL.canParse(`https://${hostname}/`) ? new URL(`https://${hostname}/`) : null
+  if (hostname === '' || url === null) return 'The upstream address has no valid host.'
+  return { hostname: url.hostname, port }
+}
+
+/** Percent-encodes what is beyond ASCII, as every URL parser does; null when a surrogate stands alone. */
+function encodeNonAscii(text: string): string | null {
+  if (!text.isWellFormed()) return null
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[^\u0000-\u007f]+/g, encodeURIComponent)
+}
+
+/**
+ * Whether an upstream that decodes the path once more would see other segments: encoded dots, backslashes, `?`, `#`, control
+ * characters, or an encoded `%`. An encoded slash alone may stay: an ARN in Bedrock's model segment needs it.
+ */
+function changesWhenDecodedAgain(path: string): boolean {
+  for (const segment of path.split('/')) {
+    if (!segment.includes('%')) continue
+    let decoded: string
+    try {
+      decoded = decodeURIComponent(segment)
+    } catch {
+      return true
+    }
+    if (CONTROL.test(decoded) || /[\\?#]/.test(decoded) || /%[0-9A-Fa-f]{2}/.test(decoded)) return true
+    if (decoded.split('/').some((piece) => piece === '.' || piece === '..' || (piece === '' && decoded !== ''))) return true
+  }
+  return false
+}
+
+/**
+ * A query without the parameters in which a caller may send an upstream credential (`key`, `access_token`, …, any case, any
+ * percent-encoding) and without Google's system parameters (`$…`). Everything else keeps its bytes and its order.
+ */
+export function withoutCredentials(query: string): string {
+  const parameters = query.split('&')
+  const kept = parameters.filter((parameter) => !isCredential(parameter))
+  return kept.length === parameters.length ? query : kept.join('&')
+}
+
+function isCredential(parameter: string): boolean {
+  const equals = parameter.indexOf('=')
+  let name = equals < 0 ? parameter : parameter.slice(0, equals)
+  // A name that is encoded twice is still a name to a lenient server, so it is decoded until nothing changes.
+  for (let round = 0; round < 4 && name.includes('%'); round++) {
+    try {
+      const decoded = decodeURIComponent(name)
+      if (decoded === name) break
+      name = decoded
+    } catch {
+      break
+    }
+  }
+  name = name.trim()
+  return name.startsWith('$') || CREDENTIAL_PARAMETERS.has(name.toLowerCase())
+}

@@ -1,0 +1,103 @@
+// The pools: which connection a request goes out on, and how long an unused one is kept.
+import { Connection } from './upstream/connection.ts'
+import type { Dial } from './upstream/dial.ts'
+import { Exchange, type Connections, type Incoming, type Outgoing, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
+
+export { UpstreamError, type Incoming, type Outgoing, type OutgoingBody, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
+export type { RawHeaders } from './upstream/response.ts'
+export { dialOf, isPrivateAddress, PrivateAddressError, type Dial } from './upstream/dial.ts'
+
+export type Upstream = {
+  send(request: Outgoing, incoming: Incoming): UpstreamCall
+  /** Closes the unused connections now and every other when its call ends. */
+  close(): void
+}
+
+/** A pooled connection that has rested longer than this is looked at once more before it is trusted. */
+const FRESH_MS = 250
+/** The upstream's own keep-alive time less this: its FIN may be on the way already. */
+const KEEP_ALIVE_MARGIN_MS = 1_000
+/** How often it is looked for connections that have rested too long. */
+const IDLE_SWEEP_MS = 500
+
+/**
+ * The only outbound sockets of the proxy: HTTP/1.1, bytes as they are, one request per connection at a time, no redirect
+ * followed, nothing decoded, nothing buffered. `now` is a monotonic clock in milliseconds.
+ */
+export function createUpstream(limits: UpstreamLimits, now: () => number): Upstream {
+  const pools = new Map<Dial, Connection[]>()
+  const exchanges = new Set<Exchange>()
+  const connections: Connections = { open, takeIdle, giveBack, rested: (connection) => now() - connection.idleSince > FRESH_MS, exchanges }
+  const period = Math.min(1_000, Math.max(10, Math.min(limits.connect, limits.firstByte, limits.idle) / 8))
+  let closed = false
+
+  function forget(dial: Dial, connection: Connection) {
+    const pool = pools.get(dial)
+    const at = pool?.indexOf(connection) ?? -1
+    if (at >= 0) pool!.splice(at, 1)
+  }
+
+  function open(dial: Dial): Connection {
+    return new Connection(dial, (connection) => forget(dial, connection))
+  }
+
+  /** The connection used last is the one that most surely still lives. */
+  function takeIdle(dial: Dial): Connection | null {
+    const pool = pools.get(dial) ?? []
+    for (let connection = pool.pop(); connection !== undefined; connection = pool.pop()) {
+      if (connection.usable && now() - connection.idleSince <= restTime(connection)) return connection
+      connection.destroy()
+    }
+    return null
+  }
+
+  function giveBack(dial: Dial, connection: Connection) {
+    let pool = pools.get(dial)
+    if (!pool) pools.set(dial, (pool = []))
+    if (closed || pool.length >= limits.idlePerDial) return connection.destroy()
+    connection.idleSince = now()
+    pool.push(connection)
+  }
+
+  /** How long the upstream lets this connection rest. */
+  function restTime(connection: Connection): number {
+    const said = connection.reader.keepAliveSeconds
+    return said === null ? limits.keepAlive : Math.max(0, said * 1000 - KEEP_ALIVE_MARGIN_MS)
+  }
+
+  let sweeper: NodeJS.Timeout | null = null
+  let lastIdleSweep = 0
+
+  /** One timer for all limits: looked at a few times within the shortest of them. */
+  function sweep() {
+    const at = now()
+    for (const exchange of exchanges) exchange.check(at)
+    if (at - lastIdleSweep > IDLE_SWEEP_MS) sweepIdle(at)
+    if (exchanges.size > 0 || [...pools.values()].some((pool) => pool.length > 0)) return
+    clearInterval(sweeper!)
+    sweeper = null
+  }
+
+  function sweepIdle(at: number) {
+    lastIdleSweep = at
+    for (const pool of pools.values()) {
+      for (const connection of pool.filter((one) => at - one.idleSince > restTime(one))) {
+        pool.splice(pool.indexOf(connection), 1)
+        connection.destroy()
+      }
+    }
+  }
+
+  return {
+    send(request, incoming) {
+      sweeper ??= setInterval(sweep, period).unref()
+      return new Exchange(request, incoming, limits, connections)
+    },
+    close() {
+      closed = true
+      for (const pool of pools.values()) for (const connection of pool.splice(0)) connection.destroy()
+      if (sweeper !== null) clearInterval(sweeper)
+      sweeper = null
+    },
+  }
+}

@@ -1,0 +1,158 @@
+import { lookup as lookupHost } from 'node:dns'
+import { BlockList, connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+
+/** Where one provider is reached, and under which name. Built from the operator's settings, never from a request. */
+export type Dial = {
+  tls: boolean
+  /** Host name or address (no brackets) and port that we connect to. */
+  host: string
+  port: number
+  /** The name that the certificate must be valid for, and that SNI names. */
+  servername: string
+  /** The `Host` header. */
+  authority: string
+  /** What stands before the request path when the operator dials a base URL with a path; '' otherwise. */
+  prefix: string
+  /** Whether addresses of private ranges may be dialled: only where the operator named the address. */
+  allowPrivate: boolean
+}
+
+/** The name resolved to an address that must not be reached from here. */
+export class PrivateAddressError extends Error {}
+
+/**
+ * TABLE of address ranges that no provider lives in (IANA special-purpose registries, RFC 6890 and updates). IPv4-mapped
+ * addresses are compared by the IPv4 rows; NAT64 and 6to4 would carry a private IPv4 address inside and are refused whole.
+ */
+const PRIVATE_RANGES: [string, number, 'ipv4' | 'ipv6'][] = [
+  ['0.0.0.0', 8, 'ipv4'],
+  ['10.0.0.0', 8, 'ipv4'],
+  ['100.64.0.0', 10, 'ipv4'],
+  ['127.0.0.0', 8, 'ipv4'],
+  ['169.254.0.0', 16, 'ipv4'],
+  ['172.16.0.0', 12, 'ipv4'],
+  ['192.0.0.0', 24, 'ipv4'],
+  ['192.0.2.0', 24, 'ipv4'],
+  ['192.88.99.0', 24, 'ipv4'],
+  ['192.168.0.0', 16, 'ipv4'],
+  ['198.18.0.0', 15, 'ipv4'],
+  ['198.51.100.0', 24, 'ipv4'],
+  ['203.0.113.0', 24, 'ipv4'],
+  ['224.0.0.0', 3, 'ipv4'],
+  ['::', 96, 'ipv6'],
+  ['64:ff9b::', 96, 'ipv6'],
+  ['64:ff9b:1::', 48, 'ipv6'],
+  ['100::', 64, 'ipv6'],
+  ['2001::', 23, 'ipv6'],
+  ['2001:db8::', 32, 'ipv6'],
+  ['2002::', 16, 'ipv6'],
+  ['3fff::', 20, 'ipv6'],
+  ['5f00::', 16, 'ipv6'],
+  ['fc00::', 7, 'ipv6'],
+  ['fe80::', 10, 'ipv6'],
+  ['fec0::', 10, 'ipv6'],
+  ['ff00::', 8, 'ipv6'],
+]
+
+const privateRanges = new BlockList()
+for (const [net, prefix, family] of PRIVATE_RANGES) privateRanges.addSubnet(net, prefix, family)
+
+/** Whether an IP address lies in a range that only the operator may name. */
+export function isPrivateAddress(address: string): boolean {
+  const family = isIP(address)
+  if (family === 0) return true
+  return privateRanges.check(address, family === 4 ? 'ipv4' : 'ipv6')
+}
+
+/**
+ * The dial of a provider's origin (`https://host[:port]`), or of the base URL that the operator put in its place.
+ * A base URL with a host name is a server of its own (a regional endpoint): its name is checked and sent. One with a bare
+ * address or `localhost` only changes the route: the provider's name stays in SNI, certificate check and `Host`.
+ * Private addresses may be dialled where the operator named the base URL, or an address or `localhost` as the origin itself.
+ *
+ * @throws {TypeError} the URL is neither http nor https
+ */
+export function dialOf(origin: URL, base: URL = origin): Dial {
+  if (base.protocol !== 'https:' && base.protocol !== 'http:') throw new TypeError('a base URL starts with http:// or https://')
+  const host = base.hostname.replace(/^\[|\]$/g, '')
+  const routed = isIP(host) !== 0 || host === 'localhost'
+  const named = routed ? origin : base
+  return {
+    tls: base.protocol === 'https:',
+    host,
+    port: base.port === '' ? (base.protocol === 'https:' ? 443 : 80) : Number(base.port),
+    servername: named.hostname,
+    authority: named.host,
+    prefix: base.pathname.replace(/\/+$/, ''),
+    allowPrivate: base !== origin || routed,
+  }
+}
+
+/**
+ * A resolver that never yields a private address. It runs for the very connection that is being made, so a name that answers
+ * differently the second time (DNS rebinding) gains nothing.
+ */
+export function publicLookup(resolve: typeof lookupHost = lookupHost): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, '', 0)
+      const addresses = found.filter(({ address }) => !isPrivateAddress(address))
+      const first = addresses[0]
+      if (!first) return callback(new PrivateAddressError('the host resolves to a private address'), '', 0)
+      if (options.all) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+const guardedLookup = publicLookup()
+/** TLS sessions by server name: a resumed handshake saves a round trip. */
+const sessions = new Map<string, Buffer>()
+
+/** All sockets read into this, one at a time: Node would allocate 64 KB for every piece that arrives. */
+const incoming = Buffer.allocUnsafeSlow(64 * 1024)
+
+/**
+ * Opens a connection. Certificates are always verified. `ready` runs once it can be written to, `read` with every piece that arrives,
+ * whose memory is only lent for the call; failures arrive as the socket's `error`.
+ * @throws {PrivateAddressError} the dial names a private address that the operator did not allow
+ */
+export function openSocket(dial: Dial, ready: () => void, read: (chunk: Buffer) => void): Socket {
+  // An address literal never reaches the resolver, so it is checked here.
+  if (!dial.allowPrivate && isIP(dial.host) !== 0 && isPrivateAddress(dial.host)) throw new PrivateAddressError('the host is a private address')
+  const route = {
+    host: dial.host,
+    port: dial.port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+    onread: {
+      buffer: incoming,
+      callback: (length: number) => {
+        read(incoming.subarray(0, length))
+        return true
+      },
+    },
+    ...(dial.allowPrivate ? {} : { lookup: guardedLookup }),
+  }
+  if (!dial.tls) {
+    const socket = connectTcp(route)
+    socket.once('connect', ready)
+    return socket
+  }
+  const cacheKey = `${dial.servername}:${dial.host}:${dial.port}`
+  const session = sessions.get(cacheKey)
+  const socket = connectTls({
+    ...route,
+    // SNI carries names only; an address is checked against the certificate all the same.
+    servername: isIP(dial.servername.replace(/^\[|\]$/g, '')) === 0 ? dial.servername : '',
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+    ...(session ? { session } : {}),
+  })
+  socket.on('session', (fresh) => sessions.set(cacheKey, fresh))
+  socket.once('secureConnect', ready)
+  return socket
+}

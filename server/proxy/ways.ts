@@ -1,0 +1,66 @@
+// What an address means, worked out once: steps 1, 3 and 4 depend on nothing but the address, the method and the provider table, and callers
+// ask for the same few addresses again and again.
+import type { Match } from './providers/endpoint.ts'
+import type { Upstream as Named } from './providers/provider.ts'
+import type { ProviderTable } from './providers/table.ts'
+import { readTarget, type Target } from './target.ts'
+import { dialOf, type Dial } from './upstream.ts'
+
+export interface Route {
+  readonly target: Target
+  readonly table: ProviderTable
+  /** Whose address it is; null where nobody's, or the target is none. */
+  readonly named: Named | null
+  /** Set by whoever has classified it: only for callers that have proven who they are. */
+  match: Match | null
+}
+
+export interface Ways {
+  /** The route of a raw request target (`/proxy?url=…`). */
+  routeOf(method: string, url: string): Route
+  /** Where an upstream is dialled; the same object for the same place, because connections are pooled by it. */
+  dialFor(named: Named): Dial
+}
+
+/** Routes that are kept, and the longest address among them. When there are more, all are worked out again. */
+const MOST = 2_000
+const LONGEST = 1_024
+
+export function createWays(tableNow: () => ProviderTable): Ways {
+  const routes = new Map<string, Route>()
+  const dials = new Map<string, Dial>()
+  let table = tableNow()
+
+  return {
+    routeOf(method, url) {
+      if (table !== tableNow()) {
+        table = tableNow()
+        routes.clear()
+      }
+      const name = `${method} ${url}`
+      const known = routes.get(name)
+      if (known !== undefined) return known
+      const target = readTarget(searchOf(url))
+      const route = { target, table, named: target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null, match: null }
+      if (routes.size >= MOST) routes.clear()
+      if (name.length <= LONGEST) routes.set(name, route)
+      return route
+    },
+    dialFor({ origin, dial }) {
+      const base = `${dial.origin}${dial.basePath}`
+      const name = `${origin} ${base}`
+      let known = dials.get(name)
+      if (known === undefined) {
+        const own = new URL(origin)
+        dials.set(name, (known = base === origin ? dialOf(own) : dialOf(own, new URL(base))))
+      }
+      return known
+    },
+  }
+}
+
+/** What follows the first `?` of the raw request target. */
+function searchOf(target: string): string {
+  const question = target.indexOf('?')
+  return question < 0 ? '' : target.slice(question + 1)
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createToken } from '../../server/accounts/tokens.ts'
+import type { NewKey, Key } from '../../server/keys/keys.ts'
+import { answer } from '../providers/fake.ts'
+import { call as proxied } from '../proxy/data/relayed.ts'
+import { OPENAI, startServed, type Served } from '../proxy/data/served.ts'
+import { assertProblem, call } from '../harness.ts'
+
+const CHAT = `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/chat/completions`)}`
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** The API with an administrator's token. */
+async function manager(served: Served, name: string | null = null) {
+  const { token } = await createToken(served.running.store, { name, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, Date.now())
+  const api = (method: string, path: string, body?: unknown) =>
+    call(served.running.url, `/api/v1/${path}`, { method, token: token.secret, ...(body === undefined ? {} : { headers: JSON_TYPE, body: JSON.stringify(body) }) })
+  return { api, token }
+}
+
+const use = async (served: Served, secret: string) =>
+  (await proxied(served.port, { target: CHAT, headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' }, body: '{"model":"gpt-5"}' })).status
+
+test('a key is made, read, listed, changed, rotated and revoked, and the proxy follows at once', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'))
+  const { api, token } = await manager(served)
+  const made = await api('POST', 'keys', { name: 'mine', models: ['gpt-*'], rpm: 100, allowed_origins: null, expires_at: null })
+  assert.equal(made.status, 201)
+  const { secret, ...key } = made.json<NewKey & Record<string, unknown>>()
+  assert.match(secret, /^tmk_/)
+  assert.deepEqual(key, {
+    id: key.id, object: 'key', account_id: token.account_id, name: 'mine', prefix: secret.split('_').slice(0, 2).join('_'), models: ['gpt-*'], rpm: 100, allowed_origins: null,
+    expires_at: null, status: 'active', created_at: key.created_at, last_used_at: null,
+    usage: { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null },
+  })
+  assert.equal(await use(served, secret), 200)
+  const path = `keys/${key.id}`
+
+  assert.deepEqual((await api('PATCH', path, { status: 'disabled' })).json<Key>().status, 'disabled')
+  assert.equal(await use(served, secret), 401)
+  await api('PATCH', path, { status: 'active', models: ['o3'] })
+  assert.equal(await use(served, secret), 403)
+  await api('PATCH', path, { models: null, name: 'renamed', rpm: null })
+  assert.equal(await use(served, secret), 200)
+
+  const rotated = (await api('POST', `${path}/rotate`, { grace_seconds: 100 })).json<NewKey>()
+  assert.notEqual(rotated.secret, secret)
+  assert.deepEqual([await use(served, secret), await use(served, rotated.secret)], [200, 200])
+  const again = (await api('POST', `${path}/rotate`, { grace_seconds: 0 })).json<NewKey>()
+  assert.deepEqual([await use(served, secret), await use(served, rotated.secret), await use(served, again.secret)], [401, 401, 200])
+
+  const list = (await api('GET', 'keys?search=RENAM&status=active')).json<{ data: Key[] }>()
+  assert.deepEqual(list.data.map(({ id }) => id), [key.id])
+  assert.equal((await api('DELETE', path)).status, 204)
+  assert.equal(await use(served, again.secret), 401)
+  assert.equal((await api('GET', path)).json<Key>().status, 'revoked')
+  assertProblem(await api('PATCH', path, { status: 'active' }), 409, 'key_revoked')
+})
+
+test('a body in chunks is read, none counts as empty, and a large one is refused', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { token } = await manager(served)
+  const post = (path: string, headers: Record<string, string>, body?: string) =>
+    call(served.running.url, `/api/v1/${path}`, { method: 'POST', token: token.secret, headers: { ...JSON_TYPE, ...headers }, ...(body === undefined ? {} : { body }) })
+  const made = await post('keys', { 'transfer-encoding': 'chunked' }, '{"name":"in chunks"}')
+  assert.equal(made.status, 201)
+  assert.equal((await post(`keys/${made.json<Key>().id}/rotate`, {})).status, 200)
+  assertProblem(await post('keys', {}), 400, 'invalid_field')
+  for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+    assertProblem(await post('keys', headers, JSON.stringify({ name: 'x'.repeat(70_000) })), 413, 'file_too_large')
+  }
+})
+
+test('wishes that cannot be are refused with a sentence', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { api } = await manager(served)
+  for (const wrong of [{}, { name: '' }, { name: 'x', rpm: 0 }, { name: 'x', rpm: 1_000_001 }, { name: 'x', rpm: 1.5 }, { name: 'x', models: [''] }, { name: 'x', models: [] }, { name: 'x', allowed_origins: ['nowhere'] }, { name: 'x', expires_at: '2001-01-01' }, { name: 'x', expires_at: 'soon' }]) {
+    assertProblem(await api('POST', 'keys', wrong), 400, 'invalid_field')
+  }
+  assertProblem(await api('GET', 'keys/key_nothing'), 404, 'key_not_found')
+})
+
+test('an account sees its own keys and usage only', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const [admin, member] = [await manager(served), await manager(served, 'member')]
+  const key = (await admin.api('POST', 'keys', { name: 'theirs' })).json<NewKey>()
+  const own = (await member.api('POST', 'keys', { name: 'own' })).json<NewKey>()
+  assertProblem(await member.api('GET', `keys/${key.id}`), 404, 'key_not_found')
+  assert.deepEqual((await member.api('GET', 'keys')).json<{ data: Key[] }>().data.map(({ id }) => id), [own.id])
+  assertProblem(await member.api('GET', 'credentials'), 403, 'insufficient_scope')
+})
+
+test('usage and the ledger can be read, as JSON and as CSV', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'))
+  const { api } = await manager(served)
+  const key = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()
+  for (let i = 0; i < 3; i++) await use(served, key.secret)
+  type Lines = { data: { key_id: string; model: string; requests: number; tokens_in: number }[] }
+  let usage = (await api('GET', 'usage?by=key,model')).json<Lines>()
+  while ((usage.data[0]?.requests ?? 0) < 3) usage = (await api('GET', 'usage?by=key,model')).json<Lines>()
+  assert.deepEqual(usage.data.map(({ key_id, model, requests, tokens_in }) => ({ key_id, model, requests, tokens_in })), [{ key_id: key.id, model: 'gpt-5', requests: 3, tokens_in: 9 }])
+  assert.match((await api('GET', 'usage?by=day,provider&format=csv')).text, /^time,provider,requests,.*\r\n\d{4}-\d\d-\d\dT00:00:00.000Z,openai,3,/)
+  assertProblem(await api('GET', 'usage?by=colour'), 400, 'invalid_field')
+
+  const first = (await api('GET', `requests?key=${key.id}&status=2xx&limit=2`)).json<{ data: { id: string }[]; next_cursor: string }>()
+  const second = (await api('GET', `requests?key=${key.id}&status=200&limit=2&cursor=${first.next_cursor}`)).json<{ data: { id: string }[]; next_cursor: null }>()
+  assert.deepEqual([first.data.length, second.data.length, second.next_cursor], [2, 1, null])
+  assert.equal(new Set([...first.data, ...second.data].map(({ id }) => id)).size, 3)
+  assert.equal((await api('GET', `requests/${first.data[0]!.id}`)).json<{ id: string }>().id, first.data[0]!.id)
+  assert.equal((await api('GET', 'requests?format=csv&model=gpt-5')).text.split('\r\n').length, 5)
+  assert.equal((await api('GET', 'requests?from=2001-01-01&to=2002-01-01')).json<{ data: [] }>().data.length, 0)
+  assert.equal((await api('GET', 'requests?from=2001-01-01')).json<{ data: [] }>().data.length, 3)
+})
+
+test('a stored credential is used, weighed and paused, and never shown', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), { OPENAI_API_KEY: '' })
+  const { api } = await manager(served)
+  const key = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()
+  assert.equal(await use(served, key.secret), 502)
+  const made = await api('POST', 'credentials', { provider: 'openai', name: 'main', secret: 'sk-stored-123' })
+  assert.equal(made.status, 201)
+  assert.equal(await use(served, key.secret), 200)
+  assert.ok(served.fake.requests[0]!.rawHeaders.includes('Bearer sk-stored-123'))
+  const { id } = made.json<{ id: string }>()
+  for (const path of ['credentials', `credentials/${id}`]) assert.ok(!(await api('GET', path)).text.includes('sk-stored'))
+  const rows = await served.running.store.db.selectFrom('credentials').selectAll().execute()
+  assert.ok(!JSON.stringify(rows).includes('sk-stored'))
+  await api('PATCH', `credentials/${id}`, { status: 'paused' })
+  assert.equal(await use(served, key.secret), 502)
+  await api('PATCH', `credentials/${id}`, { status: 'active', weight: 5 })
+  assert.equal(await use(served, key.secret), 200)
+  assert.equal((await api('DELETE', `credentials/${id}`)).status, 204)
+  assert.equal(await use(served, key.secret), 502)
+  assertProblem(await api('POST', 'credentials', { provider: 'nobody', secret: 'x' }), 400, 'invalid_field')
+  assertProblem(await api('POST', 'credentials', { provider: 'azure', secret: 'x' }), 400, 'invalid_field')
+})

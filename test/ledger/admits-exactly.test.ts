@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { verifyWindows } from '../../server/ledger/verify.ts'
+import { WINDOW_MS } from '../../server/ledger/window.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { asking, movedClock, openFor, openOn } from './opened.ts'
+
+test('10,000 requests at once on a key of 5 a minute: exactly 5, whatever the wall clock does, and across a restart', async (t) => {
+  const data = temporaryFolder(t)
+  const { ledger, clock, close } = await openOn(data)
+  const answers = await Promise.all(
+    Array.from({ length: 10_000 }, (_, i) => {
+      clock.wallBy = [0, 90_000, -90_000][i % 3]!
+      return ledger.admit(asking('k', 5))
+    }),
+  )
+  assert.equal(answers.filter(({ admitted }) => admitted).length, 5)
+  for (const answer of answers) {
+    if (!answer.admitted) assert.ok(answer.wait > WINDOW_MS - 10_000 && answer.wait < WINDOW_MS)
+  }
+  await close()
+
+  const restarted = await openFor(t, data, clock)
+  clock.wallBy = 90_000
+  const again = await Promise.all(Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))))
+  assert.equal(again.filter(({ admitted }) => admitted).length, 0)
+  clock.monoBy += WINDOW_MS
+  const later = await Promise.all(Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))))
+  assert.equal(later.filter(({ admitted }) => admitted).length, 5)
+  await restarted.ledger.close()
+  assert.deepEqual(await verifyWindows(restarted.store), { keys: 1, requests: 10, limited: 10, violations: [] })
+})
+
+test('a caller that waits as told passes', async (t) => {
+  const { ledger, clock } = await openFor(t, temporaryFolder(t))
+  for (let i = 0; i < 3; i++) {
+    assert.ok((await ledger.admit(asking('k', 1))).admitted)
+    const refused = await ledger.admit(asking('k', 1))
+    assert.ok(!refused.admitted)
+    clock.monoBy += refused.wait
+  }
+})
+
+test('refused requests do not count, and keys do not share a window', async (t) => {
+  const { ledger, store } = await openFor(t, temporaryFolder(t))
+  const verdicts = []
+  for (let i = 0; i < 20; i++) for (const key of ['a', 'b']) verdicts.push(await ledger.admit(asking(key, 3)))
+  assert.equal(verdicts.filter(({ admitted }) => admitted).length, 6)
+  for (let i = 0; i < 50; i++) assert.ok((await ledger.admit(asking('free', null))).admitted)
+  assert.equal((await store.db.selectFrom('requests').select('id').execute()).length, 56)
+})
+
+test('another limit holds at once, with what was admitted before', async (t) => {
+  const { ledger } = await openFor(t, temporaryFolder(t))
+  const pass = async (rpm: number | null, times: number) =>
+    (await Promise.all(Array.from({ length: times }, () => ledger.admit(asking('k', rpm))))).filter(({ admitted }) => admitted).length
+  assert.equal(await pass(null, 4), 4)
+  assert.equal(await pass(5, 10), 1)
+  assert.equal(await pass(8, 10), 3)
+  assert.equal(await pass(3, 10), 0)
+  assert.equal(await pass(null, 2), 2)
+  assert.equal(await pass(11, 10), 1)
+})
+
+test('two servers on one store share the window', async (t) => {
+  const data = temporaryFolder(t)
+  const [one, two] = [await openFor(t, data), await openFor(t, data)]
+  for (const rounds of [1, 2, 3]) {
+    const answers = await Promise.all(Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? one : two).ledger.admit(asking('k', 7))))
+    assert.equal(answers.filter(({ admitted }) => admitted).length, 7, `round ${rounds}`)
+    for (const { clock } of [one, two]) clock.monoBy += WINDOW_MS + 1
+  }
+  // One at a time, the other one having rested.
+  let passed = 0
+  for (let i = 0; i < 30; i++) if ((await (i % 10 < 5 ? one : two).ledger.admit(asking('s', 7))).admitted) passed++
+  assert.equal(passed, 7)
+  assert.deepEqual((await verifyWindows(one.store)).violations, [])
+})
+
+test('a boot ago is at least as long as this one lasts', async (t) => {
+  const data = temporaryFolder(t)
+  const before = await openOn(data, { ...movedClock(), boot: 1 })
+  assert.ok((await before.ledger.admit(asking('k', 1))).admitted)
+  await before.close()
+  const clock = movedClock()
+  // The machine has been up for 20 s.
+  clock.monoBy = -clock.mono() + 20_000
+  const { ledger } = await openFor(t, data, clock)
+  const refused = await ledger.admit(asking('k', 1))
+  assert.ok(!refused.admitted && refused.wait > 30_000 && refused.wait <= 40_000)
+  clock.monoBy += refused.wait
+  assert.ok((await ledger.admit(asking('k', 1))).admitted)
+})
+
+test('the proof finds a window that was exceeded', async (t) => {
+  const { ledger, store, close } = await openOn(temporaryFolder(t))
+  for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))
+  await store.write(store.db.updateTable('requests').set({ rpm: 2 }))
+  const { violations } = await verifyWindows(store)
+  assert.deepEqual(violations.map(({ key_id, rpm, count }) => ({ key_id, rpm, count })), [{ key_id: 'k', rpm: 2, count: 3 }])
+  await close()
+})

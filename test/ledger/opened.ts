@@ -1,0 +1,53 @@
+// A ledger on a store in a folder, with clocks that the test moves.
+import type { TestContext } from 'node:test'
+import { systemClock, type Clock } from '../../server/clock.ts'
+import { openLedger, type Asking, type Ledger, type Settlement } from '../../server/ledger/admit.ts'
+import { openLog } from '../../server/log.ts'
+import { enterInstance } from '../../server/store/instance.ts'
+import { openStore, type Store } from '../../server/store/open.ts'
+
+export type Opened = { store: Store; ledger: Ledger; clock: Moved; close(): Promise<void> }
+
+/** The machine's clocks, set forward or back. */
+export type Moved = Clock & { wallBy: number; monoBy: number }
+
+export function movedClock(): Moved {
+  const real = systemClock(Date.now)
+  return { wallBy: 0, monoBy: 0, boot: real.boot, now() { return real.now() + this.wallBy }, mono() { return real.mono() + this.monoBy } }
+}
+
+export async function openOn(data: string, clock: Moved = movedClock()): Promise<Opened> {
+  const store = await openStore({ data, databaseUrl: null, now: clock.now() })
+  const instance = await enterInstance(store, () => clock.now(), (error) => {
+    throw error
+  })
+  const ledger = await openLedger(store, instance.id, clock, openLog('silent'))
+  let closed = false
+  const close = async () => {
+    if (closed) return
+    closed = true
+    await ledger.close()
+    await instance[Symbol.asyncDispose]()
+    await store.close()
+  }
+  return { store, ledger, clock, close }
+}
+
+export async function openFor(t: TestContext, data: string, clock?: Moved): Promise<Opened> {
+  const opened = await openOn(data, clock)
+  t.after(() => opened.close())
+  return opened
+}
+
+let count = 0
+
+export function asking(key: string, rpm: number | null, more: Partial<Asking> = {}): Asking {
+  return { id: `req_${process.pid}_${++count}`, account_id: 'acc', key_id: key, rpm, provider: 'openai', model: 'gpt-5', endpoint: 'chat', method: 'POST', context: null, ...more }
+}
+
+export function settlement({ id, account_id, key_id, provider, model }: Asking, created_at: number, more: Partial<Settlement> = {}): Settlement {
+  return {
+    id, account_id, key_id, provider, model, created_at, state: 'settled', status: 200, error: null, credential_id: 'cred', first_byte_ms: 10, total_ms: 20,
+    bytes_in: 100, bytes_out: 200, tokens_in: 3, tokens_out: 4, tokens_cached: null, tokens_reasoning: null, ...more,
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { Window, WINDOW_MS } from '../../server/ledger/window.ts'
+
+/** The rule itself, as slow as it is plain: one more may pass where fewer than N lie in the 60 s up to now. */
+function mayPass(admitted: number[], limit: number, now: number): boolean {
+  return admitted.filter((at) => now - at <= WINDOW_MS).length < limit
+}
+
+/** Steps of time that fall on, just before and just after the edges of the window. */
+const gap = fc.oneof(fc.integer({ min: 0, max: 70_000 }), fc.constantFrom(0, 0.001, 1, 59_999, 59_999.999, 60_000, 60_000.001), fc.double({ min: 0, max: 100, noNaN: true }))
+
+test('no minute ever holds more than N, and nothing that could pass is refused', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.array(gap, { maxLength: 300 }), (limit, gaps) => {
+      const window = new Window()
+      const admitted: number[] = []
+      let now = 1_000_000
+      for (const step of gaps) {
+        now += step
+        const verdict = window.ask(limit, now)
+        assert.equal(verdict.pass, mayPass(admitted, limit, now))
+        if (verdict.pass) {
+          window.confirm(now)
+          admitted.push(now)
+        }
+      }
+      for (let i = limit; i < admitted.length; i++) assert.ok(admitted[i]! - admitted[i - limit]! > WINDOW_MS)
+    }),
+  )
+})
+
+test('the wait is the true time until the next admission', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 10 }), fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 60 }), (limit, gaps) => {
+      const window = new Window()
+      const admitted: number[] = []
+      let now = 0
+      for (const step of gaps) {
+        now += step
+        const verdict = window.ask(limit, now)
+        if (verdict.pass) {
+          window.confirm(now)
+          admitted.push(now)
+          continue
+        }
+        assert.ok(verdict.wait !== null && verdict.wait >= 0 && verdict.wait <= WINDOW_MS)
+        assert.equal(mayPass(admitted, limit, now + verdict.wait), false)
+        assert.equal(mayPass(admitted, limit, now + verdict.wait + 0.001), true)
+      }
+    }),
+  )
+})
+
+test('what is pending counts, cannot expire, and gives its place back when it is withdrawn', () => {
+  const window = new Window()
+  assert.deepEqual(window.ask(2, 0), { pass: true })
+  assert.deepEqual(window.ask(2, 0), { pass: true })
+  assert.deepEqual(window.ask(2, 100_000), { pass: false, wait: null })
+  window.withdraw()
+  assert.deepEqual(window.ask(2, 100_000), { pass: true })
+  window.confirm(100_000)
+  window.confirm(100_010)
+  assert.deepEqual(window.ask(2, 100_020), { pass: false, wait: WINDOW_MS - 20 })
+})
+
+test('admissions made elsewhere may come out of order', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 60_000 }), { maxLength: 100 }), fc.integer({ min: 60_000, max: 120_000 }), (times, now) => {
+      const window = new Window()
+      for (const time of times) window.add(time)
+      assert.equal(window.room(1000, now), 1000 - times.filter((time) => now - time <= WINDOW_MS).length)
+    }),
+  )
+})

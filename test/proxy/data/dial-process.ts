@@ -1,0 +1,16 @@
+// Sends one request to an origin by way of a base URL, and prints the status or how it failed.
+import { createUpstream, dialOf } from '../../../server/proxy/upstream.ts'
+import { LIMITS } from './relayed.ts'
+
+const [origin = '', base = ''] = process.argv.slice(2)
+const upstream = createUpstream(LIMITS, () => performance.now())
+upstream.send(
+  { dial: dialOf(new URL(origin), new URL(base)), method: 'GET', path: '/', headers: ['Authorization', 'Bearer secret'], body: null },
+  {
+    onInterim() {},
+    onHead: (status) => console.log(status),
+    onBody() {},
+    onEnd: () => upstream.close(),
+    onError: ({ code }) => console.log(code),
+  },
+)

@@ -1,0 +1,94 @@
+// Where connections go: never to a private address that nobody named, and over TLS only to whom the certificate names.
+import assert from 'node:assert/strict'
+import type { lookup } from 'node:dns'
+import { execFile, execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { isPrivateAddress, openSocket, publicLookup } from '../../../server/proxy/upstream/dial.ts'
+import { dialOf, PrivateAddressError } from '../../../server/proxy/upstream.ts'
+import { answer, startFake } from '../../providers/fake.ts'
+import { temporaryFolder } from '../../temporary.ts'
+
+test('addresses that no provider has are private', () => {
+  const rows: [address: string, isPrivate: boolean][] = [
+    ['127.0.0.1', true], ['10.1.2.3', true], ['172.16.0.1', true], ['172.32.0.1', false], ['192.168.1.1', true], ['169.254.169.254', true],
+    ['100.64.0.1', true], ['100.128.0.1', false], ['0.0.0.0', true], ['224.0.0.1', true], ['255.255.255.255', true], ['198.18.0.1', true],
+    ['8.8.8.8', false], ['104.18.6.192', false], ['::1', true], ['::', true], ['::ffff:127.0.0.1', true], ['::ffff:10.0.0.1', true],
+    ['::ffff:8.8.8.8', false], ['fe80::1', true], ['fc00::1', true], ['fd12::1', true], ['ff02::1', true], ['64:ff9b::a00:1', true],
+    ['2002:a00:1::', true], ['2001:db8::1', true], ['2606:4700::6812:6c0', false], ['2a00:1450:4001::1', false], ['not an address', true],
+  ]
+  for (const [address, isPrivate] of rows) assert.equal(isPrivateAddress(address), isPrivate, address)
+})
+
+/** A resolver with these answers. */
+function resolver(addresses: { address: string; family: number }[]): typeof lookup {
+  return ((_name: string, _options: object, done: (error: null, found: object[]) => void) => done(null, addresses)) as unknown as typeof lookup
+}
+
+test('a name that resolves to private addresses is not dialled; of mixed answers only the public ones are', () => {
+  const ask = (addresses: { address: string; family: number }[], all: boolean) => {
+    let result: unknown[] = []
+    publicLookup(resolver(addresses))('rebinding.test', { all }, (...given: unknown[]) => (result = given))
+    return result
+  }
+  const [inside, outside] = [{ address: '10.0.0.7', family: 4 }, { address: '8.8.8.8', family: 4 }]
+  assert.ok(ask([inside], true)[0] instanceof PrivateAddressError)
+  assert.ok(ask([inside], false)[0] instanceof PrivateAddressError)
+  assert.deepEqual(ask([inside, outside], true), [null, [outside]])
+  assert.deepEqual(ask([inside, outside], false), [null, '8.8.8.8', 4])
+})
+
+test('an address or localhost changes the route only; another name is another server', () => {
+  const origin = new URL('https://api.openai.com')
+  const rows: [base: string, host: string, port: number, name: string, authority: string, prefix: string][] = [
+    ['https://api.openai.com', 'api.openai.com', 443, 'api.openai.com', 'api.openai.com', ''],
+    ['http://127.0.0.1:9000', '127.0.0.1', 9000, 'api.openai.com', 'api.openai.com', ''],
+    ['https://[::1]:9000/u/', '::1', 9000, 'api.openai.com', 'api.openai.com', '/u'],
+    ['http://localhost:9000/a/b', 'localhost', 9000, 'api.openai.com', 'api.openai.com', '/a/b'],
+    ['https://eu.api.openai.com', 'eu.api.openai.com', 443, 'eu.api.openai.com', 'eu.api.openai.com', ''],
+  ]
+  for (const [base, host, port, servername, authority, prefix] of rows) {
+    const { tls, allowPrivate, ...dial } = dialOf(origin, new URL(base))
+    assert.deepEqual(dial, { host, port, servername, authority, prefix }, base)
+    assert.equal(tls, base.startsWith('https'))
+    assert.equal(allowPrivate, true)
+  }
+  assert.equal(dialOf(origin).allowPrivate, false)
+})
+
+test('a private address that nobody named is refused before a socket opens', () => {
+  const dial = { ...dialOf(new URL('https://api.test'), new URL('http://127.0.0.1:1')), allowPrivate: false }
+  assert.throws(() => openSocket(dial, () => {}, () => {}), PrivateAddressError)
+})
+
+test('a certificate for another name, or from nobody known, ends the connection before anything is sent', async (t) => {
+  const folder = temporaryFolder(t)
+  const path = (name: string) => join(folder, name)
+  execFileSync('openssl', [
+    'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=api.openai.com', '-addext', 'subjectAltName=DNS:api.openai.com',
+    '-keyout', path('key.pem'), '-out', path('cert.pem'),
+  ], { stdio: 'ignore' })
+  const [key, cert] = [readFileSync(path('key.pem')), readFileSync(path('cert.pem'))]
+  const names: string[] = []
+  const fake = await startFake(answer(200, {}, 'secret'), { key, cert, SNICallback: (name, done) => { names.push(name); done(null) } })
+  t.after(() => fake.close())
+  // In a process of its own: whom Node trusts is decided when it starts.
+  const tries: [host: string, trusted: boolean, ends: string][] = [
+    ['api.openai.com', true, '200'],
+    ['api.openai.com', false, 'unreachable'],
+    ['api.anthropic.com', true, 'unreachable'],
+  ]
+  for (const [host, trusted, ends] of tries) {
+    const said = await outputOf(join(import.meta.dirname, 'dial-process.ts'), [`https://${host}`, fake.origin], trusted ? { NODE_EXTRA_CA_CERTS: path('cert.pem') } : {})
+    assert.equal(said, ends, `${host} ${trusted}`)
+  }
+  assert.deepEqual(names, ['api.openai.com', 'api.openai.com', 'api.anthropic.com'])
+  assert.equal(fake.requests.length, 1)
+})
+
+async function outputOf(file: string, args: string[], env: Record<string, string>): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=source', file, ...args], { env: { ...process.env, ...env } })
+  return stdout.trim()
+}

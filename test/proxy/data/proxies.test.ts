@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { answer, headerOf, type Script } from '../../providers/fake.ts'
+import { BINARY, chunked, SCRIPTED } from '../../providers/scripts.ts'
+import { ANTHROPIC, GOOGLE, OPENAI, raw, SECRETS, startServed, type Served } from './served.ts'
+
+const CHAT = `${OPENAI}/v1/chat/completions`
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
+
+/** The ledger's newest row, once it is complete. */
+async function settled({ running }: Served, id?: string) {
+  for (;;) {
+    let query = running.store.db.selectFrom('requests').selectAll().orderBy('seq', 'desc').limit(1)
+    if (id !== undefined) query = query.where('id', '=', id)
+    const row = await query.executeTakeFirst()
+    if (row !== undefined && row.state !== 'reserved') return row
+    await sleep(5)
+  }
+}
+
+test('a request reaches the provider with our credential in place of the key, byte for byte', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":11,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":4}}}'))
+  const { secret, id } = await served.key()
+  const body = '{"model" : "gpt-5",\n "messages":[ ], "z":1,"a":2}'
+  const got = await served.send(secret, `${CHAT}?b=2&a=1`, { body, headers: { ...JSON_TYPE, Cookie: 'a=b', Origin: 'https://app.test', 'X-Api-Key': 'theirs', 'X-Stainless-Lang': 'js' } })
+  assert.equal(got.status, 200)
+  const [received] = served.fake.requests
+  assert.ok(received)
+  assert.equal(received.sha256, sha256(body))
+  assert.equal(received.target, '/v1/chat/completions?b=2&a=1')
+  assert.equal(headerOf(received.rawHeaders, 'host'), 'api.openai.com')
+  assert.equal(headerOf(received.rawHeaders, 'authorization'), `Bearer ${SECRETS.OPENAI_API_KEY}`)
+  assert.equal(headerOf(received.rawHeaders, 'x-stainless-lang'), 'js')
+  for (const gone of ['cookie', 'origin', 'x-api-key']) assert.equal(headerOf(received.rawHeaders, gone), null, gone)
+  assert.ok(!JSON.stringify(received.rawHeaders).includes('tmk_'))
+  const row = await settled(served)
+  assert.deepEqual(
+    [row.key_id, row.provider, row.model, row.endpoint, row.method, row.state, row.status, row.tokens_in, row.tokens_out, row.tokens_cached, row.tokens_reasoning, row.bytes_in],
+    [id, 'openai', 'gpt-5', '/v1/chat/completions', 'POST', 'settled', 200, 11, 7, 4, null, body.length],
+  )
+  assert.equal(row.id, headerOf(got.rawHeaders, 'x-request-id'))
+})
+
+test('every kind of answer passes through the whole gate as it was sent', async (t) => {
+  const served = await startServed(t, answer(500, {}))
+  for (const models of [null, ['gpt-*']]) {
+    const { secret } = await served.key({ models })
+    for (const { name, script, status, headers, body, trailers } of SCRIPTED) {
+      served.fake.play(script)
+      const got = await served.send(secret, CHAT, { body: '{"model":"gpt-5"}', headers: JSON_TYPE })
+      assert.deepEqual([got.status, got.whole, sha256(got.body), got.trailers], [status, true, sha256(body), trailers ?? []], name)
+      const ours = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'x-request-id', 'trailer'])
+      const kept = (list: string[]) => list.filter((_, i) => !ours.has(list[i & ~1]!.toLowerCase()))
+      assert.deepEqual(kept(got.rawHeaders), kept(headers), name)
+    }
+  }
+})
+
+test('bodies of every kind go up as they are, held or streamed', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const large = Buffer.concat([Buffer.from('{"model":"gpt-5","x":"'), Buffer.alloc(3_000_000, 'y'), Buffer.from('"}')])
+  for (const models of [null, ['gpt-*']]) {
+    const { secret } = await served.key({ models })
+    for (const body of [large, [large.subarray(0, 9), large.subarray(9)], '{"model":"gpt-5"}'] as const) {
+      const got = await served.send(secret, CHAT, { body: body as Buffer | Buffer[] | string, headers: JSON_TYPE })
+      assert.equal(got.status, 200)
+      const received = served.fake.requests.at(-1)!
+      assert.equal(received.sha256, sha256(Array.isArray(body) ? large : (body as string | Buffer)))
+      assert.equal(headerOf(received.rawHeaders, 'transfer-encoding'), Array.isArray(body) ? 'chunked' : null)
+    }
+    const { secret: any } = await served.key()
+    await served.send(any, `${OPENAI}/v1/audio/transcriptions`, { body: BINARY, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } })
+    assert.equal(served.fake.requests.at(-1)!.sha256, sha256(BINARY))
+  }
+})
+
+/** TABLE of requests that are refused: what was sent, the answer, and the code. */
+const REFUSED: { name: string; method?: string; address: string; scoped?: true; body?: string; headers?: Record<string, string>; status: number; code: string }[] = [
+  { name: 'unknown host', address: 'https://example.com/v1', status: 403, code: 'upstream_not_allowed' },
+  { name: 'http', address: 'http://api.openai.com/v1/models', status: 400, code: 'invalid_upstream_url' },
+  { name: 'another port', address: 'https://api.openai.com:8443/v1/models', status: 403, code: 'upstream_not_allowed' },
+  { name: 'look-alike host', address: 'https://api.openai.com.evil.test/v1', status: 403, code: 'upstream_not_allowed' },
+  { name: 'user name', address: 'https://api.openai.com@evil.test/', status: 400, code: 'invalid_upstream_url' },
+  { name: 'metadata service', address: 'https://169.254.169.254/latest', status: 403, code: 'upstream_not_allowed' },
+  { name: 'minting', address: `${OPENAI}/v1/realtime/client_secrets`, body: '{}', status: 403, code: 'endpoint_not_allowed' },
+  { name: 'administration', method: 'GET', address: `${OPENAI}/v1/organization/admin_api_keys`, status: 403, code: 'endpoint_not_allowed' },
+  { name: 'a model out of scope', scoped: true, address: CHAT, body: '{"model":"o3"}', status: 403, code: 'model_not_allowed' },
+  { name: 'no model', scoped: true, address: CHAT, body: '{}', status: 403, code: 'model_not_allowed' },
+  { name: 'two models', scoped: true, address: CHAT, body: '{"model":"gpt-5","model":"gpt-5"}', status: 400, code: 'ambiguous_body' },
+  { name: 'not JSON', scoped: true, address: CHAT, body: 'model=gpt-5', status: 400, code: 'ambiguous_body' },
+  { name: 'unknown endpoint', scoped: true, address: `${OPENAI}/v9/new`, body: '{"model":"gpt-5"}', status: 403, code: 'endpoint_not_allowed' },
+  { name: 'method', method: 'PROPFIND', address: CHAT, status: 405, code: 'method_not_allowed' },
+]
+
+test('what is not allowed is refused with its code, in the provider\'s shape, and never reaches anybody', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const [any, scoped] = [await served.key(), await served.key({ models: ['gpt-*'] })]
+  for (const row of REFUSED) {
+    const { secret } = row.scoped ? scoped : any
+    const got = await served.send(secret, row.address, { method: row.method ?? 'POST', ...(row.body === undefined ? {} : { body: row.body }), headers: { ...JSON_TYPE, ...row.headers } })
+    assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [row.status, row.code], row.name)
+    assert.ok(headerOf(got.rawHeaders, 'x-request-id'), row.name)
+    assert.ok(JSON.parse(got.body.toString()).error.message.length > 10, row.name)
+  }
+  const google = await served.send('tmk_wrong', `${GOOGLE}/v1beta/models`, { method: 'GET' })
+  assert.deepEqual([google.status, JSON.parse(google.body.toString()).error.status], [401, 'UNAUTHENTICATED'])
+  const anthropic = await served.send(scoped.secret, `${ANTHROPIC}/v1/messages`, { body: '{"model":"claude-x"}', headers: JSON_TYPE })
+  assert.deepEqual([anthropic.status, JSON.parse(anthropic.body.toString()).type], [403, 'error'])
+  assert.equal(served.fake.connections, 0)
+  assert.equal((await served.running.store.db.selectFrom('requests').select('id').execute()).length, 0)
+})
+
+test('keys that do not open are refused', async (t) => {
+  const served = await startServed(t, answer(200, {}, 'ok'))
+  const expired = await served.key({ expires_at: Date.now() - 1 })
+  const bound = await served.key({ allowed_origins: ['https://app.test'] })
+  const typo = `${bound.secret.slice(0, -1)}${bound.secret.endsWith('0') ? '1' : '0'}`
+  const cases: [secret: string, origin: string | null, status: number, code: string | null][] = [
+    [expired.secret, null, 401, 'api_key_expired'],
+    [typo, 'https://app.test', 401, 'invalid_api_key'],
+    ['', null, 401, 'invalid_api_key'],
+    [bound.secret, 'https://app.test', 200, null],
+    [bound.secret, 'https://evil.test', 403, 'origin_not_allowed'],
+    [bound.secret, null, 403, 'origin_not_allowed'],
+  ]
+  for (const [secret, origin, status, code] of cases) {
+    const got = await served.send(secret, CHAT, { body: '{}', headers: origin === null ? {} : { Origin: origin } })
+    assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [status, code], `${secret.slice(0, 20)} ${origin}`)
+    assert.ok(!got.body.includes(secret) || secret === '')
+    if (origin !== null) assert.equal(headerOf(got.rawHeaders, 'access-control-allow-origin'), '*')
+  }
+})
+
+test('a limit answers 429 with the true wait, and only what passed reaches the provider', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { secret } = await served.key({ rpm: 5 })
+  const answers = await Promise.all(Array.from({ length: 60 }, () => served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })))
+  assert.equal(answers.filter(({ status }) => status === 200).length, 5)
+  assert.equal(served.fake.requests.length, 5)
+  for (const { status, rawHeaders } of answers) {
+    if (status === 200) continue
+    assert.equal(status, 429)
+    const wait = Number(headerOf(rawHeaders, 'retry-after-ms'))
+    assert.ok(wait > 50_000 && wait < 60_000, String(wait))
+    assert.equal(headerOf(rawHeaders, 'retry-after'), String(Math.ceil(wait / 1000)))
+    assert.equal(headerOf(rawHeaders, 'ratelimit-policy'), '"rpm";q=5;w=60')
+  }
+})
+
+test('tokens are read from every form of answer', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { secret } = await served.key()
+  const usage = '{"id":"x","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":6}}'
+  const gemini = '{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6}}'
+  const forms: [name: string, address: string, script: Script][] = [
+    ['JSON', CHAT, answer(200, JSON_TYPE, usage)],
+    ['gzip', CHAT, answer(200, { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, gzipSync(usage))],
+    ['SSE', CHAT, chunked(200, ['Content-Type', 'text/event-stream'], ['data: {"choices":[]}\n\n', `data: ${usage}\n\n`, 'data: [DONE]\n\n'])],
+    ['array', `${GOOGLE}/v1beta/models/gemini-x:streamGenerateContent`, chunked(200, ['Content-Type', 'application/json'], ['[{"candidates":[]}', `,${gemini}`, ']'])],
+  ]
+  for (const [name, address, script] of forms) {
+    served.fake.play(script)
+    const got = await served.send(secret, address, { body: '{"model":"m"}', headers: JSON_TYPE })
+    const row = await settled(served, headerOf(got.rawHeaders, 'x-request-id')!)
+    assert.deepEqual([row.tokens_in, row.tokens_out], [5, 6], name)
+  }
+})
+
+test('failures of the provider are told and written down', async (t) => {
+  const served = await startServed(t, (one) => one.reset(), { TOLLMARK_FIRST_BYTE_TIMEOUT: '1s' })
+  const { secret } = await served.key()
+  const broken = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
+  assert.deepEqual([broken.status, headerOf(broken.rawHeaders, 'x-proxy-error')], [502, 'upstream_unreachable'])
+  assert.equal((await settled(served)).error, 'upstream_unreachable')
+  served.fake.play((one) => one.gone())
+  const silent = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
+  assert.deepEqual([silent.status, headerOf(silent.rawHeaders, 'x-proxy-error')], [504, 'upstream_timeout'])
+  const missing = await served.send(secret, 'https://api.mistral.ai/v1/chat/completions', { body: '{}', headers: JSON_TYPE })
+  assert.deepEqual([missing.status, headerOf(missing.rawHeaders, 'x-proxy-error')], [502, 'upstream_credential_missing'])
+})
+
+test('redirects are handed back; on an allowed host they lead through the proxy', async (t) => {
+  const served = await startServed(t, answer(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }))
+  const { secret } = await served.key()
+  const inside = await served.send(secret, `${GOOGLE}/v1beta/files/x:download`, { method: 'GET' })
+  assert.equal(headerOf(inside.rawHeaders, 'location'), `/proxy?url=${encodeURIComponent(`${GOOGLE}/v1beta/files/x:download?alt=media`)}`)
+  served.fake.play(answer(307, { Location: 'https://storage.example.com/blob' }))
+  const outside = await served.send(secret, `${GOOGLE}/v1beta/files/x:download`, { method: 'GET' })
+  assert.deepEqual([outside.status, headerOf(outside.rawHeaders, 'location')], [307, 'https://storage.example.com/blob'])
+  assert.equal(served.fake.requests.length, 2)
+})
+
+test('an object is reached by the key that made it, and by nobody else', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-abc","object":"file"}'))
+  const [mine, theirs] = [await served.key(), await served.key()]
+  await served.send(mine.secret, `${OPENAI}/v1/files`, { body: BINARY, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } })
+  assert.equal((await served.send(mine.secret, `${OPENAI}/v1/files/file-abc`, { method: 'GET' })).status, 200)
+  const foreign = await served.send(theirs.secret, `${OPENAI}/v1/files/file-abc`, { method: 'GET' })
+  assert.deepEqual([foreign.status, headerOf(foreign.rawHeaders, 'x-proxy-error')], [403, 'endpoint_not_allowed'])
+})
+
+test('Expect: 100-continue is answered when the gate has let the request pass', async (t) => {
+  const served = await startServed(t, answer(200, {}, 'ok'))
+  const { secret } = await served.key()
+  const head = (key: string) => `POST /proxy?url=${encodeURIComponent(CHAT)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n\r\n`
+  assert.match(await raw(served.port, `${head(secret)}{}`), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
+  assert.match(await raw(served.port, head('tmk_x')), /^HTTP\/1\.1 401 /)
+  assert.equal(headerOf(served.fake.requests[0]!.rawHeaders, 'expect'), null)
+})
+
+test('preflights need no key', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const got = await served.send('', CHAT, { method: 'OPTIONS', headers: { Origin: 'https://a.test', 'Access-Control-Request-Headers': 'x-custom' } })
+  assert.equal(got.status, 204)
+  assert.match(headerOf(got.rawHeaders, 'access-control-allow-headers')!, /Authorization.*x-custom/i)
+})

@@ -1,0 +1,102 @@
+// A proxy with nothing but its data path: everything that comes in goes to one fake provider, and its answer back.
+import { once } from 'node:events'
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { relay, type Relayed } from '../../../server/proxy/relay.ts'
+import { createUpstream, dialOf, type Dial, type RawHeaders, type UpstreamLimits } from '../../../server/proxy/upstream.ts'
+import { startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
+
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'host', 'content-length', 'expect', 'te', 'upgrade'])
+
+export const LIMITS: UpstreamLimits = { connect: 2_000, firstByte: 10_000, idle: 10_000, keepAlive: 4_000, idlePerDial: 64 }
+
+export type Rig = {
+  fake: FakeProvider
+  port: number
+  /** How each request ended, in the order in which they did. */
+  ends: Relayed[]
+}
+
+/** Starts a fake provider and a bare relay before it; both end with the test. */
+export async function startRig(t: TestContext, script: Script, options: Partial<UpstreamLimits> & { dial?: (fake: FakeProvider) => Dial } = {}): Promise<Rig> {
+  const { dial: dialTo, ...limits } = options
+  const fake = await startFake(script)
+  const upstream = createUpstream({ ...LIMITS, ...limits }, () => performance.now())
+  const dial = dialTo?.(fake) ?? dialOf(new URL('https://api.test'), new URL(fake.origin))
+  const ends: Relayed[] = []
+  const server = createServer({ requestTimeout: 0 }, (req, res) => {
+    const length = req.headers['content-length']
+    const chunked = req.headers['transfer-encoding'] !== undefined
+    const body = length === undefined && !chunked ? null : { length: length === undefined ? null : Number(length), held: [], rest: req, trailers: (raw: RawHeaders) => raw }
+    void relay(upstream, { dial, method: req.method!, path: req.url!, headers: endToEnd(req.rawHeaders), body }, res, {
+      head: (_, headers) => headers.filter((__, i) => !['connection', 'keep-alive', 'transfer-encoding'].includes(headers[i & ~1]!.toLowerCase())),
+      trailers: (raw) => raw,
+      body: () => {},
+    }).then((ended) => {
+      ends.push(ended)
+      if (ended.outcome === 'failed') res.writeHead(ended.error?.code === 'timeout' ? 504 : 502).end()
+      return ended
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(async () => {
+    upstream.close()
+    server.closeAllConnections()
+    server.close()
+    await fake.close()
+  })
+  return { fake, port: (server.address() as AddressInfo).port, ends }
+}
+
+function endToEnd(headers: RawHeaders): RawHeaders {
+  return headers.filter((_, i) => !HOP_BY_HOP.has(headers[i & ~1]!.toLowerCase()))
+}
+
+export type Answer = {
+  status: number
+  rawHeaders: string[]
+  body: Buffer
+  trailers: string[]
+  /** Whether the answer ended the way a complete one does. */
+  whole: boolean
+  /** Each piece with the monotonic time of its arrival. */
+  pieces: { at: number; bytes: Buffer }[]
+  headAt: number
+}
+
+export type Sent = { method?: string; target?: string; headers?: Record<string, string>; body?: Buffer | string | Buffer[]; trailers?: [string, string][] }
+
+/** One request to the proxy; a list of buffers goes up in chunks. */
+export async function call(port: number, { method = 'POST', target = '/', headers = {}, body, trailers }: Sent): Promise<Answer> {
+  const framing = body === undefined ? {} : Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(Buffer.byteLength(body)) }
+  const request = httpRequest({ port, host: '127.0.0.1', method, path: target, headers: { ...framing, ...headers }, agent: false })
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>
+  answered.catch(() => {})
+  if (Array.isArray(body)) {
+    for (const piece of body) request.write(piece)
+    if (trailers) request.addTrailers(trailers)
+    request.end()
+  } else request.end(body)
+  const [response] = await answered
+  return readAnswer(response)
+}
+
+/** Reads an answer to its end, whichever way it ends. */
+export async function readAnswer(response: IncomingMessage): Promise<Answer> {
+  const headAt = performance.now()
+  const pieces: Answer['pieces'] = []
+  response.on('data', (bytes: Buffer) => pieces.push({ at: performance.now(), bytes }))
+  response.on('error', () => {})
+  await new Promise((resolve) => response.on('close', resolve))
+  return {
+    status: response.statusCode!,
+    rawHeaders: response.rawHeaders,
+    body: Buffer.concat(pieces.map(({ bytes }) => bytes)),
+    trailers: response.rawTrailers,
+    whole: response.complete,
+    pieces,
+    headAt,
+  }
+}

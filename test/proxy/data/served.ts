@@ -1,0 +1,67 @@
+// The whole server before fake providers: what a caller of /proxy meets.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { TestContext } from 'node:test'
+import { provideAccount } from '../../../server/accounts/accounts.ts'
+import { readConfig } from '../../../server/config.ts'
+import { newId } from '../../../server/id.ts'
+import { createKey, type KeyWishes, type NewKey } from '../../../server/keys/keys.ts'
+import { openLog } from '../../../server/log.ts'
+import { serve, type Running } from '../../../server/main.ts'
+import { startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
+import { temporaryFolder } from '../../temporary.ts'
+import { call, type Answer, type Sent } from './relayed.ts'
+
+export const OPENAI = 'https://api.openai.com'
+export const GOOGLE = 'https://generativelanguage.googleapis.com'
+export const ANTHROPIC = 'https://api.anthropic.com'
+
+export const SECRETS = { OPENAI_API_KEY: 'sk-openai-upstream', GOOGLE_GENERATIVE_AI_API_KEY: 'AIza-google-upstream', ANTHROPIC_API_KEY: 'sk-ant-upstream' }
+
+export type Served = {
+  running: Running
+  fake: FakeProvider
+  port: number
+  key(wishes?: Partial<KeyWishes>): Promise<NewKey>
+  /** A request through the proxy to `address`, with a key's secret. */
+  send(secret: string, address: string, sent?: Sent): Promise<Answer>
+}
+
+/** Starts the server with one fake provider behind OpenAI, Google and Anthropic. */
+export async function startServed(t: TestContext, script: Script, env: Record<string, string> = {}, data = temporaryFolder(t)): Promise<Served> {
+  const fake = await startFake(script)
+  const config = readConfig({
+    PORT: '0', HOST: '127.0.0.1', TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '1s', ...SECRETS,
+    TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...env,
+  })
+  const running = await serve(config, openLog('silent'))
+  t.after(async () => {
+    await fake.close()
+    await running[Symbol.asyncDispose]()
+  })
+  return {
+    running,
+    fake,
+    port: running.port,
+    async key(wishes = {}) {
+      const now = Date.now()
+      const { id } = await running.store.run(provideAccount, { name: null, plan: 'free', newId: newId('acc', now), now })
+      const key = await createKey(running.store, id, { name: 'test', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)
+      running.keys.refresh()
+      return key
+    },
+    send: (secret, address, sent = {}) =>
+      call(running.port, { ...sent, target: `/proxy?url=${encodeURIComponent(address)}`, headers: { Authorization: `Bearer ${secret}`, ...sent.headers } }),
+  }
+}
+
+/** Sends raw bytes and gives everything that comes back until the connection closes. */
+export async function raw(port: number, bytes: string): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  let text = ''
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+  socket.on('error', () => {})
+  socket.write(bytes, 'latin1')
+  await once(socket, 'close')
+  return text
+}

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
+import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { readTarget } from '../../../server/proxy/target.ts'
+
+const table = createProviderTable({
+  custom: [{ id: 'acme', origin: 'https://api.acme.test' }],
+  instances: [
+    { provider: 'azure', values: { resource: 'acme' } },
+    { provider: 'bedrock', values: { region: 'us-east-1' } },
+  ],
+})
+const match = (id: string, method: string, path: string) => {
+  const provider = table.byId(id)
+  assert.ok(provider)
+  return classify(provider, method, path)
+}
+
+/** provider, method, path → class, and what the path names */
+const known: [id: string, method: string, path: string, kind: string, model?: string | null, objects?: string][] = [
+  ['google', 'POST', '/v1beta/models/gemini-x:generateContent', 'model', 'gemini-x'],
+  ['google', 'POST', '/v1beta/models/gemini-x:streamGenerateContent?alt=sse', 'model', 'gemini-x'],
+  ['google', 'POST', '/v1/models/gemini-2.5-flash:countTokens', 'model', 'gemini-2.5-flash'],
+  ['google', 'POST', '/v1alpha/models/gemini-x:generateContent', 'model', 'gemini-x'],
+  ['google', 'POST', '/v1beta/models/embedding:embedContent', 'model', 'embedding'],
+  ['google', 'POST', '/v1beta/models/embedding:batchEmbedContents', 'model', 'embedding'],
+  ['google', 'POST', '/v1beta/models/imagen:predict', 'model', 'imagen'],
+  ['google', 'POST', '/v1beta/models/veo:predictLongRunning', 'model', 'veo'],
+  ['google', 'POST', '/v1beta/models/gemini-x:batchGenerateContent', 'model', 'gemini-x'],
+  ['google', 'POST', '/v1beta/tunedModels/mine:generateContent', 'model', 'tunedModels/mine'],
+  ['google', 'GET', '/v1beta/models', 'neutral'],
+  ['google', 'HEAD', '/v1beta/models', 'neutral'],
+  ['google', 'GET', '/v1beta/models?pageSize=1', 'neutral'],
+  ['google', 'GET', '/v1beta/models/veo/operations/abc', 'neutral', 'veo', 'operation:abc'],
+  ['google', 'POST', '/v1beta/cachedContents', 'model', null],
+  ['google', 'GET', '/v1beta/cachedContents/abc', 'neutral', null, 'cached_content:abc'],
+  ['google', 'POST', '/v1beta/interactions', 'model', null],
+  ['google', 'GET', '/v1beta/interactions/i1?stream=true', 'neutral', null, 'interaction:i1'],
+  ['google', 'POST', '/upload/v1beta/files', 'neutral'],
+  ['google', 'POST', '/upload/v1beta/files?upload_id=x&upload_protocol=resumable', 'neutral'],
+  ['google', 'GET', '/v1beta/files/f1', 'neutral', null, 'file:f1'],
+  ['google', 'DELETE', '/v1beta/files/f1', 'neutral', null, 'file:f1'],
+  ['google', 'GET', '/v1beta/files/f1:download?alt=media', 'neutral', null, 'file:f1'],
+  ['google', 'GET', '/download/v1beta/files/f1:download?alt=media', 'neutral', null, 'file:f1'],
+  ['google', 'GET', '/v1beta/batches/b1', 'neutral', null, 'batch:b1'],
+  ['google', 'POST', '/v1beta/batches/b1:cancel', 'neutral', null, 'batch:b1'],
+  ['google', 'POST', '/v1beta/openai/chat/completions', 'model', null],
+  ['vertex', 'POST', '/v1/publishers/google/models/gemini-x:generateContent', 'model', 'publishers/google/models/gemini-x'],
+  ['vertex', 'POST', '/v1beta1/publishers/google/models/gemini-x:streamGenerateContent?alt=sse', 'model', 'publishers/google/models/gemini-x'],
+  ['vertex', 'POST', '/v1/publishers/anthropic/models/claude:rawPredict', 'model', 'publishers/anthropic/models/claude'],
+  ['vertex', 'POST', '/v1/projects/p/locations/global/publishers/google/models/gemini-x:generateContent', 'model', 'publishers/google/models/gemini-x'],
+  ['openai', 'POST', '/v1/chat/completions', 'model'],
+  ['openai', 'POST', '/v1/responses', 'model'],
+  ['openai', 'POST', '/v1/embeddings', 'model'],
+  ['openai', 'POST', '/v1/images/generations', 'model'],
+  ['openai', 'POST', '/v1/images/edits', 'model'],
+  ['openai', 'POST', '/v1/audio/speech', 'model'],
+  ['openai', 'POST', '/v1/audio/transcriptions', 'model'],
+  ['openai', 'POST', '/v1/audio/translations', 'model'],
+  ['openai', 'POST', '/v1/moderations', 'model'],
+  ['openai', 'POST', '/v1/batches', 'model'],
+  ['openai', 'POST', '/v1/videos', 'model'],
+  ['openai', 'GET', '/v1/videos/video_1/content', 'neutral', null, 'video:video_1'],
+  ['openai', 'GET', '/v1/models', 'neutral'],
+  ['openai', 'GET', '/v1/models/ft:gpt-x:org::id', 'neutral'],
+  ['openai', 'GET', '/v1/files/file-1/content', 'neutral', null, 'file:file-1'],
+  ['openai', 'GET', '/v1/responses/resp_1', 'neutral', null, 'response:resp_1'],
+  ['openai', 'POST', '/v1/uploads/upload_1/parts', 'neutral', null, 'upload:upload_1'],
+  ['openai', 'POST', '/v1/vector_stores/vs_1/search', 'neutral', null, 'vector_store:vs_1'],
+  ['openai', 'GET', '/v1/realtime?model=gpt-realtime', 'model'],
+  ['azure', 'POST', '/openai/v1/chat/completions?api-version=v1', 'model'],
+  ['azure', 'POST', '/openai/v1/responses', 'model'],
+  ['azure', 'POST', '/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21', 'model', 'my-gpt'],
+  ['azure', 'POST', '/openai/deployments/whisper/audio/transcriptions?api-version=x', 'model', 'whisper'],
+  ['anthropic', 'POST', '/v1/messages', 'model'],
+  ['anthropic', 'POST', '/v1/messages?beta=true', 'model'],
+  ['anthropic', 'POST', '/v1/messages/count_tokens', 'model'],
+  ['anthropic', 'POST', '/v1/messages/batches', 'model'],
+  ['anthropic', 'GET', '/v1/messages/batches/msgbatch_1/results', 'neutral', null, 'batch:msgbatch_1'],
+  ['anthropic', 'GET', '/v1/models/claude-x', 'neutral'],
+  ['anthropic', 'POST', '/v1/sessions', 'model'],
+  ['mistral', 'POST', '/v1/chat/completions', 'model'],
+  ['mistral', 'POST', '/v1/fim/completions', 'model'],
+  ['mistral', 'POST', '/v1/ocr', 'model'],
+  ['mistral', 'POST', '/v1/conversations', 'model'],
+  ['groq', 'POST', '/openai/v1/chat/completions', 'model'],
+  ['groq', 'POST', '/openai/v1/audio/transcriptions', 'model'],
+  ['xai', 'POST', '/v1/chat/completions', 'model'],
+  ['xai', 'POST', '/v1/videos/generations', 'model'],
+  ['xai', 'POST', '/v1/tts', 'model'],
+  ['xai', 'GET', '/v1/videos/req-1', 'neutral', null, 'video:req-1'],
+  ['xai', 'POST', '/v1/batches/b1:cancel', 'neutral', null, 'batch:b1'],
+  ['deepseek', 'POST', '/chat/completions', 'model'],
+  ['deepseek', 'POST', '/v1/chat/completions', 'model'],
+  ['deepseek', 'POST', '/files', 'neutral'],
+  ['cohere', 'POST', '/v2/chat', 'model'],
+  ['cohere', 'POST', '/v2/embed', 'model'],
+  ['cohere', 'POST', '/v2/rerank', 'model'],
+  ['together', 'POST', '/v1/chat/completions', 'model'],
+  ['together', 'POST', '/v1/rerank', 'model'],
+  ['together', 'POST', '/v1/images/generations', 'model'],
+  ['fireworks', 'POST', '/inference/v1/chat/completions', 'model'],
+  ['fireworks', 'POST', '/inference/v1/workflows/accounts/fireworks/models/flux-1/text_to_image', 'model', 'accounts/fireworks/models/flux-1'],
+  ['fireworks', 'POST', '/inference/v1/workflows/accounts/fireworks/models/flux-kontext', 'model', 'accounts/fireworks/models/flux-kontext'],
+  ['fireworks', 'POST', '/inference/v1/workflows/accounts/fireworks/models/flux-kontext/get_result', 'model', 'accounts/fireworks/models/flux-kontext'],
+  ['fireworks', 'POST', '/inference/v1/image_generation/accounts/fireworks/models/sdxl', 'model', 'accounts/fireworks/models/sdxl'],
+  ['perplexity', 'POST', '/chat/completions', 'model'],
+  ['perplexity', 'POST', '/v1/embeddings', 'model'],
+  ['openrouter', 'POST', '/api/v1/chat/completions', 'model'],
+  ['openrouter', 'GET', '/api/v1/models', 'neutral'],
+  ['cerebras', 'POST', '/v1/chat/completions', 'model'],
+  ['bedrock', 'POST', '/model/anthropic.claude-x-v1%3A0/converse', 'model', 'anthropic.claude-x-v1:0'],
+  ['bedrock', 'POST', '/model/anthropic.claude-x-v1:0/converse-stream', 'model', 'anthropic.claude-x-v1:0'],
+  ['bedrock', 'POST', '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Famazon.nova/invoke', 'model', 'arn:aws:bedrock:us-east-1::foundation-model/amazon.nova'],
+  ['bedrock', 'POST', '/v1/chat/completions', 'model'],
+  ['bedrock', 'POST', '/rerank', 'model'],
+  ['acme', 'POST', '/v1/chat/completions', 'model'],
+  ['acme', 'POST', '/chat/completions', 'model'],
+  ['acme', 'POST', '/some/where/v1/embeddings', 'model'],
+  ['acme', 'GET', '/v1/models', 'neutral'],
+]
+
+for (const [id, method, path, kind, model, objects] of known) {
+  test(`${id}: ${method} ${path} is ${kind}`, () => {
+    const found = match(id, method, path)
+    assert.equal(found.class, kind)
+    assert.equal(found.spelling, 'plain')
+    if (model !== undefined) assert.equal(found.model, model)
+    assert.equal(found.objects.map((object) => `${object.kind}:${object.id}`).join(), objects ?? '')
+    assert.equal(refuseEndpoint(found, true), null)
+  })
+}
+
+/** Never for any key, however it is spelled. */
+const never: [id: string, method: string, path: string][] = [
+  ['google', 'POST', '/v1alpha/auth_tokens'],
+  ['google', 'POST', '/v1beta/auth_tokens'],
+  ['google', 'POST', '/v1alpha/auth%5Ftokens'],
+  ['google', 'POST', '/v1alpha/AUTH_TOKENS'],
+  ['google', 'POST', '/v1alpha//auth_tokens/'],
+  ['google', 'POST', '/v1alpha;x=1/auth_tokens;y=2'],
+  ['google', 'POST', '/v1alpha/models/../auth_tokens'],
+  ['google', 'POST', '/v1alpha/auth_tokens:create'],
+  ['google', 'GET', '/v1alpha/auth_tokens/t1'],
+  ['google', 'POST', '/batch'],
+  ['google', 'POST', '/batch/v1beta'],
+  ['google', 'POST', '/$rpc/google.ai.generativelanguage.v1alpha.AuthTokenService/CreateToken'],
+  ['google', 'POST', '/v1beta/tunedModels/mine/permissions'],
+  ['google', 'POST', '/v1beta/tunedModels/mine:transferOwnership'],
+  ['openai', 'POST', '/v1/realtime/client_secrets'],
+  ['openai', 'POST', '/v1/realtime/sessions'],
+  ['openai', 'POST', '/v1/realtime/transcription_sessions'],
+  ['openai', 'POST', '/v1/realtime/translations/client_secrets'],
+  ['openai', 'POST', '/v1/realtime/calls'],
+  ['openai', 'POST', '/v1/live/sessions'],
+  ['openai', 'POST', '/v1/chatkit/sessions'],
+  ['openai', 'PUT', '/v1/chatkit/sessions'],
+  ['openai', 'POST', '/v1/chatkit/sessions/s1/cancel'],
+  ['openai', 'POST', '/v1/realtime/client%5Fsecrets'],
+  ['openai', 'POST', '/v1/realtime%2Fclient_secrets'],
+  ['openai', 'POST', '/v1//realtime///client_secrets'],
+  ['openai', 'POST', '/v1/realtime/client_secrets/'],
+  ['openai', 'POST', '/v1/realtime/client_secrets;a'],
+  ['openai', 'POST', '/V1/Realtime/Client_Secrets'],
+  ['openai', 'POST', '/v1/files/../realtime/./sessions'],
+  ['openai', 'GET', '/v1/organization/usage/completions'],
+  ['openai', 'POST', '/v1/organization/admin_api_keys'],
+  ['openai', 'GET', '/v1/projects/p/roles'],
+  ['openai', 'GET', '/dashboard/billing/credit_grants'],
+  ['openai', 'POST', '/v1/fine_tuning/checkpoints/ft:x/permissions'],
+  ['azure', 'POST', '/openai/v1/realtime/client_secrets'],
+  ['azure', 'POST', '/openai/realtimeapi/sessions'],
+  ['azure', 'POST', '/sts/v1.0/issueToken'],
+  ['anthropic', 'POST', '/v1/tunnels/t1/reveal_token'],
+  ['anthropic', 'POST', '/v1/tunnels/t1/rotate_token'],
+  ['anthropic', 'GET', '/v1/vaults/v1/credentials'],
+  ['anthropic', 'POST', '/v1/vaults/v1/credentials'],
+  ['anthropic', 'GET', '/v1/vaults/v1/credentials/c1'],
+  ['anthropic', 'GET', '/v1/organizations/api_keys'],
+  ['anthropic', 'POST', '/v1/user_profiles/u1/enrollment_url'],
+  ['mistral', 'POST', '/v1/audio/sessions'],
+  ['xai', 'POST', '/v1/realtime/client_secrets'],
+  ['xai', 'GET', '/v1/api-key'],
+  ['perplexity', 'POST', '/generate_auth_token'],
+  ['openrouter', 'POST', '/api/v1/keys'],
+  ['openrouter', 'POST', '/api/v1/auth/keys'],
+  ['openrouter', 'GET', '/api/v1/credits'],
+  ['openrouter', 'GET', '/api/v1/key'],
+  ['cohere', 'POST', '/v1/check-api-key'],
+  ['deepseek', 'GET', '/user/balance'],
+  ['together', 'POST', '/v1/endpoints'],
+  ['fireworks', 'POST', '/v1/accounts/a/users/u/apiKeys'],
+  ['acme', 'POST', '/v1/realtime/client_secrets'],
+]
+
+for (const [id, method, path] of never) {
+  test(`never: ${id} ${method} ${path}`, () => {
+    const found = match(id, method, path)
+    assert.ok(found.class === 'minting' || found.class === 'admin', found.class)
+    for (const scoped of [true, false]) assert.equal(refuseEndpoint(found, scoped)?.code, 'endpoint_not_allowed')
+  })
+}
+
+/** Spellings that could reach a known endpoint: a scoped key's model cannot be known; an unrestricted key passes but for dots. */
+const odd: [id: string, path: string, unrestricted?: string][] = [
+  ['google', '/v1beta/models/gemini-x%3AgenerateContent'],
+  ['google', '/v1beta/models%2Fgemini-x:generateContent'],
+  ['google', '/v1beta//models/gemini-x:generateContent'],
+  ['google', '//v1beta/models/gemini-x:generateContent'],
+  ['google', '/v1beta/models/gemini-x:generateContent/'],
+  ['google', '/v1beta/models/gemini-x;v=1:generateContent'],
+  ['google', '/v1beta/models/gemini-x:generateContent;v=1'],
+  ['google', '/v1beta/Models/gemini-x:generateContent'],
+  ['google', '/v1beta/models/gemini-x:GenerateContent'],
+  ['google', '/V1BETA/models/gemini-x:generateContent'],
+  ['google', '/v1beta/models/allowed/../gemini-x:generateContent', 'endpoint_not_allowed'],
+  ['google', '/v1beta/./models/gemini-x:generateContent', 'endpoint_not_allowed'],
+  ['google', '/v1beta/models/a%2Fb:generateContent'],
+  ['openai', '/v1/chat/completions/'],
+  ['openai', '/v1//chat/completions'],
+  ['openai', '/v1/Chat/Completions'],
+  ['openai', '/v1/chat%2Fcompletions'],
+  ['openai', '/v1/chat/completions;'],
+  ['openai', '/v1/x/../chat/completions', 'endpoint_not_allowed'],
+  ['openai', '/v1/videos/../remix', 'endpoint_not_allowed'],
+  ['openai', '/v1/files/..', 'endpoint_not_allowed'],
+  ['bedrock', '/model/a/../b/converse', 'endpoint_not_allowed'],
+  ['bedrock', '/model//converse'],
+]
+
+for (const [id, path, unrestricted] of odd) {
+  test(`odd: ${id} ${path}`, () => {
+    const found = match(id, 'POST', path)
+    assert.equal(found.class, 'unknown')
+    assert.equal(refuseEndpoint(found, true)?.code, 'model_not_allowed')
+    assert.equal(refuseEndpoint(found, false)?.code, unrestricted)
+  })
+}
+
+test('no row of any provider is one of its own endpoints that never pass', () => {
+  for (const row of PROVIDERS) {
+    for (const { on } of row.endpoints) {
+      const path = (on.split(' ').at(-1) ?? '').replaceAll(/\{\w+[:*]?\}/g, 'x').toLowerCase()
+      for (const pattern of [...(row.minting ?? []), ...(row.admin ?? [])]) assert.doesNotMatch(path, pattern, `${row.id} ${on}`)
+    }
+  }
+})
+
+test('an unknown endpoint is for unrestricted keys only', () => {
+  for (const [method, path] of [['POST', '/v2/brand/new'], ['GET', '/v1/chat/completions/x/y/z'], ['PATCH', '/v1/chat/completions'], ['DELETE', '/v1/embeddings']] as const) {
+    const found = match('openai', method, path)
+    assert.equal(found.class, 'unknown')
+    assert.equal(refuseEndpoint(found, false), null)
+    assert.equal(refuseEndpoint(found, true)?.code, 'endpoint_not_allowed')
+  }
+})
+
+test('every provider: exact hosts only, and the base address of its own row is found', () => {
+  assert.equal(PROVIDERS.length, 16)
+  for (const row of PROVIDERS) {
+    const base = new URL(row.base.replace('{resource}', 'acme').replace('{region}', 'us-east-1'))
+    assert.equal(table.find(base.hostname, 443)?.provider.id, row.id)
+    assert.equal(table.find(base.hostname, 444), null)
+    assert.equal(table.find(`${base.hostname}.`, 443), null)
+    assert.equal(table.find(`x.${base.hostname}`, 443), null)
+    assert.equal(table.find(`x${base.hostname}`, 443), null)
+    assert.equal(table.find(`${base.hostname}.evil.test`, 443), null)
+  }
+  for (const host of ['other.openai.azure.com', 'bedrock-runtime.eu-west-1.amazonaws.com', 'openai.com', 'localhost', '127.0.0.1', '169.254.169.254', 'us-central1-aiplatform.googleapis.com']) {
+    assert.equal(table.find(host, 443), null, host)
+  }
+})
+
+test('a host pattern takes one DNS label, so no setting can name another host', () => {
+  for (const resource of ['', 'a.b', 'evil.test/', 'x@evil.test', 'evil.test#', '-a', 'a-', 'a b', 'a'.repeat(64), '*']) {
+    const hosts = createProviderTable({ instances: [{ provider: 'azure', values: { resource } }] })
+    assert.equal(hosts.find(`${resource}.openai.azure.com`, 443), null, resource)
+  }
+})
+
+test('where is dialled: override, added provider, changed provider', () => {
+  const changed = createProviderTable({
+    overrides: { google: 'http://127.0.0.1:9000', acme: 'http://127.0.0.1:9001/base/' },
+    custom: [
+      { id: 'acme', origin: 'https://api.acme.test', dial: 'http://127.0.0.1:1', auth: { header: 'X-Token' }, credential: { env: 'ACME' } },
+      { id: 'port', origin: 'https://models.test:8443' },
+      { id: 'openai', origin: 'https://eu.api.openai.com', dial: 'http://127.0.0.1:9911/u/https/eu.api.openai.com' },
+    ],
+  })
+  assert.deepEqual(changed.find('generativelanguage.googleapis.com', 443)?.dial, { origin: 'http://127.0.0.1:9000', basePath: '' })
+  assert.deepEqual(changed.find('api.acme.test', 443)?.dial, { origin: 'http://127.0.0.1:9001', basePath: '/base' })
+  assert.deepEqual(changed.byId('acme')?.auth, { header: 'X-Token' })
+  assert.equal(changed.byId('acme')?.settings.credential, 'ACME')
+  assert.equal(changed.find('models.test', 8443)?.origin, 'https://models.test:8443')
+  assert.equal(changed.find('models.test', 443), null)
+  assert.equal(changed.find('api.openai.com', 443), null)
+  const eu = changed.find('eu.api.openai.com', 443)
+  assert.deepEqual(eu?.dial, { origin: 'http://127.0.0.1:9911', basePath: '/u/https/eu.api.openai.com' })
+  assert.equal(eu?.provider.settings.credential, 'OPENAI_API_KEY')
+})
+
+test('settings that cannot stand are told by a sentence', () => {
+  const bad: [settings: Parameters<typeof createProviderTable>[0], word: RegExp][] = [
+    [{ custom: [{ id: 'a', origin: 'http://a.test' }] }, /origin/],
+    [{ custom: [{ id: 'a', origin: 'https://a.test/v1' }] }, /dial/],
+    [{ custom: [{ id: 'a', origin: 'https://u:p@a.test' }] }, /origin/],
+    [{ custom: [{ id: 'a', origin: 'not an address' }] }, /origin/],
+    [{ custom: [{ id: 'a', origin: 'https://api.openai.com' }] }, /openai/],
+    [{ custom: [{ id: 'a', origin: 'https://a.test', dial: 'ftp://a.test' }] }, /http/],
+    [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header: 'X Y' } }] }, /header/],
+    [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header: 'X', scheme: 'a b' } }] }, /scheme/],
+    [{ overrides: { google: 'http://a.test/?x' } }, /query/],
+  ]
+  for (const [settings, word] of bad) assert.throws(() => createProviderTable(settings), word)
+})
+
+/** All the ways to write a word: capitals, percent-encoding once and twice. */
+const letters = (text: string) =>
+  fc.array(fc.constantFrom('plain', 'upper', 'encoded', 'twice'), { minLength: text.length, maxLength: text.length }).map((how) =>
+    [...text]
+      .map((letter, i) => {
+        const code = letter.charCodeAt(0).toString(16)
+        return how[i] === 'upper' ? letter.toUpperCase() : how[i] === 'encoded' ? `%${code}` : how[i] === 'twice' ? `%25${code}` : letter
+      })
+      .join(''),
+  )
+
+test('no spelling of a minting endpoint passes', () => {
+  const spell = fc.array(fc.constantFrom('/', '//', '/./', '/x/../', '/;a=b/', '/%2e/', '/%2F'), { minLength: 1, maxLength: 3 })
+  fc.assert(
+    fc.property(letters('realtime'), letters('client_secrets'), spell, spell, fc.constantFrom('', '/', ';x', '?a=b'), (first, second, before, between, after) => {
+      const target = readTarget(`url=${encodeURIComponent(`https://api.openai.com/v1${before.join('')}${first}${between.join('')}${second}${after}`)}`)
+      if (!target.ok) return
+      const found = match('openai', 'POST', target.upstream.pathAndQuery)
+      assert.notEqual(refuseEndpoint(found, false), null, target.upstream.pathAndQuery)
+    }),
+    { numRuns: 1_000 },
+  )
+})

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { corsHeaders, preflightHeaders } from '../../../server/proxy/cors.ts'
+import { authOf, requestHeaders, responseHeaders, withCredential } from '../../../server/proxy/headers.ts'
+import { classify } from '../../../server/proxy/providers/endpoint.ts'
+import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { REFUSALS, type RefusalCode, refusal } from '../../../server/proxy/refusal.ts'
+
+const table = createProviderTable({
+  overrides: { anthropic: 'http://127.0.0.1:9000/u/https/api.anthropic.com' },
+  custom: [{ id: 'acme', origin: 'https://api.acme.test:8443', auth: { header: 'X-Acme-Token' } }],
+  instances: [{ provider: 'azure', values: { resource: 'acme' } }],
+})
+const provider = (id: string) => {
+  const found = table.byId(id)
+  assert.ok(found)
+  return found
+}
+
+const DROPPED = [
+  'Authorization', 'authorization', 'X-Api-Key', 'api-key', 'X-Goog-Api-Key', 'Ocp-Apim-Subscription-Key', 'X-Amz-Security-Token', 'X-Amz-Date', 'Cookie', 'Cookie2',
+  'Host', 'Connection', 'Keep-Alive', 'Proxy-Authorization', 'Proxy-Connection', 'Proxy-Anything', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'HTTP2-Settings', 'Expect',
+  'Origin', 'Referer', 'Sec-Fetch-Mode', 'Sec-CH-UA', 'Sec-WebSocket-Key', 'Forwarded', 'Via', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP',
+  'X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-Method-Override', 'X-Proxy-Context-Key', 'Access-Control-Request-Method', 'X-Hop',
+]
+const KEPT = [
+  'Content-Type', 'application/json', 'content-length', '12', 'Accept', 'text/event-stream', 'Accept-Encoding', 'gzip, br', 'Content-Encoding', 'gzip', 'anthropic-version', '2023-06-01',
+  'anthropic-beta', 'a', 'Anthropic-Beta', 'b', 'X-Goog-Upload-Command', 'start', 'x-stainless-lang', 'js', 'User-Agent', 'ai/1', 'HTTP-Referer', 'https://app.test', 'X-Title', 'app',
+  'Idempotency-Key', 'k', 'OpenAI-Beta', 'x', 'x-goog-api-client', 'y', 'X-MiXeD-CaSe', 'Ünï',
+]
+
+test('request headers: what is dropped, what passes in order, case and number', () => {
+  const raw = [...DROPPED.flatMap((name) => [name, name === 'Connection' ? 'close, X-Hop, content-length' : 'x']), ...KEPT]
+  for (const { id } of PROVIDERS) assert.deepEqual(requestHeaders(raw, provider(id)), KEPT, id)
+})
+
+test('request headers: what chooses an account is dropped for the provider that reads it', () => {
+  assert.deepEqual(requestHeaders(['OpenAI-Organization', 'x', 'OpenAI-Project', 'y'], provider('openai')), [])
+  assert.deepEqual(requestHeaders(['X-Goog-User-Project', 'x'], provider('google')), [])
+  assert.deepEqual(requestHeaders(['x-acme-token', 'x', 'X-Other', 'y'], provider('acme')), ['X-Other', 'y'])
+})
+
+test('the credential is attached once, in each provider’s own header', () => {
+  const shapes: [id: string, path: string, expected: string[]][] = [
+    ['google', '/v1beta/models', ['x-goog-api-key', 's3cret']],
+    ['google', '/v1beta/openai/chat/completions', ['Authorization', 'Bearer s3cret']],
+    ['vertex', '/v1/publishers/google/models', ['x-goog-api-key', 's3cret']],
+    ['openai', '/v1/models', ['Authorization', 'Bearer s3cret']],
+    ['azure', '/openai/v1/models', ['api-key', 's3cret']],
+    ['azure', '/speechtotext/transcriptions:transcribe', ['Ocp-Apim-Subscription-Key', 's3cret']],
+    ['anthropic', '/v1/messages', ['x-api-key', 's3cret']],
+    ['bedrock', '/model/x/converse', ['Authorization', 'Bearer s3cret']],
+    ['acme', '/v1/models', ['X-Acme-Token', 's3cret']],
+  ]
+  for (const [id, path, expected] of shapes) {
+    const { endpoint } = classify(provider(id), path.endsWith('s') && !path.includes('completions') && !path.includes('messages') ? 'GET' : 'POST', path)
+    const raw = ['Authorization', 'Bearer tmk_x', 'x-api-key', 'tmk_x', 'x-goog-api-key', 'tmk_x', 'api-key', 'tmk_x', 'Accept', '*/*']
+    assert.deepEqual(withCredential(requestHeaders(raw, provider(id), endpoint), authOf(provider(id), endpoint), 's3cret'), ['Accept', '*/*', ...expected], `${id} ${path}`)
+  }
+})
+
+const upstream = (hostname: string, port = 443) => {
+  const found = table.find(hostname, port)
+  assert.ok(found)
+  return found
+}
+
+test('response headers: hop-by-hop and what names the account go, the rest stays as it is', () => {
+  const kept = ['Content-Type', 'text/event-stream', 'content-encoding', 'br', 'Content-Length', '3', 'X-Request-Id', 'u1', 'X-Ratelimit-Remaining-Requests', '9', 'retry-after', '7', 'Server', 'x', 'VARY', 'a', 'Vary', 'b', 'access-control-allow-origin', '*']
+  const raw = [
+    'Connection', 'keep-alive, X-Inner', 'Keep-Alive', 'timeout=5', 'Transfer-Encoding', 'chunked', 'Set-Cookie', 'a=b', 'set-cookie', 'c=d', 'openai-organization', 'org', 'OpenAI-Project', 'p', 'x-inner', '1',
+    'Trailer', 'x', 'Upgrade', 'h2c', 'Proxy-Authenticate', 'Basic', ...kept,
+  ]
+  const context = { upstream: upstream('api.openai.com'), table, pathAndQuery: '/v1/models' }
+  assert.deepEqual(responseHeaders(raw, context), kept)
+  assert.deepEqual(responseHeaders(raw, { ...context, cors: true }), kept.slice(0, -2))
+  assert.deepEqual(responseHeaders(['Anthropic-Organization-Id', 'x', 'a', 'b'], { ...context, upstream: upstream('api.anthropic.com') }), ['a', 'b'])
+})
+
+test('a redirect leads through the proxy where the address may be called', () => {
+  const cases: [host: string, location: string, expected: string][] = [
+    ['api.openai.com', 'https://api.openai.com/v1/x?a=b&c=d', '/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fx%3Fa%3Db%26c%3Dd'],
+    ['api.openai.com', '/v1/y', '/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fy'],
+    ['api.openai.com', 'z', '/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fz'],
+    ['api.openai.com', '?p=2', '/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fmodels%3Fp%3D2'],
+    ['api.openai.com', 'https://generativelanguage.googleapis.com/v1beta/files/x:download?alt=media', '/proxy?url=https%3A%2F%2Fgenerativelanguage.googleapis.com%2Fv1beta%2Ffiles%2Fx%3Adownload%3Falt%3Dmedia'],
+    ['generativelanguage.googleapis.com', '/download/x?key=AIza&alt=media', '/proxy?url=https%3A%2F%2Fgenerativelanguage.googleapis.com%2Fdownload%2Fx%3Falt%3Dmedia'],
+    ['api.openai.com', 'https://api.openai.com/v1/x#part', '/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fx'],
+    ['api.openai.com', 'https://evil.test/v1/x', 'https://evil.test/v1/x'],
+    ['api.openai.com', 'http://api.openai.com/v1/x', 'http://api.openai.com/v1/x'],
+    ['api.openai.com', '//evil.test/x', '//evil.test/x'],
+    ['api.openai.com', 'https://api.openai.com:444/x', 'https://api.openai.com:444/x'],
+    ['api.openai.com', 'https://u:p@api.anthropic.com/x', 'https://u:p@api.anthropic.com/x'],
+    ['api.openai.com', 'http://[', 'http://['],
+    ['api.anthropic.com', 'http://127.0.0.1:9000/u/https/api.anthropic.com/v1/x', '/proxy?url=https%3A%2F%2Fapi.anthropic.com%2Fv1%2Fx'],
+    ['api.anthropic.com', 'http://127.0.0.1:9000/u/https/other.test/v1/x', 'http://127.0.0.1:9000/u/https/other.test/v1/x'],
+    ['api.anthropic.com', '/v1/x', '/proxy?url=https%3A%2F%2Fapi.anthropic.com%2Fv1%2Fx'],
+    ['api.anthropic.com', '/u/https/api.anthropic.com/v1/x', '/proxy?url=https%3A%2F%2Fapi.anthropic.com%2Fv1%2Fx'],
+  ]
+  for (const [host, location, expected] of cases) {
+    const context = { upstream: upstream(host), table, pathAndQuery: '/v1/models' }
+    assert.deepEqual(responseHeaders(['LOCATION', location], context), ['LOCATION', expected], location)
+  }
+  const acme = { upstream: upstream('api.acme.test', 8443), table, pathAndQuery: '/v1/models' }
+  assert.deepEqual(responseHeaders(['location', '/x'], acme), ['location', '/proxy?url=https%3A%2F%2Fapi.acme.test%3A8443%2Fx'])
+})
+
+const pairs = (raw: string[]) => new Map(raw.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), raw[i + 1] ?? '']] : [])))
+
+test('a preflight lists Authorization by name and reflects what was asked for', () => {
+  const headers = pairs(preflightHeaders('authorization, x-goog-api-client,X-Custom, bad name, x'))
+  assert.equal(headers.get('access-control-allow-origin'), '*')
+  assert.equal(headers.get('access-control-allow-headers'), 'Authorization, Content-Type, x-goog-api-client, X-Custom, x')
+  assert.match(headers.get('access-control-allow-methods') ?? '', /GET, HEAD, POST, PUT, PATCH, DELETE/)
+  assert.equal(pairs(preflightHeaders(undefined)).get('access-control-allow-headers'), 'Authorization, Content-Type')
+  assert.doesNotMatch(preflightHeaders('a\r\nX-Evil: 1').join('|'), /\r|\n/)
+})
+
+test('what a browser may read, by name', () => {
+  const exposed = (pairs(corsHeaders(['x-ratelimit-limit-images', '1', 'X-Goog-Upload-URL', 'u', 'Content-Type', 'x'])).get('access-control-expose-headers') ?? '').toLowerCase().split(', ')
+  for (const name of ['retry-after', 'retry-after-ms', 'x-request-id', 'x-proxy-error', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-remaining-requests', 'x-ratelimit-limit-images', 'x-goog-upload-url', 'x-goog-upload-status']) {
+    assert.ok(exposed.includes(name), name)
+  }
+  assert.ok(!exposed.includes('content-type'))
+})
+
+/** provider → what its AI SDK package needs to find in an error */
+const SHAPES: [id: string, paths: Record<string, string>][] = [
+  ['google', { 'error.code': 'number', 'error.message': 'string', 'error.status': 'string' }],
+  ['vertex', { 'error.code': 'number', 'error.message': 'string', 'error.status': 'string' }],
+  ['openai', { 'error.message': 'string', 'error.type': 'string', 'error.param': 'null', 'error.code': 'string' }],
+  ['azure', { 'error.message': 'string', 'error.code': 'string' }],
+  ['anthropic', { type: 'string', 'error.type': 'string', 'error.message': 'string' }],
+  ['mistral', { object: 'string', message: 'string', type: 'string', param: 'null', code: 'string' }],
+  ['groq', { 'error.message': 'string', 'error.type': 'string' }],
+  ['xai', { 'error.message': 'string' }],
+  ['deepseek', { 'error.message': 'string' }],
+  ['cohere', { message: 'string' }],
+  ['together', { 'error.message': 'string' }],
+  ['fireworks', { 'error.message': 'string' }],
+  ['perplexity', { 'error.code': 'number', 'error.message': 'string', 'error.type': 'string' }],
+  ['openrouter', { 'error.message': 'string' }],
+  ['cerebras', { message: 'string', type: 'string', param: 'string', code: 'string' }],
+  ['bedrock', { message: 'string', type: 'string' }],
+]
+
+test('a refusal has the shape of its provider, the status of its code and the code in a header', () => {
+  assert.equal(SHAPES.length, PROVIDERS.length)
+  for (const [id, paths] of SHAPES) {
+    for (const code of Object.keys(REFUSALS) as RefusalCode[]) {
+      const answer = refusal(code, 'A sentence.', provider(id))
+      assert.equal(answer.status, REFUSALS[code].status)
+      const headers = pairs(answer.headers)
+      assert.equal(headers.get('x-proxy-error'), code)
+      assert.equal(headers.get('content-type'), 'application/json')
+      assert.equal(headers.get('content-length'), String(answer.body.length))
+      const body: unknown = JSON.parse(answer.body.toString())
+      assert.ok(answer.body.includes('A sentence.'))
+      for (const [path, type] of Object.entries(paths)) {
+        const value = path.split('.').reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], body)
+        assert.equal(value === null ? 'null' : typeof value, type, `${id} ${code} ${path}`)
+      }
+    }
+  }
+  assert.deepEqual(JSON.parse(refusal('rate_limit_exceeded', 'Slow down.', provider('google')).body.toString()).error.code, 429)
+  assert.equal(JSON.parse(refusal('rate_limit_exceeded', 'Slow down.', provider('google')).body.toString()).error.status, 'RESOURCE_EXHAUSTED')
+  assert.equal(JSON.parse(refusal('rate_limit_exceeded', 'x', provider('anthropic')).body.toString()).error.type, 'rate_limit_error')
+  assert.equal(pairs(refusal('rate_limit_exceeded', 'x', provider('bedrock')).headers).get('x-amzn-errortype'), 'ThrottlingException')
+  assert.equal(pairs(refusal('api_key_expired', 'x', null).headers).get('www-authenticate'), 'Bearer')
+  assert.match(pairs(refusal('method_not_allowed', 'x', null).headers).get('allow') ?? '', /^GET, HEAD, POST/)
+  assert.equal(JSON.parse(refusal('invalid_upstream_url', 'x', null).body.toString()).error.code, 'invalid_upstream_url')
+})
