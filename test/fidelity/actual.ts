@@ -103,7 +103,7 @@ class Reader {
             ...(node.ordered ? { number: (node.start ?? 1) + index } : {}),
           })
           this.flow(item.children, depth + 1)
-          if (/^\[[ x]\]/.test(item.children[0] ? this.#slice(item.children[0]) : '')) this.#emptyTask(at)
+          if (!todo && /^\[[ x]\]/.test(item.children[0] ? this.#slice(item.children[0]) : '')) this.#emptyTask(at)
         }
         return
       case 'code':

@@ -3,7 +3,7 @@ import {
   attribute, elements, find, hasClass, isElement, isInvisible, isText, isUnsafe, linkRuns, parseDocument, rawText, readRuns, texOf,
   type Element, type Node,
 } from './dom.ts'
-import { IMAGE, cellTex, isBlank, plainAddress, plainText, type Block, type ListKind, type Outline, type Run } from './outline.ts'
+import { IMAGE, cellTex, isBlank, plainAddress, plainText, trimPlain, type Block, type ListKind, type Outline, type Run } from './outline.ts'
 import { boxOf, holdsValues, wordsOfPage } from './visible.ts'
 
 /** Elements that are, or may hold, blocks. */
@@ -110,8 +110,10 @@ class Reader {
   #p(element: Element, depth: number): void {
     const runs = readRuns(element.childNodes)
     if (!isBlank(runs)) this.#paragraph(runs, depth)
-    // A blank line that somebody typed parts two lists; the attribute-less remains of a `<p>` cut in two do not.
-    else if (element.attrs.length > 0 && !hasClass(element, 'page-description')) for (const at of this.#open.keys()) if (at >= depth) this.#open.delete(at)
+    // A blank line that somebody typed (a lone newline) parts two lists; the remains of a `<p>` cut in two have no attributes.
+    else if (element.attrs.length === 0 || hasClass(element, 'page-description')) return
+    else if (element.childNodes.length === 0) this.#unsure(depth)
+    else for (const at of this.#open.keys()) if (at >= depth) this.#open.delete(at)
   }
 
   #list(element: Element, depth: number): void {
@@ -225,8 +227,9 @@ class Reader {
 
 /** A line break between a callout's icon and its first word has no place in Markdown. */
 function withoutLeadingSpace(runs: readonly Run[]): Run[] {
-  const first = runs.findIndex((run) => run.math || !isBlank([run]))
-  return runs.slice(first).map((run, index) => (index === 0 && !run.math ? { ...run, text: run.text.replace(/^[ \t\n\u{E001}\u{E002}]+/u, '') } : run))
+  const stripped = runs.map((run) => (run.math ? run : { ...run, text: run.text.replace(/^[ \t\n\u{E001}\u{E002}\u{FEFF}]+/u, '') }))
+  const first = stripped.findIndex((run) => run.text !== '')
+  return [...stripped.slice(first, first + 1), ...runs.slice(first + 1)]
 }
 
 const rowsOf = (nodes: readonly Node[]) => find(nodes, (inner) => inner.tagName === 'tr')
@@ -244,7 +247,7 @@ function cellRuns(cell: Element): Run[] {
 }
 
 /** Unmarked text without the space around it. */
-const withoutEdges = (runs: readonly Run[]): Run[] => [{ text: plainText(runs), marks: [] }]
+const withoutEdges = (runs: readonly Run[]): Run[] => [{ text: trimPlain(runs.map((run) => run.text).join('')), marks: [] }]
 
 function bookmarkRuns(bookmark: Element): Run[] {
   const part = (name: string) => find(bookmark.childNodes, (inner) => hasClass(inner, name)).flatMap((inner) => readRuns(inner.childNodes))

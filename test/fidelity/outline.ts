@@ -52,10 +52,9 @@ export interface Atom {
   marks: string[]
 }
 
-/** TeX without the whitespace that Markdown cannot keep inside `$…$`. A space after a backslash is a command. */
+/** TeX without the whitespace that Markdown cannot keep inside `$…$`. */
 export function plainTex(tex: string): string {
-  const line = tex.replaceAll('\u{FEFF}', '').replace(/\s+/g, ' ').trimStart()
-  return /(?:^|[^\\])\\(?:\\\\)* $/.test(line) ? line : line.trimEnd()
+  return tex.replaceAll('\u{FEFF}', '').replace(/\s+/g, ' ').trim()
 }
 
 /**
@@ -111,9 +110,15 @@ function gap(space: string, flat: boolean): string[] {
   if (flat) return [' ']
   const breaks = [...space].filter((unit) => unit === '\n' || unit === ELEMENT_BREAK).length
   if (breaks > 1 && space.includes(ELEMENT_BREAK)) return [SOME_BREAKS]
-  if (breaks > 0 && space.includes(LOOSE_BREAK)) return [SOME_BREAKS]
+  const loose = [...space].filter((unit) => unit === LOOSE_BREAK).length
+  if (loose > 0 && breaks + loose > 1) return [SOME_BREAKS]
   if (breaks > 0) return Array.from({ length: breaks }, () => '\n')
-  return [space.includes(LOOSE_BREAK) ? LOOSE_BREAK : ' ']
+  return [loose > 0 ? LOOSE_BREAK : ' ']
+}
+
+/** Text without the plain white space around it; wider and no-break spaces stay. */
+export function trimPlain(text: string): string {
+  return text.replace(/^[ \t\n\r\f\u{E001}\u{E002}\u{FEFF}]+|[ \t\n\r\f\u{E001}\u{E002}\u{FEFF}]+$/gu, '')
 }
 
 /** The text of runs as `atoms` sees it. */
@@ -173,7 +178,7 @@ export function plainAddress(address: string): string {
     try {
       return decodeURIComponent(bytes)
     } catch {
-      return bytes.toLowerCase()
+      return bytes
     }
   })
 }

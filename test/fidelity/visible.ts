@@ -1,7 +1,7 @@
 // The words that a reader sees, straight from a tree of elements, with no notion of blocks or marks. It reads the exporter's
 // HTML and, as a second opinion, the HTML that the Markdown renders to.
 import { attribute, elements, find, hasClass, isElement, isEquation, isInvisible, isPictogram, isText, parsePart, texOf, type Element, type Node } from './dom.ts'
-import { cellTex, plainTex, splitWords } from './outline.ts'
+import { cellTex, plainTex, splitWords, trimPlain } from './outline.ts'
 
 /** Elements that do not part words; every other does. */
 const INLINE = new Set(['a', 'abbr', 'b', 'cite', 'code', 'del', 'em', 'font', 'i', 'ins', 'kbd', 'mark', 's', 'samp', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'u', 'var', 'wbr'])
@@ -73,10 +73,10 @@ function read(element: Element, place: Place): string {
 
 /** A bookmark reads "title: description"; without a title its address stands in, which is otherwise the link's target. */
 function bookmark(element: Element): string {
-  const part = (name: string) => collect(find([element], (inner) => hasClass(inner, name)).flatMap((inner) => inner.childNodes), '').trim()
-  const title = part('bookmark-title') || part('bookmark-href') || attribute(element, 'href')
+  const part = (name: string) => trimPlain(collect(find([element], (inner) => hasClass(inner, name)).flatMap((inner) => inner.childNodes), ''))
+  const title = [part('bookmark-title'), part('bookmark-href'), attribute(element, 'href')].find((text) => text.trim() !== '') ?? ''
   const description = part('bookmark-description')
-  return description ? `${title}: ${description}` : title
+  return description.trim() !== '' ? `${title}: ${description}` : title
 }
 
 /** The visible words of an exported page. `title` stands in where the page shows none. */

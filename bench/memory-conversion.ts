@@ -1,0 +1,186 @@
+// How much memory a conversion takes, seen from outside: a real server, real uploads, and what each of its processes ever held.
+// `npm run bench -- memory-conversion [--uploads N]`: one archive of 50 MB, then N uploads at once (default 20).
+// Fails when a process ever holds more than 300 MB, or when an upload is not answered with the whole document. Linux only: it reads /proc.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { archive } from '../test/archives/writer.ts'
+import { file, form, type Form } from '../test/form.ts'
+import { answerOf, start, type Answer } from '../test/harness.ts'
+
+const MOST_MB = 300
+const MB = 1024 * 1024
+
+const { values } = parseArgs({ options: { uploads: { type: 'string', default: '20' } } })
+const uploads = Number(values.uploads)
+
+const root = join(import.meta.dirname, '..')
+const cli = ['--conditions=source', '--disable-warning=ExperimentalWarning', join(root, 'packages', 'cli', 'src', 'main.ts')]
+const data = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
+const env = { ...process.env, TOLLMARK_DATA: data, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'info', TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}' }
+
+const made = spawnSync(process.execPath, [...cli, 'tokens', 'create', '--name', 'bench', '--account', 'bench', '--plan', 'bench', '--json'], { env, encoding: 'utf8' })
+if (made.status !== 0) throw new Error(`no token could be made: ${made.stderr}`)
+const token = tokenOf(JSON.parse(made.stdout))
+
+const server = spawn(process.execPath, [...cli, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+process.on('exit', () => server.kill('SIGKILL'))
+let said = ''
+server.stdout.on('data', (chunk: Buffer) => (said += String(chunk)))
+server.stderr.on('data', (chunk: Buffer) => (said += String(chunk)))
+
+let failed = false
+try {
+  const url = await addressOf()
+  console.log(`${'upload'.padEnd(34)}${'MB'.padStart(6)}${'seconds'.padStart(9)}${'pages'.padStart(8)}${'server MB'.padStart(11)}${'largest MB'.padStart(12)}${'all MB'.padStart(8)}`)
+  // Nothing but pages; pages among attachments, as most exports are.
+  await report('one archive of pages', 1, url, build(49.5 * MB, 1))
+  await report('one archive, nine tenths images', 1, url, build(49.5 * MB, 0.1))
+  await report(`${uploads} archives of pages at once`, uploads, url, build(4.5 * MB, 1))
+  await report(`${uploads} large archives at once`, uploads, url, build(49.5 * MB, 0.1))
+} finally {
+  server.kill('SIGTERM')
+  await once(server, 'exit')
+  rmSync(data, { recursive: true, force: true })
+}
+process.exitCode = failed ? 1 : 0
+
+/** Uploads the same archive `times` times at once, and prints what it took. */
+async function report(name: string, times: number, url: string, { bytes, pages }: { bytes: Buffer; pages: number }): Promise<void> {
+  const upload = form(file('Export.zip', bytes))
+  const watch = watchMemory(server.pid!)
+  const started = performance.now()
+  const answers = await Promise.all(Array.from({ length: times }, () => convert(url, upload).catch((error: unknown) => `no answer: ${String(error)}`)))
+  const seconds = (performance.now() - started) / 1000
+  const peak = watch.stop()
+  const whole = answers.filter((answer) => answer.match(/^# Page /gm)?.length === pages).length
+  const bad = [whole < times ? `only ${whole} of ${times} documents are whole: ${answers.find((answer) => !answer.startsWith('# '))?.slice(0, 200)}` : '', peak.largest > MOST_MB ? `over ${MOST_MB} MB` : ''].filter((word) => word)
+  if (bad.length > 0) failed = true
+  const columns = [(bytes.length / MB).toFixed(1).padStart(6), seconds.toFixed(1).padStart(9), String(pages).padStart(8), String(peak.server).padStart(11), String(peak.largest).padStart(12), String(peak.all).padStart(8)]
+  console.log(`${name.padEnd(34)}${columns.join('')}  ${bad.join(', ')}`)
+}
+
+/** Sends an archive and returns the document, whether it comes at once or from a job. Each request has a connection of its own. */
+async function convert(url: string, upload: Form): Promise<string> {
+  const outgoing = start(url, '/api/v1/convert', { token, headers: { 'content-type': upload.contentType, 'content-length': upload.body.length } })
+  outgoing.end(upload.body)
+  const answer = await answerOf(outgoing)
+  const job = answer.headers.location
+  if (answer.status !== 202 || job === undefined) return answer.text
+  for (;;) {
+    const { status } = (await get(url, job)).json<{ status: string }>()
+    if (status !== 'queued' && status !== 'running') return (await get(url, `${job}/result`)).text
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+function get(url: string, path: string): Promise<Answer> {
+  const outgoing = start(url, path, { method: 'GET', token })
+  outgoing.end()
+  return answerOf(outgoing)
+}
+
+/** An archive of about `size` bytes, `share` of it pages, the rest images that do not compress. */
+function build(size: number, share: number): { bytes: Buffer; pages: number } {
+  const random = seeded(1)
+  const entries: { name: string; data: string | Uint8Array; stored?: boolean }[] = []
+  const html = Array.from({ length: 8 }, () => pageHtml(random))
+  // What one page comes to is known once it is packed.
+  const packed = archive(html.map((text, index) => ({ name: `Page ${index}.html`, data: text }))).length / html.length
+  const pages = Math.floor((size * share) / packed)
+  for (let index = 0; index < pages; index++) entries.push({ name: `Page ${index} ${String(index).padStart(32, '0')}.html`, data: html[index % html.length]!.replaceAll('TITLE', `Page ${index}`) })
+  for (let left = size * (1 - share) - 1000; left > 100_000; left -= MB) {
+    const image = new Uint8Array(Math.min(left, MB))
+    for (let at = 0; at < image.length; at++) image[at] = random() * 256
+    entries.push({ name: `image ${left}.png`, data: image, stored: true })
+  }
+  return { bytes: archive(entries), pages }
+}
+
+/** A page of about 100 KB as the exporter writes it: paragraphs, lists, marks, links, tables. */
+function pageHtml(random: () => number): string {
+  const word = () => Math.floor(random() * 2 ** 40).toString(36)
+  const line = () => Array.from({ length: 12 }, word).join(' ')
+  const blocks = [
+    () => `<p id="${word()}" class="">${line()} <strong>${line()}</strong> <a href="https://example.com/${word()}">${word()}</a></p>`,
+    () => `<ul id="${word()}" class="bulleted-list"><li style="list-style-type:disc">${line()}<ul id="${word()}" class="bulleted-list"><li style="list-style-type:circle">${line()}</li></ul></li></ul>`,
+    () => `<h2 id="${word()}" class="">${word()}</h2>`,
+    () => `<table id="${word()}" class="simple-table"><tbody><tr><td>${line()}</td><td>${line()}</td></tr></tbody></table>`,
+  ]
+  const body = Array.from({ length: 400 }, (_, index) => blocks[index % blocks.length]!()).join('')
+  return `<html><head><meta charset="utf-8"/><title>TITLE</title></head><body><article id="${word()}" class="page sans"><header><h1 class="page-title">TITLE</h1></header><div class="page-body">${body}</div></article></body></html>`
+}
+
+/** Numbers from 0 to 1, the same every time (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Watches a process and all its descendants until stopped; MB ever resident: of the process, of the largest, of all at one moment. */
+function watchMemory(pid: number): { stop(): { server: number; largest: number; all: number } } {
+  const peak = { server: 0, largest: 0, all: 0 }
+  const look = () => {
+    let all = 0
+    for (const one of familyOf(pid)) {
+      const held = residentOf(one)
+      all += held
+      if (one === pid) peak.server = Math.max(peak.server, held)
+      peak.largest = Math.max(peak.largest, held)
+    }
+    peak.all = Math.max(peak.all, all)
+  }
+  const timer = setInterval(look, 20)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      look()
+      return peak
+    },
+  }
+}
+
+function familyOf(pid: number): number[] {
+  const parents = new Map(readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((name) => [Number(name), Number(/^PPid:\s+(\d+)/m.exec(status(Number(name)))?.[1] ?? 0)]))
+  const family = [pid]
+  for (const member of family) family.push(...[...parents].filter(([, parent]) => parent === member).map(([child]) => child))
+  return family
+}
+
+function residentOf(pid: number): number {
+  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(status(pid))?.[1] ?? 0) / 1024)
+}
+
+/** A process may end while it is looked at. */
+function status(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Waits until the server says where it listens. */
+async function addressOf(): Promise<string> {
+  const deadline = Date.now() + 20_000
+  while (Date.now() < deadline && server.exitCode === null) {
+    const port = /127\.0\.0\.1:(\d+)/.exec(said)?.[1]
+    if (port !== undefined) return `http://127.0.0.1:${port}`
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`the server did not start: ${said}`)
+}
+
+function tokenOf(record: { secret?: string; token?: string }): string {
+  const secret = record.secret ?? record.token
+  if (secret === undefined) throw new Error('the new token is not in what "tokens create" prints')
+  return secret
+}
