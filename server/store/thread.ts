@@ -19,7 +19,7 @@ const send = (message: FromThread): void => port.postMessage(message)
 const connection = new Connection(path, mode)
 send({ opened: true })
 // Kysely takes longer to load than everything else here. Whoever opened the store goes on meanwhile; what it sends waits in the port.
-const db = (await import('./dialect.ts')).queryBuilder()
+const db = (await import('./dialect.ts')).queryBuilder('sqlite')
 const load = createRequire(import.meta.url)
 const procedures = new Map<string, Procedure<unknown, unknown>>()
 

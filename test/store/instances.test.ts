@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
-import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { enterInstance } from '../../server/store/instance.ts'
-import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/open.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { onEveryStore, openAt } from '../stores.ts'
+import type { Place } from '../stores.ts'
 
 const NOW = Date.UTC(2026, 10, 3, 12)
 const PLAN = { name: 'free', conversionsPerDay: 2 }
 
-async function open(t: TestContext): Promise<Store> {
-  const store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: NOW })
-  t.after(() => store.close())
+async function open(t: TestContext, place: Place): Promise<Store> {
+  const store = await openAt(t, place, NOW)
   await store.db.insertInto('accounts').values({ id: 'acc', name: 'a', email: null, plan: 'free', role: 'member', created_at: 0, disabled: 0 }).execute()
   return store
 }
@@ -35,8 +33,8 @@ const OTHERS: [what: string, row: { host: string; pid: number; seen_at: number }
 ]
 
 for (const [what, row, gone] of OTHERS) {
-  test(`what ${what} holds is ${gone ? 'given back' : 'kept'}`, async (t) => {
-    const store = await open(t)
+  onEveryStore(`what ${what} holds is ${gone ? 'given back' : 'kept'}`, async (t, place) => {
+    const store = await open(t, place)
     await store.db.insertInto('instances').values({ id: 'ins_other', ...row }).execute()
     await admit(store, request('ins_other'), NOW)
     assert.equal(await usedToday(store, 'acc', NOW), 1)
@@ -46,16 +44,16 @@ for (const [what, row, gone] of OTHERS) {
   })
 }
 
-test('two instances in one process leave each other alone', async (t) => {
-  const store = await open(t)
+onEveryStore('two instances in one process leave each other alone', async (t, place) => {
+  const store = await open(t, place)
   await using first = await enter(store)
   await admit(store, request(first.id), NOW)
   await using _second = await enter(store)
   assert.equal(await usedToday(store, 'acc', NOW), 1)
 })
 
-test('an instance that leaves gives back what it holds, and keeps what is counted', async (t) => {
-  const store = await open(t)
+onEveryStore('an instance that leaves gives back what it holds, and keeps what is counted', async (t, place) => {
+  const store = await open(t, place)
   {
     await using instance = await enter(store)
     const admission = await admit(store, request(instance.id), NOW)
@@ -67,8 +65,8 @@ test('an instance that leaves gives back what it holds, and keeps what is counte
   assert.equal(await usedToday(store, 'acc', NOW), 1)
 })
 
-test('a process that was taken for dead never counts past the quota', async (t) => {
-  const store = await open(t)
+onEveryStore('a process that was taken for dead never counts past the quota', async (t, place) => {
+  const store = await open(t, place)
   await using lost = await enter(store)
   const [first, second] = [await admit(store, request(lost.id), NOW), await admit(store, request(lost.id), NOW)]
   await store.db.deleteFrom('instances').where('id', '=', lost.id).execute()
