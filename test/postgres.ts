@@ -8,7 +8,6 @@ import { cpSync, existsSync, globSync, linkSync, mkdtempSync, readFileSync, rmSy
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 
@@ -22,12 +21,14 @@ export interface Server extends AsyncDisposable {
   signal(signal: NodeJS.Signals): void
 }
 
-/** A new empty database, dropped when the test ends. */
-export async function freshDatabase(t: Pick<TestContext, 'after'>): Promise<URL> {
+const databases: string[] = []
+
+/** A new empty database, there until `closeDatabases`. */
+export async function freshDatabase(): Promise<URL> {
   const name = `tollmark_test_${randomBytes(6).toString('hex')}`
   const { url } = await sharedServer()
   await query(url, `create database ${name} encoding 'UTF8' template template0`)
-  t.after(() => query(url, `drop database if exists ${name} with (force)`))
+  databases.push(name)
   const fresh = new URL(url)
   fresh.pathname = `/${name}`
   return fresh
@@ -42,6 +43,14 @@ export async function query(url: URL, sql: string): Promise<unknown[]> {
   } finally {
     await client.end()
   }
+}
+
+/** Drops the databases of this process, and ends its server. */
+export async function closeDatabases(): Promise<void> {
+  if (server) return (await server)[Symbol.asyncDispose]()
+  if (databases.length === 0) return
+  const { url } = await sharedServer()
+  for (const name of databases.splice(0)) await query(url, `drop database if exists ${name} with (force)`)
 }
 
 function sharedServer(): Promise<Pick<Server, 'url'>> {

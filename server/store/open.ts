@@ -79,12 +79,14 @@ export async function openStore({ data, databaseUrl, now, onFailure = () => {} }
     reporter ??= startThread(path, 'read', () => {}, onFailure)
     return ((await (await reporter).send({ statements: [one] })) as StatementResult[])[0]!
   }
-  const close = async (): Promise<void> => {
+  let closing: Promise<void> | undefined
+  const closeAll = async (): Promise<void> => {
     await (await reporter)?.close()
     reader.close()
     // Last, so that it finds itself alone and leaves one tidy file.
     await writer.close()
   }
+  const close = (): Promise<void> => (closing ??= closeAll())
 
   return {
     dialect: 'sqlite',

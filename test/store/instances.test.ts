@@ -5,8 +5,8 @@ import { abandon, admit, countConversion } from '../../server/convert/admission.
 import { usedToday } from '../../server/accounts/quota.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
+import type { Place } from '../place.ts'
 import { onEveryStore, openAt } from '../stores.ts'
-import type { Place } from '../stores.ts'
 
 const NOW = Date.UTC(2026, 10, 3, 12)
 const PLAN = { name: 'free', conversionsPerDay: 2 }

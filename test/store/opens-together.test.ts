@@ -6,8 +6,9 @@ import { MIGRATIONS } from '../../server/store/migrations/index.ts'
 import { openStore } from '../../server/store/open.ts'
 import { Connection } from '../../server/store/sqlite.ts'
 import { query } from '../postgres.ts'
-import { argumentsOf, onEveryStore, openAt } from '../stores.ts'
-import type { Place } from '../stores.ts'
+import { argumentsOf } from '../place.ts'
+import type { Place } from '../place.ts'
+import { onEveryStore, openAt } from '../stores.ts'
 
 async function migrations({ data, databaseUrl }: Place): Promise<unknown[]> {
   const sql = 'SELECT name FROM migrations ORDER BY name'

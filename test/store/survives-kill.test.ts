@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { openStore } from '../../server/store/open.ts'
-import { argumentsOf, onEveryStore } from '../stores.ts'
-import type { Place } from '../stores.ts'
+import { argumentsOf } from '../place.ts'
+import type { Place } from '../place.ts'
+import { onEveryStore } from '../stores.ts'
 
 /** Three processes write to the same store at a time. */
 const ROUNDS = 10

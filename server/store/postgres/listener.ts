@@ -11,13 +11,14 @@ const CHECK = 2_000
 const ANSWER = 2_000
 
 /**
- * Listens until it is closed, over as many connections as that takes. While there is none, nothing is heard: `onChange` is called as soon as
+ * Listens from the moment when this resolves until it is closed, over as many connections as that takes. While there is none, nothing is heard: `onChange` is called as soon as
  * there is one again, and whoever must not miss anything looks by itself now and then.
  *
  * @param name what this process is called on its own connections; its own changes are not told
  */
-export function listen(url: URL, name: string, onChange: () => void): { close(): Promise<void> } {
+export async function listen(url: URL, name: string, onChange: () => void): Promise<{ close(): Promise<void> }> {
   let closed = false
+  let first = true
   let current: Client | undefined
   let timer: NodeJS.Timeout | undefined
   let pause = FIRST
@@ -45,18 +46,18 @@ export function listen(url: URL, name: string, onChange: () => void): { close():
       await client.connect()
       await client.query(`set application_name = '${name}'; listen ${CHANNEL}`)
       pause = FIRST
-      if (!closed) onChange()
+      if (!first && !closed) onChange()
     } catch {
       end()
     }
+    first = false
   }
-  const connected = connect()
+  await connect()
 
   return {
     close: async () => {
       closed = true
       clearTimeout(timer)
-      await connected
       await current?.end().catch(() => {})
     },
   }

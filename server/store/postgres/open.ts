@@ -34,7 +34,7 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
   const connections = openConnections({ url, name, most: CONNECTIONS, patience: PATIENCE })
   const reports = openConnections({ url, name, most: REPORT_CONNECTIONS, patience: REPORT_PATIENCE })
   const listeners = new Set<() => void>()
-  const listener = listen(url, name, () => listeners.forEach((listener) => listener()))
+  const listener = await listen(url, name, () => listeners.forEach((listener) => listener()))
 
   const one = executeOn(connections)
   const close = async (): Promise<void> => {

@@ -59,11 +59,11 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
   const pool = new Pool({ ...connectionConfig(url), max: most, idleTimeoutMillis: IDLE, onConnect: prepare as (client: ClientBase) => void })
   pool.on('error', () => {}) // an unused connection was lost: the next unit gets a new one
   let under = 0
-  let closed = false
+  let closing: Promise<void> | undefined
   let idle: (() => void) | undefined
 
   const acquire = async (): Promise<PoolClient> => {
-    if (closed) throw new StoreError('closed', 'the store is closed')
+    if (closing) throw new StoreError('closed', 'the store is closed')
     if (pool.waitingCount >= WAITING) throw new StoreError('busy', 'too many units wait for a connection to the database')
     const crowded = pool.totalCount >= most
     try {
@@ -112,6 +112,11 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
     }
   }
 
+  const end = async (): Promise<void> => {
+    if (under > 0) await new Promise<void>((resolve) => (idle = resolve))
+    await pool.end()
+  }
+
   return {
     use: async (work) => {
       under++
@@ -121,12 +126,7 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
         if (--under === 0) idle?.()
       }
     },
-    close: async () => {
-      if (closed) return
-      closed = true
-      if (under > 0) await new Promise<void>((resolve) => (idle = resolve))
-      await pool.end()
-    },
+    close: () => (closing ??= end()),
   }
 }
 
