@@ -129,7 +129,7 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
     // 7. The credential.
     const credential = parts.credentials.pick(named, context, owned.credential) ?? (owned.credential === null ? null : parts.credentials.pick(named, context, null))
     if (credential === null) {
-      settle(parts, trip, match, admission.created_at, null, { outcome: 'failed', error: 'upstream_credential_missing' }, null)
+      settle(parts, trip, match, admission, null, { outcome: 'failed', error: 'upstream_credential_missing' }, null)
       throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
     }
     const outgoing: Outgoing = {
@@ -141,7 +141,7 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
     }
 
     // 8. The stream, both ways.
-    await stream(parts, trip, { named, table, match, pathAndQuery, outgoing, credential, created_at: admission.created_at, observer: reach.observer })
+    await stream(parts, trip, { named, table, match, pathAndQuery, outgoing, credential, admission, observer: reach.observer })
   } finally {
     if (reach.held > 0) release(reach.held)
   }
@@ -220,6 +220,8 @@ function limited(rpm: number, { wait }: { wait: number }): Refused {
   ])
 }
 
+type Admitted = Extract<Admission, { admitted: true }>
+
 interface Streaming {
   named: Named
   table: ProviderTable
@@ -227,12 +229,12 @@ interface Streaming {
   pathAndQuery: string
   outgoing: Outgoing
   credential: Credential
-  created_at: number
+  admission: Admitted
   observer: ModelObserver | null
 }
 
 /** Step 8, and 9 when it is over. */
-async function stream(parts: ProxyParts, trip: Trip, { named, table, match, pathAndQuery, outgoing, credential, created_at, observer }: Streaming): Promise<void> {
+async function stream(parts: ProxyParts, trip: Trip, { named, table, match, pathAndQuery, outgoing, credential, admission, observer }: Streaming): Promise<void> {
   const { req, res } = trip
   const { clock } = parts
   const cors = req.headers.origin !== undefined
@@ -265,7 +267,7 @@ async function stream(parts: ProxyParts, trip: Trip, { named, table, match, path
   const metered = meter === null ? null : await (meter as Meter).end()
   if (metered?.created) parts.objects.created(named.provider.id, metered.created, trip.key!.id, credential.id, clock.now())
   const code = relayed.error === null ? null : relayed.error.code === 'timeout' ? ('upstream_timeout' as const) : ('upstream_unreachable' as const)
-  settle(parts, trip, match, created_at, credential, { ...relayed, firstByte, error: code }, metered?.usage ?? null)
+  settle(parts, trip, match, admission, credential, { ...relayed, firstByte, error: code }, metered?.usage ?? null)
   if (relayed.outcome === 'failed') {
     throw new Refused(code!, code === 'upstream_timeout' ? `${named.provider.name} did not answer in time.` : `${named.provider.name} could not be reached, or did not answer.`)
   }
@@ -275,11 +277,11 @@ async function stream(parts: ProxyParts, trip: Trip, { named, table, match, path
 type Ended = { outcome: Relayed['outcome']; error: RefusalCode | null; status?: number | null; bytesIn?: number; bytesOut?: number; firstByte?: number | null }
 
 /** Step 9: completes the ledger's row. */
-function settle(parts: ProxyParts, trip: Trip, match: Match, created_at: number, credential: Credential | null, ended: Ended, usage: Usage | null): void {
-  const { key, provider, id, model } = trip
+function settle(parts: ProxyParts, trip: Trip, match: Match, { seq, created_at }: Admitted, credential: Credential | null, ended: Ended, usage: Usage | null): void {
+  const { key, provider, model } = trip
   const { input, output, cached, reasoning } = usage ?? UNKNOWN
   parts.ledger.settle({
-    id, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at,
+    seq, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at,
     state: ended.outcome === 'aborted' ? 'aborted' : 'settled',
     model: model ?? match.model,
     status: ended.status ?? null,
