@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { abandon, settle, settlements } from '../../server/ledger/rows.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { onEveryStore } from '../stores.ts'
 import { asking, openFor, openOn, settlement } from './opened.ts'
 
-test('a settled row is complete, once, and stands in the roll-ups', async (t) => {
-  const { store, ledger } = await openFor(t, temporaryFolder(t))
+onEveryStore('a settled row is complete, once, and stands in the roll-ups', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
   const one = asking('k', 10)
   const two = asking('k', 10, { model: null })
   const [first, second] = await Promise.all([ledger.admit(one), ledger.admit(two)])
@@ -28,8 +27,8 @@ test('a settled row is complete, once, and stands in the roll-ups', async (t) =>
   )
 })
 
-test('roll-ups add up what is known to what is not', async (t) => {
-  const { store, ledger } = await openFor(t, temporaryFolder(t))
+onEveryStore('roll-ups add up what is known to what is not', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
   for (const tokens_cached of [null, 5, null, 2]) {
     const one = asking('k', null)
     const admission = await ledger.admit(one)
@@ -40,15 +39,14 @@ test('roll-ups add up what is known to what is not', async (t) => {
   assert.deepEqual({ requests, tokens_cached, tokens_reasoning }, { requests: 4, tokens_cached: 7, tokens_reasoning: null })
 })
 
-test('what a dead process had under way is unknown; what a live one has is not', async (t) => {
-  const data = temporaryFolder(t)
-  const dead = await openOn(data)
+onEveryStore('what a dead process had under way is unknown; what a live one has is not', async (t, place) => {
+  const dead = await openOn(place)
   const lost = asking('k', null)
   const late = asking('k', null)
   assert.ok((await dead.ledger.admit(lost)).admitted)
   const admission = await dead.ledger.admit(late)
   assert.ok(admission.admitted)
-  const live = await openFor(t, data)
+  const live = await openFor(t, place)
   const states = async () => (await live.store.db.selectFrom('requests').select('state').orderBy('seq').execute()).map(({ state }) => state)
   assert.deepEqual(await states(), ['reserved', 'reserved'])
   assert.equal(await live.store.run(abandon, null), 0)

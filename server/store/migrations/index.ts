@@ -8,6 +8,7 @@ import { keys } from './0010-keys.ts'
 import { ledger } from './0011-ledger.ts'
 import { credentials } from './0012-credentials.ts'
 import { changes } from './0040-changes.ts'
+import { sharedLedger } from './0041-shared-ledger.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -18,4 +19,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, changes]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, changes, sharedLedger]

@@ -51,7 +51,8 @@ export function connectionConfig(url: URL): PoolConfig {
 }
 
 export function openConnections({ url, name, most, patience }: ConnectionOptions): Connections {
-  const settings = `set application_name = '${name}'; set synchronous_commit = on; set statement_timeout = ${patience}; set idle_in_transaction_session_timeout = ${10 * patience}`
+  // Statements here are short: compiling one (jit) would take longer than running it.
+  const settings = `set application_name = '${name}'; set synchronous_commit = on; set jit = off; set statement_timeout = ${patience}; set idle_in_transaction_session_timeout = ${10 * patience}`
   const prepare = async (client: ClientBase): Promise<void> => {
     client.on('error', () => {}) // whoever uses the connection gets the error too; without a listener the process would end
     await client.query(settings)
@@ -136,7 +137,7 @@ function isLost(thrown: unknown): boolean {
   return state === '' || state.startsWith('57P') || state.startsWith('08')
 }
 
-/** PostgreSQL's text holds no NUL. */
+/** PostgreSQL's text holds no NUL. The driver makes bytes of everything else, and arrays of lists. */
 function storable(value: SqlValue): SqlValue {
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
 }
