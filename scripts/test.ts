@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { startPostgres } from '../test/postgres.ts'
 
 const root = join(import.meta.dirname, '..')
 const node = process.execPath
@@ -23,9 +24,9 @@ const steps: { name: string; args: string[]; check?: true }[] = [
 ]
 
 /** Runs one step; resolves to its exit code. */
-function run(args: string[]): Promise<number> {
+function run(args: string[], env: Record<string, string>): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(node, args, { cwd: root, stdio: 'inherit', env: { ...process.env, NODE_ENV: 'test' } })
+    const child = spawn(node, args, { cwd: root, stdio: 'inherit', env: { ...process.env, NODE_ENV: 'test', ...env } })
     child.on('exit', (code) => resolve(code ?? 1))
   })
 }
@@ -34,7 +35,9 @@ const onlyChecks = process.argv[2] === 'check'
 for (const step of steps) {
   if (onlyChecks && !step.check) continue
   const started = performance.now()
-  const code = await run(step.args)
+  // One PostgreSQL for all files; a file that runs alone starts its own.
+  await using postgres = step.check || process.env['TEST_DATABASE_URL'] ? null : await startPostgres()
+  const code = await run(step.args, postgres ? { TEST_DATABASE_URL: postgres.url.href } : {})
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   console.log(`${code === 0 ? 'passed' : 'FAILED'}: ${step.name} (${seconds} s)`)
   if (code !== 0) process.exit(code)

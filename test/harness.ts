@@ -15,6 +15,7 @@ import { serve } from '../server/main.ts'
 import type { Running } from '../server/main.ts'
 import { checkDescribed } from './described.ts'
 import type { Form } from './form.ts'
+import { storeSettings } from './store-settings.ts'
 import { temporaryFolder } from './temporary.ts'
 
 export interface Answer {
@@ -111,7 +112,7 @@ export async function startServer(t: TestContext, env: Record<string, string> = 
   const log = openLog('info', { write: (line) => void lines.push(line) })
   let offset = NOON - performance.now()
   const clock = (): number => Math.round(performance.now() + offset)
-  const config = readConfig({ PORT: '0', TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '2s', ...env })
+  const config = readConfig({ PORT: '0', ...(await storeSettings(data)), TOLLMARK_SHUTDOWN_TIMEOUT: '2s', ...env })
   const running = await serve(config, log, { clock })
   t.after(() => running[Symbol.asyncDispose]())
   const newToken = async ({ account, plan = 'free', scopes = ['convert'], expiresAt }: Wanted = {}): Promise<NewToken> => {
@@ -131,7 +132,7 @@ export interface Process {
 
 /** Starts a server in a process of its own. */
 export async function spawnServer(t: TestContext, env: Record<string, string>): Promise<Process> {
-  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve'], { env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve'], { env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) }, stdio: ['ignore', 'ignore', 'pipe'] })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
     child.kill('SIGKILL')
@@ -146,12 +147,16 @@ export async function spawnServer(t: TestContext, env: Record<string, string>): 
   throw new Error(`the server did not start: ${said}`)
 }
 
+async function storeOf({ TOLLMARK_DATA: data, DATABASE_URL: url }: Record<string, string>): Promise<Record<string, string>> {
+  return data === undefined || url !== undefined ? {} : { ...(await storeSettings(data)) }
+}
+
 const NODE_ARGS = ['--conditions=source', '--disable-warning=ExperimentalWarning']
 const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
 
 /** Runs one command of the command line to its end. */
 export async function tollmark(args: string[], env: Record<string, string> = {}, cwd = process.cwd()): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, ...args], { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, ...args], { env: { ...process.env, ...env, ...(await storeOf(env)) }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (out += piece))
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))

@@ -108,7 +108,7 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
     const { account_id, expires_at, ...wanted } = c.req.valid('json')
     const account = await ownerOf(store, caller, account_id)
     const key = await createKey(store, account, { ...wanted, expires_at: future(expires_at, clock()) }, clock())
-    keys.refresh()
+    await keys.refresh()
     return c.json(key, 201)
   })
 
@@ -157,7 +157,7 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
       ...(status === undefined ? {} : { disabled: status === 'disabled' }),
     }
     const key = await changeKey(store, c.req.valid('param').id, seenBy(callerOf(c)), wanted, clock())
-    keys.refresh()
+    await keys.refresh()
     return c.json(key, 200)
   })
 
@@ -172,7 +172,7 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
   })
   api.openapi(revoke, async (c) => {
     await revokeKey(store, c.req.valid('param').id, seenBy(callerOf(c)), clock())
-    keys.refresh()
+    await keys.refresh()
     return c.body(null, 204)
   })
 
@@ -188,7 +188,7 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
   api.openapi(rotate, async (c) => {
     const { grace_seconds } = Rotation.parse(c.req.valid('json') ?? {})
     const key = await rotateKey(store, c.req.valid('param').id, seenBy(callerOf(c)), grace_seconds * 1000, clock())
-    keys.refresh()
+    await keys.refresh()
     return c.json(key, 200)
   })
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { hostname } from 'node:os'
 import type { TestContext } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
-import { enterInstance } from '../../server/store/instance.ts'
+import { enterInstance, processSpace } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
 import type { Place } from '../place.ts'
 import { onEveryStore, openAt } from '../stores.ts'
@@ -23,19 +22,19 @@ const request = (instance: string) => ({ account: 'acc', plan: PLAN, key: undefi
 /** An id that no process has: the kernel's largest is 2²². */
 const NO_PROCESS = 2 ** 30
 
-/** TABLE of other instances: what they are, their row, and whether what they hold is given back when another one starts. */
+/** TABLE of other instances: what they are, their row (seen when, from now), and whether what they hold is given back when another one starts. */
 const OTHERS: [what: string, row: { host: string; pid: number; seen_at: number }, gone: boolean][] = [
-  ['a process of this machine that runs', { host: hostname(), pid: process.ppid, seen_at: NOW }, false],
-  ['a process of this machine that has ended', { host: hostname(), pid: NO_PROCESS, seen_at: NOW }, true],
-  ['this process before it was started again in a container', { host: hostname(), pid: process.pid, seen_at: NOW }, true],
-  ['a process of another machine, seen lately', { host: 'elsewhere', pid: NO_PROCESS, seen_at: NOW - 20_000 }, false],
-  ['a process of another machine, not seen for long', { host: 'elsewhere', pid: NO_PROCESS, seen_at: NOW - 40_000 }, true],
+  ['a process of this machine that runs', { host: processSpace(), pid: process.ppid, seen_at: 0 }, false],
+  ['a process of this machine that has ended', { host: processSpace(), pid: NO_PROCESS, seen_at: 0 }, true],
+  ['this process before it was started again in a container', { host: processSpace(), pid: process.pid, seen_at: 0 }, true],
+  ['a process of another machine, seen lately', { host: 'elsewhere', pid: NO_PROCESS, seen_at: -20_000 }, false],
+  ['a process of another machine, not seen for long', { host: 'elsewhere', pid: NO_PROCESS, seen_at: -40_000 }, true],
 ]
 
 for (const [what, row, gone] of OTHERS) {
   onEveryStore(`what ${what} holds is ${gone ? 'given back' : 'kept'}`, async (t, place) => {
     const store = await open(t, place)
-    await store.db.insertInto('instances').values({ id: 'ins_other', ...row }).execute()
+    await store.db.insertInto('instances').values({ id: 'ins_other', ...row, seen_at: (await store.time(NOW)) + row.seen_at }).execute()
     await admit(store, request('ins_other'), NOW)
     assert.equal(await usedToday(store, 'acc', NOW), 1)
     await using instance = await enter(store)
