@@ -1,0 +1,46 @@
+// The database's clock is set while processes run on it, and while none does. `correction` stands for its setting: the ledger's time is their sum.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import type { Ledger } from '../../server/ledger/admit.ts'
+import { verifyWindows } from '../../server/ledger/verify.ts'
+import { WINDOW_MS } from '../../server/ledger/window.ts'
+import type { Place } from '../place.ts'
+import { query } from '../postgres.ts'
+import { STORES } from '../stores.ts'
+import { asking, openFor, openOn, pass } from './opened.ts'
+
+const place = (t: TestContext): Promise<Place> => STORES.find(({ name }) => name === 'postgres')!.place(t)
+
+const setClock = ({ databaseUrl }: Place, seconds: number) => query(databaseUrl!, `update ledger_clock set correction = correction + ${seconds} * 1000000::bigint`)
+
+const passed = async (ledgers: Ledger[], rpm: number): Promise<number> =>
+  (await Promise.all(ledgers.flatMap((ledger) => Array.from({ length: 20 }, () => ledger.admit(asking('k', rpm)))))).filter(({ admitted }) => admitted).length
+
+for (const seconds of [3_600, 61, 1, -1, -61, -3_600]) {
+  test(`a clock that is set by ${seconds} s lets nothing more through, and holds nothing up`, async (t) => {
+    const where = await place(t)
+    const [one, two] = [await openFor(t, where), await openFor(t, where)]
+    const ledgers = [one.ledger, two.ledger]
+    assert.equal(await passed(ledgers, 4), 4)
+    await setClock(where, seconds)
+    assert.equal(await passed(ledgers, 5), 1)
+    await setClock(where, -2 * seconds)
+    assert.equal(await passed(ledgers, 6), 1)
+    await pass(where, WINDOW_MS + 100, one.clock, two.clock)
+    assert.equal(await passed(ledgers, 6), 6)
+    assert.deepEqual((await verifyWindows(one.store)).violations, [])
+  })
+}
+
+test('a clock that was set back while no process ran does not hold anything up for long', async (t) => {
+  const where = await place(t)
+  const before = await openOn(where)
+  assert.equal(await passed([before.ledger], 3), 3)
+  await before.close()
+  await setClock(where, -3_600)
+  const after = await openFor(t, where)
+  assert.equal(await passed([after.ledger], 3), 0)
+  await pass(where, WINDOW_MS + 100, after.clock)
+  assert.equal(await passed([after.ledger], 3), 3)
+})
