@@ -81,7 +81,7 @@ for (const { name } of chosen) {
   const fails = bar !== undefined && ratio < bar
   if (fails) missed++
   const columns = [speed(name), bytes / 1e3 / Math.min(...list), bytes / 1e3 / Math.max(...list)].map((value) => value.toFixed(1).padStart(8)).join('')
-  const verdict = bar === undefined ? '' : `${`${ratio.toFixed(2)} ×`.padStart(10)}${String(bar).padStart(7)}${fails ? '  MISSED' : ''}`
+  const verdict = name === 'ours' ? '' : `${`${ratio.toFixed(2)} ×`.padStart(10)}${String(bar ?? '').padStart(7)}${fails ? '  MISSED' : ''}`
   console.log(`${name.padEnd(34)}${columns}${verdict}${failures.get(name) ? `  (failed on ${failures.get(name)} pages)` : ''}`)
 }
 process.exitCode = missed > 0 ? 1 : 0
