@@ -31,14 +31,7 @@ export function openMetrics(readings: Readonly<Record<string, Reading>>): Metric
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  for (const [name, { help, read }] of Object.entries(readings)) {
-    new Gauge({
-      name: `tollmark_${name}`, help, registers,
-      collect() {
-        this.set(read())
-      },
-    })
-  }
+  for (const [name, { help, read }] of Object.entries(readings)) registry.registerMetric(gauge(`tollmark_${name}`, help, read))
   const api = new Histogram({
     name: 'tollmark_http_request_duration_seconds', help: 'Time to the end of each answer of the API and the dashboard.',
     labelNames: ['route', 'method', 'status'], buckets: SECONDS, registers,
@@ -72,6 +65,15 @@ export function openMetrics(readings: Readonly<Record<string, Reading>>): Metric
     },
     text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
   }
+}
+
+function gauge(name: string, help: string, read: () => number): Gauge {
+  return new Gauge({
+    name, help, registers: [],
+    collect() {
+      this.set(read())
+    },
+  })
 }
 
 /** A method that some route answers to; a caller can make up any other. */

@@ -27,6 +27,9 @@ export function metricsRoutes(metrics: Metrics, token: string | null): Api {
 
 /** Compares in a time that tells nothing about where two texts differ. */
 function same(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }
