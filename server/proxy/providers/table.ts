@@ -30,6 +30,8 @@ export interface ProviderTable {
   byId(id: string): Provider | undefined
   /** Whose address this is, or null: then nobody may call it. */
   find(hostname: string, port: number): Upstream | null
+  /** A provider of the same domain as a host, or null: how a refusal is written that concerns an address of nobody's. */
+  near(hostname: string): Provider | null
 }
 
 export interface TableSettings {
@@ -77,10 +79,12 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
     const dial = settings.overrides?.[custom.id] ?? custom.dial ?? custom.origin
     byHost.set(withPort(host), { provider, origin: `https://${host}`, dial: readDial(dial, custom.id), instance: {} })
   }
+  const byDomain = new Map([...byHost.values()].map(({ origin, provider }) => [domainOf(new URL(origin).hostname), provider]))
   return {
     providers: [...byId.values()],
     byId: (id) => byId.get(id),
     find: (hostname, port) => byHost.get(`${hostname}:${port}`) ?? null,
+    near: (hostname) => byDomain.get(domainOf(hostname)) ?? null,
   }
 }
 
@@ -170,4 +174,5 @@ function hosts(pattern: string, instances: readonly Readonly<Record<string, stri
   })
 }
 
+const domainOf = (hostname: string): string => hostname.toLowerCase().split('.').slice(-2).join('.')
 const withPort = (host: string): string => (/:\d+$/.test(host) ? host : `${host}:443`)

@@ -58,8 +58,8 @@ const secretOf = (id: string) => `the-upstream-secret-of-${id}`
 const viaOf = (host: string) => VIA.find(({ hosts }) => hosts.includes(host))
 
 /** Every provider leads to the one fake, each below a path of its own. */
-export async function startTwice(t: TestContext): Promise<Twice> {
-  const settings: Record<string, string> = { AZURE_RESOURCE_NAME: 'acme', AWS_REGION: 'us-east-1' }
+export async function startTwice(t: TestContext, more: Record<string, string> = {}): Promise<Twice> {
+  const settings: Record<string, string> = { ...more, AZURE_RESOURCE_NAME: 'acme', AWS_REGION: 'us-east-1' }
   for (const { id, setting } of VIA) settings[setting] = secretOf(id)
   const served = await startServed(t, playing([]), (origin) => ({
     ...settings,
@@ -80,7 +80,8 @@ export class Twice {
 
   /** A fetch that goes to the fake provider as if it were the provider itself. */
   readonly direct: Fetch = (input, init) => {
-    const { url, headers, options } = asked(input, init)
+    const { address, headers, options } = asked(input, init)
+    const url = new URL(address)
     const via = viaOf(url.host)
     if (via === undefined) return Promise.reject(new Error(`${url.host} is no provider of this test`))
     return fetch(`${this.served.fake.origin}/to/${via.id}${url.pathname}${url.search}`, { ...options, headers })
@@ -138,14 +139,14 @@ export class Twice {
 export const fetchThrough =
   (port: number, secret: string): Fetch =>
   (input, init) => {
-    const { url, headers, options } = asked(input, init)
+    const { address, headers, options } = asked(input, init)
     headers.set('authorization', `Bearer ${secret}`)
-    return fetch(`http://127.0.0.1:${port}/proxy?url=${encodeURIComponent(url.href)}`, { ...options, headers })
+    return fetch(`http://127.0.0.1:${port}/proxy?url=${encodeURIComponent(address)}`, { ...options, headers })
   }
 
-function asked(input: string | URL | Request, init: RequestInit = {}): { url: URL; headers: Headers; options: RequestInit } {
+function asked(input: string | URL | Request, init: RequestInit = {}): { address: string; headers: Headers; options: RequestInit } {
   if (input instanceof Request) throw new TypeError('the SDK has never given a Request so far')
-  return { url: new URL(input), headers: new Headers(init.headers), options: init }
+  return { address: String(input), headers: new Headers(init.headers), options: init }
 }
 
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date'])

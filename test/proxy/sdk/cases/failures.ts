@@ -50,7 +50,7 @@ export const SPEAKERS: Speaker[] = [
   { id: 'perplexity', model: (fetch) => createPerplexity({ ...key, fetch })('sonar'), error: (status, message) => ({ error: { code: status, message, type: 'some_error' } }) },
   { id: 'openrouter', model: (fetch) => createOpenRouter({ ...key, fetch }).chat('openai/gpt-5'), error: (status, message) => ({ error: { code: status, message, metadata: { provider_name: 'OpenAI' } }, user_id: 'user_1' }) },
   { id: 'cerebras', model: (fetch) => createCerebras({ ...key, fetch })('llama-4-scout-17b-16e-instruct'), error: (_, message) => ({ message, type: 'some_error', param: 'model', code: 'some_code' }) },
-  { id: 'bedrock', model: (fetch) => createAmazonBedrock({ ...key, fetch, region: 'us-east-1' })('anthropic.claude-3-haiku-20240307-v1:0'), error: (_, message) => ({ message, type: null }) },
+  { id: 'bedrock', model: (fetch) => createAmazonBedrock({ ...key, fetch, region: 'us-east-1' })('amazon.nova-lite'), error: (_, message) => ({ message, type: null }) },
 ]
 
 /** TABLE of refusals that a provider can give. */
