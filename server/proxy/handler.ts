@@ -63,6 +63,8 @@ interface Trip {
   readonly id: string
   readonly started: number
   provider: Provider | null
+  /** Whose way of writing an error the caller reads. */
+  near: Provider | null
   key: CachedKey | null
   model: string | null
 }
@@ -72,7 +74,7 @@ export function createProxy(parts: ProxyParts): (req: IncomingMessage, res: Serv
   let open = 0
   const ways = createWays(parts.table)
   return (req, res) => {
-    const trip: Trip = { req, res, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, key: null, model: null }
+    const trip: Trip = { req, res, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, model: null }
     if (req.method === 'OPTIONS') return answerPreflight(trip)
     open++
     const gate = open > parts.limits.open ? Promise.reject(new Refused('service_unavailable', 'The proxy is busy.', ['Retry-After', String(BUSY_RETRY_S)])) : pass(parts, ways, trip)
@@ -87,11 +89,12 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
   const { req } = trip
   const { keys, ledger, clock } = parts
   const method = req.method ?? ''
-  if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
 
   // 1. The target.
   const route = ways.routeOf(method, req.url ?? '')
   const { target, table, named } = route
+  trip.near = route.near
+  if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
   if (!target.ok) throw new Refused('invalid_upstream_url', target.message)
   const { hostname, pathAndQuery } = target.upstream
   trip.provider = named?.provider ?? null
@@ -300,7 +303,7 @@ function refuse(parts: ProxyParts, trip: Trip, thrown: unknown): void {
   const { code, message, headers } = thrown instanceof Refused ? thrown : new Refused('internal_error', 'The proxy failed. Nothing more is known to the caller.')
   if (res.destroyed) return logLine(parts, trip, 0, code)
   if (res.headersSent) return void res.destroy()
-  const answer = refusal(code, message, trip.provider)
+  const answer = refusal(code, message, trip.near)
   const all = [...answer.headers, ...headers, 'X-Request-Id', trip.id]
   res.writeHead(answer.status, req.headers.origin === undefined ? all : all.concat(corsHeaders(all)))
   res.end(req.method === 'HEAD' ? undefined : answer.body)
