@@ -1,6 +1,6 @@
 // GET /openapi.json, made from the routes themselves.
 import { createRoute, z } from '@hono/zod-openapi'
-import { json } from './api.ts'
+import { SESSION_COOKIE, json } from './api.ts'
 import type { Api } from './api.ts'
 
 const INFO = {
@@ -17,6 +17,12 @@ export function describeApi(api: Api): void {
     responses: { 200: json('OpenAPI 3.1', z.object({ openapi: z.string() }).loose()) },
   })
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer', description: 'An API token (tmt_…).' })
+  api.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description: 'The cookie of a signed-in browser. A change needs `Origin` or `Sec-Fetch-Site` of this very server besides.',
+  })
   api.openAPIRegistry.registerPath(route)
   let document: string | undefined
   api.get(route.path, () => {
