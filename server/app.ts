@@ -9,6 +9,7 @@ import { usedToday } from './accounts/quota.ts'
 import { rateLimitHeaders } from './accounts/ratelimit.ts'
 import { newApi } from './api.ts'
 import type { Api, ApiEnv } from './api.ts'
+import { clientOf } from './client.ts'
 import { convertRoutes } from './convert/routes.ts'
 import type { ConvertParts } from './convert/routes.ts'
 import { Problem } from './errors.ts'
@@ -20,8 +21,10 @@ import type { RawHandler } from './listen.ts'
 import type { Log } from './log.ts'
 import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
+import { invitationRoutes } from './manage/invitations.ts'
 import { keyRoutes } from './manage/keys.ts'
 import { requestRoutes } from './manage/requests.ts'
+import { sessionRoutes } from './manage/session.ts'
 import { tokenRoutes } from './manage/tokens.ts'
 import { usageRoutes } from './manage/usage.ts'
 import type { Metrics } from './watch/metrics.ts'
@@ -34,6 +37,10 @@ import type { Store } from './store/open.ts'
 export interface AppParts extends ConvertParts {
   log: Log
   health: Health
+  /** Whether `X-Forwarded-…` tell the truth. */
+  trustProxy: boolean
+  /** What the link to the first account must hold. */
+  setupToken: string
   metrics: Metrics
   /** What a scraper of /metrics must send; null lets everybody. */
   metricsToken: string | null
@@ -57,12 +64,13 @@ const STORE_RETRY = 5
 
 /** Builds the listener of the HTTP server. */
 export function app(parts: AppParts): RawHandler {
-  const { store, plans, clock, log, health, proxied, proxy } = parts
+  const { store, plans, clock, log, health, proxied, proxy, trustProxy, setupToken } = parts
   const api = newApi()
 
   api.use(async (c, next) => {
     const started = performance.now()
     c.set('requestId', newId('req', clock()))
+    c.set('client', clientOf(c.env.incoming, trustProxy))
     await next()
     const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await apiHeaders(c, store, plans, clock())) }
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
@@ -73,8 +81,10 @@ export function app(parts: AppParts): RawHandler {
   api.route('/', healthRoutes(health))
   api.route('/', metricsRoutes(parts.metrics, parts.metricsToken))
   api.route('/', convertRoutes(parts))
+  api.route('/', sessionRoutes(store, plans, clock, setupToken))
+  api.route('/', invitationRoutes(store, plans, clock))
   api.route('/', tokenRoutes(store, clock))
-  api.route('/', accountRoutes(store, plans, clock))
+  api.route('/', accountRoutes(store, plans, proxied.keys, clock))
   api.route('/', keyRoutes(store, proxied.keys, clock))
   api.route('/', usageRoutes(store, clock))
   api.route('/', requestRoutes(store, clock))
@@ -159,7 +169,7 @@ function logWhenDone(c: Context<ApiEnv>, log: Log, started: number): void {
       status: outgoing.statusCode,
       duration_ms: Math.round(performance.now() - started),
       account_id: caller?.account.id,
-      token_id: caller?.tokenId,
+      token_id: caller?.tokenId ?? undefined,
       code: c.get('code'),
       aborted: outgoing.writableFinished ? undefined : true,
       traceparent: c.req.header('traceparent'),

@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util'
 import { SetupError } from './errors.ts'
 import { readProvidersFile } from './providers-file.ts'
 import type { ProviderEntry } from './providers-file.ts'
-import { bytes, choice, duration, integer, json, key256, setting, share, text, url } from './setting.ts'
+import { bytes, choice, duration, flag, integer, json, key256, setting, share, text, url } from './setting.ts'
 import type { Kind, Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
@@ -53,6 +53,7 @@ const areas = {
     host: setting('HOST', text, 'localhost', 'The address to listen on. Beyond localhost, put a reverse proxy with TLS in front.'),
     role: setting('TOLLMARK_ROLE', choice('all', 'web', 'worker'), 'all', 'What this process does: answer requests (web), run jobs (worker), or both.'),
     logLevel: setting('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent'), 'info', 'The least important kind of line that is logged.'),
+    trustProxy: setting('TOLLMARK_TRUST_PROXY', flag, 'false', 'Whether a reverse proxy stands in front, so that X-Forwarded-Proto, -Host and -For tell the truth.'),
     headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', duration, '15s', 'How long a caller may take to send the head of a request.'),
     shutdownTimeout: setting('TOLLMARK_SHUTDOWN_TIMEOUT', duration, '20s', 'How long requests under way may take to end after SIGTERM.'),
   },

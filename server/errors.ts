@@ -7,9 +7,13 @@ export const ERRORS = {
   unsupported_file_type: { status: 400, title: 'The file is neither HTML nor a ZIP archive' },
   invalid_field: { status: 400, title: 'A field has a value that is not allowed' },
   invalid_token: { status: 401, title: 'The API token is missing or invalid' },
+  invalid_credentials: { status: 401, title: 'E-mail or password is wrong' },
   insufficient_scope: { status: 403, title: 'The API token may not do this' },
+  cross_site_request: { status: 403, title: 'The request does not come from the dashboard' },
+  setup_closed: { status: 403, title: 'The first account has been made' },
   not_found: { status: 404, title: 'There is nothing at this address' },
   account_not_found: { status: 404, title: 'There is no such account' },
+  invitation_not_found: { status: 404, title: 'There is no such invitation' },
   token_not_found: { status: 404, title: 'There is no such API token' },
   key_not_found: { status: 404, title: 'There is no such key' },
   credential_not_found: { status: 404, title: 'There is no such credential' },
@@ -21,6 +25,7 @@ export const ERRORS = {
   result_expired: { status: 410, title: 'The result is no longer kept' },
   file_too_large: { status: 413, title: 'The file is too large' },
   idempotency_conflict: { status: 422, title: 'The Idempotency-Key was used for other content' },
+  too_many_attempts: { status: 429, title: 'Too many attempts to sign in' },
   quota_exceeded: { status: 429, title: 'The quota of the plan is used up' },
   internal_error: { status: 500, title: 'The server failed' },
   too_many_uploads: { status: 503, title: 'The server is busy' },
@@ -76,7 +81,7 @@ export class Problem extends Error {
       'cache-control': 'no-store',
       ...(this.retryAfter === undefined ? {} : { 'retry-after': String(this.retryAfter) }),
       // RFC 6750, section 3: a challenge goes with every 401, the reason only where a token was sent and is not enough.
-      ...(this.code === 'invalid_token' ? { 'www-authenticate': 'Bearer realm="tollmark"' } : {}),
+      ...(this.status === 401 ? { 'www-authenticate': 'Bearer realm="tollmark"' } : {}),
       ...(this.code === 'insufficient_scope' ? { 'www-authenticate': 'Bearer realm="tollmark", error="insufficient_scope"' } : {}),
     }
   }

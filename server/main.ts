@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readPlans } from './accounts/plans.ts'
+import { setUpBySettings, setupRequired, setupToken } from './accounts/setup.ts'
 import { app } from './app.ts'
 import { environment, readConfig, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
@@ -24,6 +25,8 @@ import { openMetrics } from './watch/metrics.ts'
 
 export interface Running extends AsyncDisposable {
   readonly url: string
+  /** Where the first account gets its e-mail and password; null where it has them. */
+  readonly setupLink: string | null
   readonly port: number
   readonly store: Store
   /** The keys that the proxy knows; whoever changes one calls `refresh`. */
@@ -72,7 +75,9 @@ export async function serve(config: Config, logged: Log, { proxy, clock = Date.n
   const scratch = starting.use(openScratch(join(storage.data, 'scratch'), instance.id, living.map((row) => row.id)))
   const blobs = folderBlobs(join(storage.data, 'blobs'))
   starting.use(sweepRegularly(store, blobs, clock, (error) => log.error('expired files cannot be deleted', error)))
-  const proxied = starting.use(await openProxy(config, store, masterKey(storage.masterKey, storage.data), instance.id, systemClock(clock), log))
+  const master = masterKey(storage.masterKey, storage.data)
+  await setUpBySettings(store, config.accounts, clock())
+  const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
   const converters = starting.use(openConverters({ ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }))
 
   const health = {
@@ -82,14 +87,19 @@ export async function serve(config: Config, logged: Log, { proxy, clock = Date.n
       return readable && !instance.failing() ? [] : ['the store does not answer']
     },
   }
-  const parts = { store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, metrics, metricsToken: config.watch.metricsToken, proxied, proxy: proxy ?? proxied.handle }
+  const parts = {
+    store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxied, proxy: proxy ?? proxied.handle,
+    metrics, metricsToken: config.watch.metricsToken,
+    trustProxy: server.trustProxy, setupToken: setupToken(master),
+  }
   const listening = await listen(app(parts), server.host, server.port, server.headersTimeout)
   starting.defer(() => {
     stopping = true
     return listening.close(server.shutdownTimeout)
   })
+  const setupLink = (await setupRequired(store)) ? `${listening.url}/setup?token=${parts.setupToken}` : null
   const running = starting.move()
-  return { url: listening.url, port: listening.port, store, keys: proxied.keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return { url: listening.url, setupLink, port: listening.port, store, keys: proxied.keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
 /** Runs the server until SIGTERM or SIGINT; resolves when everything is closed. @throws SetupError */
@@ -102,6 +112,7 @@ export async function main(): Promise<void> {
   log.info('listening', { url: running.url })
   if (!isLoopback(config.server.host)) log.warn('the server can be reached from other machines; put a reverse proxy with TLS in front of it')
   process.stderr.write(`Tollmark is at ${running.url}\n`)
+  if (running.setupLink !== null) process.stderr.write(`Open this once to make the first account:\n${running.setupLink}\n`)
   const signal = await firstSignal()
   log.info('shutting down', { signal })
 }
