@@ -14,9 +14,11 @@ import type { ConvertParts } from './convert/routes.ts'
 import { Problem } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import type { Health } from './health.ts'
+import type { Caller } from './http/caller.ts'
+import { NodeCaller } from './http/node-caller.ts'
 import { newId } from './id.ts'
 import { linger } from './linger.ts'
-import type { RawHandler } from './listen.ts'
+import type { Doors, RawHandler } from './listen.ts'
 import type { Log } from './log.ts'
 import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
@@ -34,8 +36,8 @@ export interface AppParts extends ConvertParts {
   health: Health
   /** What the management routes change of the proxy. */
   proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
-  /** Takes `/proxy` on the raw request, before anything else looks at it. */
-  proxy?: RawHandler | undefined
+  /** Takes `/proxy` before anything else looks at it. */
+  proxy: (caller: Caller) => void
 }
 
 /** TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed or guessed from its answers. */
@@ -50,8 +52,8 @@ const SECURITY_HEADERS = {
 /** Seconds after which a caller should try again when the store could not answer. */
 const STORE_RETRY = 5
 
-/** Builds the listener of the HTTP server. */
-export function app(parts: AppParts): RawHandler {
+/** Builds what the HTTP server listens with. */
+export function app(parts: AppParts): Doors {
   const { store, plans, clock, log, health, proxied, proxy } = parts
   const api = newApi()
 
@@ -88,12 +90,9 @@ export function app(parts: AppParts): RawHandler {
     return problemAnswer(c, problem)
   })
 
-  return withProxy(proxy, listener(api, log, clock))
-}
-
-function withProxy(proxy: RawHandler | undefined, rest: RawHandler): RawHandler {
-  if (!proxy) return rest
-  return (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(incoming, outgoing) : rest(incoming, outgoing))
+  const rest = listener(api, log, clock)
+  // On a connection that began with something else requests for the proxy come by this way.
+  return { proxy, rest: (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(new NodeCaller(incoming, outgoing)) : rest(incoming, outgoing)) }
 }
 
 function listener(api: Api, log: Log, clock: () => number): RawHandler {

@@ -8,7 +8,6 @@ import type { Config } from './config.ts'
 import { systemClock } from './clock.ts'
 import { openConverters } from './convert/converters.ts'
 import { listen } from './listen.ts'
-import type { RawHandler } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
 import { openLog } from './log.ts'
 import type { Log } from './log.ts'
@@ -30,8 +29,6 @@ export interface Running extends AsyncDisposable {
 }
 
 export interface ServeOptions {
-  /** Takes `/proxy` on the raw request. */
-  proxy?: RawHandler
   /** Milliseconds since 1970; the machine's clock unless a test has another. */
   clock?: () => number
 }
@@ -41,7 +38,7 @@ export interface ServeOptions {
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function serve(config: Config, log: Log, { proxy, clock = Date.now }: ServeOptions = {}): Promise<Running> {
+export async function serve(config: Config, log: Log, { clock = Date.now }: ServeOptions = {}): Promise<Running> {
   await using starting = new AsyncDisposableStack()
   const { server, storage, conversion } = config
   let stopping = false
@@ -66,8 +63,8 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
       return readable && !instance.failing() ? [] : ['the store does not answer']
     },
   }
-  const parts = { store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxied, proxy: proxy ?? proxied.handle }
-  const listening = await listen(app(parts), server.host, server.port, server.headersTimeout)
+  const parts = { store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxied, proxy: proxied.handle }
+  const listening = await listen(app(parts), { ...server, log, clock })
   starting.defer(() => {
     stopping = true
     return listening.close(server.shutdownTimeout)

@@ -1,8 +1,8 @@
 // Puts the proxy together from the settings and the store.
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { SetupError } from '../errors.ts'
+import type { Caller } from '../http/caller.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
 import { openLedger } from '../ledger/admit.ts'
 import type { Log } from '../log.ts'
@@ -15,7 +15,7 @@ import { createProviderTable, type ProviderTable } from './providers/table.ts'
 import { createUpstream } from './upstream.ts'
 
 export interface Proxy extends AsyncDisposable {
-  handle(req: IncomingMessage, res: ServerResponse): void
+  handle(caller: Caller): void
   readonly keys: KeyCache
   readonly credentials: CredentialPool
   /** The provider table as it is now. */
