@@ -17,9 +17,11 @@ import type { JobWatch } from './convert/watch.ts'
 import { Problem } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import type { Health } from './health.ts'
+import type { Caller } from './http/caller.ts'
+import { NodeCaller } from './http/node-caller.ts'
 import { newId } from './id.ts'
 import { linger } from './linger.ts'
-import type { RawHandler } from './listen.ts'
+import type { Doors, RawHandler } from './listen.ts'
 import type { Log } from './log.ts'
 import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
@@ -53,8 +55,8 @@ export interface AppParts extends SurfaceParts, ConvertParts {
   setupToken: string
   /** What the management routes change of the proxy. */
   proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
-  /** Takes `/proxy` on the raw request, before anything else looks at it. */
-  proxy?: RawHandler | undefined
+  /** Takes `/proxy` before anything else looks at it. */
+  proxy: (caller: Caller) => void
 }
 
 /** TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed or guessed from its answers. */
@@ -66,8 +68,8 @@ const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 } as const
 
-/** Builds the listener of a server that answers everything. */
-export function app(parts: AppParts): RawHandler {
+/** Builds what a server that answers everything listens with. */
+export function app(parts: AppParts): Doors {
   const { store, plans, clock, proxied, proxy, setupToken } = parts
   const api = surface(parts, (c) => apiHeaders(c, store, plans, clock()))
   api.route('/', convertRoutes(parts))
@@ -81,12 +83,14 @@ export function app(parts: AppParts): RawHandler {
   api.route('/', requestRoutes(store, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
   describeApi(api)
-  return withProxy(proxy, listener(api, parts))
+  const rest = listener(api, parts)
+  // On a connection that began with something else requests for the proxy come by this way.
+  return { proxy, rest: (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(new NodeCaller(incoming, outgoing)) : rest(incoming, outgoing)) }
 }
 
-/** Builds the listener of a process that only works: it says how it is. */
-export function workerApp(parts: SurfaceParts): RawHandler {
-  return listener(surface(parts, async () => ({})), parts)
+/** Builds what a process that only works listens with: it says how it is. */
+export function workerApp(parts: SurfaceParts): Doors {
+  return { proxy: null, rest: listener(surface(parts, async () => ({})), parts) }
 }
 
 /** What every answer has, what is answered to what nothing else answers, and how the process is. */
@@ -117,11 +121,6 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy }: Surf
   api.route('/', healthRoutes(health))
   api.route('/', metricsRoutes(metrics, metricsToken))
   return api
-}
-
-function withProxy(proxy: RawHandler | undefined, rest: RawHandler): RawHandler {
-  if (!proxy) return rest
-  return (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(incoming, outgoing) : rest(incoming, outgoing))
 }
 
 function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {

@@ -16,7 +16,7 @@ import { watchJobs } from './convert/watch.ts'
 import { openWorker } from './convert/worker.ts'
 import type { Health } from './health.ts'
 import { listen } from './listen.ts'
-import type { RawHandler } from './listen.ts'
+import type { Doors } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
 import { openLog } from './log.ts'
 import type { Log } from './log.ts'
@@ -45,8 +45,6 @@ export interface Running extends AsyncDisposable {
 }
 
 export interface ServeOptions {
-  /** Takes `/proxy` on the raw request. */
-  proxy?: RawHandler
   /** Milliseconds since 1970; the machine's clock unless a test has another. */
   clock?: () => number
 }
@@ -73,7 +71,7 @@ interface Common {
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function serve(config: Config, logged: Log, { proxy, clock = Date.now }: ServeOptions = {}): Promise<Running> {
+export async function serve(config: Config, logged: Log, { clock = Date.now }: ServeOptions = {}): Promise<Running> {
   await using starting = new AsyncDisposableStack()
   const { server, storage } = config
   let stopping = false
@@ -101,8 +99,8 @@ export async function serve(config: Config, logged: Log, { proxy, clock = Date.n
   const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy }
   const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
 
-  const { handler, keys, setup, stop } = server.role === 'worker' ? { handler: workerApp(common) } : await openWeb(common, proxy, starting)
-  const listening = await listen(handler, server.host, server.port, server.headersTimeout)
+  const { doors, keys, setup, stop } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
+  const listening = await listen(doors, { ...server, log, clock })
   starting.defer(() => {
     stopping = true
     stop?.()
@@ -121,7 +119,7 @@ export async function serve(config: Config, logged: Log, { proxy, clock = Date.n
 const SWEEP_EVERY = 60_000
 
 interface Web {
-  handler: RawHandler
+  doors: Doors
   keys: KeyCache
   /** What the link to the first account must hold. */
   setup: string
@@ -130,7 +128,7 @@ interface Web {
 }
 
 /** The parts that answer requests. */
-async function openWeb(common: Common, proxy: RawHandler | undefined, starting: AsyncDisposableStack): Promise<Web> {
+async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<Web> {
   const { config, log, clock, store, instance, changes, metrics } = common
   const { storage, conversion, accounts } = config
   const master = masterKey(storage.masterKey, storage.data)
@@ -139,14 +137,15 @@ async function openWeb(common: Common, proxy: RawHandler | undefined, starting: 
   const watch = starting.use(watchJobs(store, changes))
   const { keys, credentials } = proxied
   metrics.add({
+    proxy_open_requests: { help: 'Proxied requests under way.', read: proxied.open },
     keys_stale: { help: '1 while changes of proxy keys cannot be read.', read: () => Number(!keys.fresh) },
     credentials_resting: { help: 'Provider credentials that rest after a failure.', read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length },
     conversions_running: { help: 'Steps of conversions that run.', read: () => converters.load().running },
     conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
   })
   const setup = setupToken(master)
-  const handler = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxy ?? proxied.handle })
-  return { handler, keys, setup, stop: () => watch[Symbol.dispose]() }
+  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle })
+  return { doors, keys, setup, stop: () => watch[Symbol.dispose]() }
 }
 
 function convertersOf({ conversion }: Config): ConverterLimits {
