@@ -49,7 +49,7 @@ test('the events of a finished job are its last state; Last-Event-ID changes not
 test('many can follow, whoever leaves; what another process changes is seen too', async (t) => {
   const web = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web' })
   const token = await web.token()
-  const ids = []
+  const ids: string[] = []
   for (let round = 0; round < 3; round++) ids.push((await convert(web.url, token, upload(pagesOf(20)))).json<Job>().id)
   const all = Array.from({ length: 200 }, (_, index) => ({ id: ids[index % 3]!, events: follow(t, web.port, token, ids[index % 3]!) }))
   await until(() => all.every(({ events }) => events.jobs().length === 1))
