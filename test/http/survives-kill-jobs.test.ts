@@ -36,11 +36,11 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
 
   // One does everything, one only works; either is killed at any moment, and started again.
   const processes: Process[] = [await spawnServer(t, env), await spawnServer(t, env, '--role', 'worker')]
-  let isOver = false
+  const over = new AbortController()
   const jobs = new Map<string, Set<string>>()
   const uploading = Promise.all(
     [0, 1].map(async (lane) => {
-      for (let index = 0; !isOver; index++) {
+      for (let index = 0; !over.signal.aborted; index++) {
         // A caller whose server is killed does not know whether its job was accepted: it asks again with its key.
         const key = `${lane}-${index}-${index % archives.length}`
         for (let accepted = false; !accepted; ) {
@@ -61,7 +61,7 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
     await processes[victim]!.exited
     processes[victim] = await spawnServer(t, env, ...(victim === 0 ? [] : ['--role', 'worker']))
   }
-  isOver = true
+  over.abort()
   await uploading
 
   const { url } = processes[0]!

@@ -45,10 +45,12 @@ export async function startRig(t: TestContext, script: Script, options: RigOptio
       body: () => {},
     }).then((ended) => {
       ends.push(ended)
-      if (ended.outcome !== 'failed') return
-      caller.head(ended.error?.code === 'timeout' ? 504 : 502, 'Failed', [])
-      caller.end()
-      caller.flush()
+      if (ended.outcome === 'failed') {
+        caller.head(ended.error?.code === 'timeout' ? 504 : 502, 'Failed', [])
+        caller.end()
+        caller.flush()
+      }
+      return ended
     })
   }
   const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => handle(new NodeCaller(incoming, outgoing)))
