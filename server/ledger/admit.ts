@@ -31,7 +31,7 @@ const ABANDON_MS = 10_000
 /** Settlements wait so long for company: many rows of one moment share pages, and one row of the roll-ups. */
 const SETTLE_MS = 50
 /** Under load, units of admissions begin so far apart: each costs a transaction, whatever it holds. A caller alone never waits for that. */
-const PACE_MS = 1
+const PACE_MS = 2
 /** Settlements that are kept while the store cannot be written. */
 const MOST_UNSETTLED = 100_000
 /** A request that could pass so soon is held rather than refused (milliseconds): a caller that waits exactly as told may be this early. */
@@ -113,7 +113,8 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   function plan(): void {
     if (planned || flying > 0 || batch.length === 0) return
     planned = true
-    if (crowd > 1 && performance.now() - flown < PACE_MS) setTimeout(flush, PACE_MS)
+    const early = crowd > 1 ? PACE_MS - (performance.now() - flown) : 0
+    if (early > 0) setTimeout(flush, early)
     else setImmediate(flush)
   }
 
