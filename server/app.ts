@@ -24,6 +24,8 @@ import { keyRoutes } from './manage/keys.ts'
 import { requestRoutes } from './manage/requests.ts'
 import { tokenRoutes } from './manage/tokens.ts'
 import { usageRoutes } from './manage/usage.ts'
+import type { Metrics } from './watch/metrics.ts'
+import { metricsRoutes } from './watch/routes.ts'
 import { describeApi, allowedMethods } from './openapi.ts'
 import type { Proxy } from './proxy/open.ts'
 import { StoreError } from './store/error.ts'
@@ -32,6 +34,9 @@ import type { Store } from './store/open.ts'
 export interface AppParts extends ConvertParts {
   log: Log
   health: Health
+  metrics: Metrics
+  /** What a scraper of /metrics must send; null lets everybody. */
+  metricsToken: string | null
   /** What the management routes change of the proxy. */
   proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
   /** Takes `/proxy` on the raw request, before anything else looks at it. */
@@ -66,6 +71,7 @@ export function app(parts: AppParts): RawHandler {
   })
 
   api.route('/', healthRoutes(health))
+  api.route('/', metricsRoutes(parts.metrics, parts.metricsToken))
   api.route('/', convertRoutes(parts))
   api.route('/', tokenRoutes(store, clock))
   api.route('/', accountRoutes(store, plans, clock))
@@ -156,6 +162,7 @@ function logWhenDone(c: Context<ApiEnv>, log: Log, started: number): void {
       token_id: caller?.tokenId,
       code: c.get('code'),
       aborted: outgoing.writableFinished ? undefined : true,
+      traceparent: c.req.header('traceparent'),
     })
   })
 }
