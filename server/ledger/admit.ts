@@ -2,18 +2,18 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
-import { abandon, newest, recent, reserve, settle } from './rows.ts'
+import { abandon, newest, recent, reservations, reserve, settle, settlements } from './rows.ts'
 import type { ForeignAdmission, Reservation, ReserveResult, Settlement } from './rows.ts'
 import { Window, WINDOW_MS } from './window.ts'
 
 export type { Settlement } from './rows.ts'
 
 /** What a request says of itself when it asks to be let through. */
-export type Asking = Omit<Reservation, 'created_at' | 'mono' | 'boot'>
+export type Asking = Omit<Reservation, 'created_at' | 'mono'>
 
 export type Admission =
-  /** `created_at` is the ledger's time of it. */
-  | { admitted: true; created_at: number }
+  /** `seq` is its place in the ledger, `created_at` the ledger's time of it. */
+  | { admitted: true; seq: number; created_at: number }
   /** `wait`: whole milliseconds until the next one can pass; `reset`: until the window is empty. */
   | { admitted: false; wait: number; reset: number }
 
@@ -28,8 +28,10 @@ export interface Ledger extends AsyncDisposable {
 
 /** How often it is looked for requests that dead processes left under way. */
 const ABANDON_MS = 10_000
-/** Settlements wait so long for company; a request that is about to be admitted takes them along earlier. */
-const SETTLE_MS = 10
+/** Settlements wait so long for company: many rows of one moment share pages, and one row of the roll-ups. */
+const SETTLE_MS = 50
+/** Under load, units of admissions begin so far apart: each costs a transaction, whatever it holds. A caller alone never waits for that. */
+const PACE_MS = 2
 /** Settlements that are kept while the store cannot be written. */
 const MOST_UNSETTLED = 100_000
 /** A request that could pass so soon is held rather than refused (milliseconds): a caller that waits exactly as told may be this early. */
@@ -54,6 +56,11 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   let batch: Reserved[] = []
   let unsettled: Settlement[] = []
   let settleTimer: NodeJS.Timeout | null = null
+  /** Units of admissions that are not durable yet; when the last began and what it held; whether the next is on its way. */
+  let flying = 0
+  let flown = -Infinity
+  let crowd = 0
+  let planned = false
   let merged = 0
   let closed = false
   let seen = await store.run(newest, null)
@@ -98,46 +105,70 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
 
   /** Puts a request that may pass into the next batch. */
   function take(asked: Asked, lane: Lane | null, now: number): void {
-    if (batch.length === 0) setImmediate(flush)
-    batch.push({ ...asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: Math.floor(now * 1000), boot: clock.boot } })
+    batch.push({ ...asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: Math.floor(now * 1000) } })
+    plan()
   }
 
-  /** Everything of this turn of the event loop is written as one unit. */
+  /** The next unit begins when the one before is durable: what comes meanwhile shares the next. */
+  function plan(): void {
+    if (planned || flying > 0 || batch.length === 0) return
+    planned = true
+    const early = crowd > 1 ? PACE_MS - (performance.now() - flown) : 0
+    if (early > 0) setTimeout(flush, early)
+    else setImmediate(flush)
+  }
+
   function flush(): void {
+    planned = false
     const rows = batch
     if (rows.length === 0) return
     batch = []
-    flushSettlements()
+    flown = performance.now()
+    crowd = rows.length
+    flying++
     // The first decision's moment, not this one: what counted then must count now.
     const now = rows[0]!.row.mono / 1000
     const mine = new Map<Lane, number>()
     for (const { lane } of rows) if (lane !== null) mine.set(lane, (mine.get(lane) ?? 0) + 1)
-    const keys = new Map<string, number>()
-    for (const { lane, row } of rows) if (lane !== null && !keys.has(row.key_id)) keys.set(row.key_id, lane.window.room(lane.limit, now) + mine.get(lane)!)
+    const room = new Map<string, number>()
+    const order = new Map<string, number>()
+    const places = rows.map(({ lane, row: { key_id } }) => {
+      if (lane === null) return -1
+      if (!room.has(key_id)) {
+        order.set(key_id, room.size)
+        room.set(key_id, lane.window.room(lane.limit, now) + mine.get(lane)!)
+      }
+      return order.get(key_id)!
+    })
     const since = rows[0]!.row.mono - WINDOW_MS * 1000
     store
-      .run(reserve, { instance, seen, since, boot: clock.boot, rows: rows.map(({ row }) => row), room: [...keys] })
+      .run(reserve, { instance, seen, since, boot: clock.boot, values: reservations(rows.map(({ row }) => row)), room: [...room], places })
       .then((result) => reserved(rows, result), (error: unknown) => failed(rows, error))
+      .finally(() => {
+        flying--
+        plan()
+      })
   }
 
   function reserved(rows: Reserved[], result: ReserveResult): void {
-    if (result.seen > seen) seen = result.seen
     if (result.foreign === null) lanes.clear()
     else for (const foreign of result.foreign) merge(foreign)
     const now = clock.mono()
     const refused = result.refused.length > 0 ? new Set(result.refused) : null
     const changed = new Set<Lane>()
     const again: Reserved[] = []
-    for (const one of rows) {
+    let { seen: seq } = result
+    rows.forEach((one, place) => {
       if (one.lane !== null) changed.add(one.lane)
-      if (refused?.has(one.row.id)) {
+      if (refused?.has(place)) {
         one.lane?.window.withdraw()
         again.push(one)
-        continue
+        return
       }
       one.lane?.window.confirm(now)
-      one.resolve({ admitted: true, created_at: one.row.created_at })
-    }
+      one.resolve({ admitted: true, seq: ++seq, created_at: one.row.created_at })
+    })
+    if (seq > seen) seen = seq
     for (const one of again) ask(one)
     wake(changed)
   }
@@ -192,7 +223,7 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
     if (unsettled.length === 0) return
     const rows = unsettled
     unsettled = []
-    store.run(settle, rows).catch((error: unknown) => {
+    store.run(settle, settlements(rows)).catch((error: unknown) => {
       complain(error)
       if (closed) return
       unsettled = [...rows, ...unsettled].slice(-MOST_UNSETTLED)

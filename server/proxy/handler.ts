@@ -101,7 +101,7 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
     // 7. The credential.
     const credential = parts.credentials.pick(named, context, owned.credential) ?? (owned.credential === null ? null : parts.credentials.pick(named, context, null))
     if (credential === null) {
-      settle(parts, trip, match, admission.created_at, null, { outcome: 'failed', error: 'upstream_credential_missing' }, null)
+      settle(parts, trip, match, admission, null, { outcome: 'failed', error: 'upstream_credential_missing' }, null)
       throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
     }
     const outgoing: Outgoing = {
@@ -113,7 +113,7 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
     }
 
     // 8. The stream, both ways.
-    await stream(parts, trip, { named, table, match, pathAndQuery, outgoing, credential, created_at: admission.created_at, observer: reach.observer })
+    await stream(parts, trip, { named, table, match, pathAndQuery, outgoing, credential, admission, observer: reach.observer })
   } finally {
     if (reach.held > 0) release(reach.held)
   }

@@ -1,7 +1,7 @@
 // Steps 8 and 9: the stream both ways, and the ledger's row when it is over.
 import type { Clock } from '../clock.ts'
 import { valueOf } from '../http/fields.ts'
-import type { Ledger } from '../ledger/admit.ts'
+import type { Admission, Ledger } from '../ledger/admit.ts'
 import type { Log } from '../log.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
@@ -28,6 +28,8 @@ interface Parts {
 
 const UNKNOWN: Usage = { input: null, output: null, cached: null, reasoning: null }
 
+type Admitted = Extract<Admission, { admitted: true }>
+
 export interface Streaming {
   named: Named
   table: ProviderTable
@@ -35,12 +37,12 @@ export interface Streaming {
   pathAndQuery: string
   outgoing: Outgoing
   credential: Credential
-  created_at: number
+  admission: Admitted
   observer: ModelObserver | null
 }
 
 /** Step 8, and 9 when it is over. */
-export async function stream(parts: Parts, trip: Trip, { named, table, match, pathAndQuery, outgoing, credential, created_at, observer }: Streaming): Promise<void> {
+export async function stream(parts: Parts, trip: Trip, { named, table, match, pathAndQuery, outgoing, credential, admission, observer }: Streaming): Promise<void> {
   const { caller } = trip
   const { clock } = parts
   const cors = valueOf(caller.headers, 'origin') !== undefined
@@ -65,7 +67,7 @@ export async function stream(parts: Parts, trip: Trip, { named, table, match, pa
   const metered = ending instanceof Promise ? await ending : ending
   if (metered?.created) parts.objects.created(named.provider.id, metered.created, trip.key!.id, credential.id, clock.now())
   const code = relayed.error === null ? null : relayed.error.code === 'timeout' ? ('upstream_timeout' as const) : ('upstream_unreachable' as const)
-  settle(parts, trip, match, created_at, credential, { ...relayed, firstByte, error: code }, metered?.usage ?? null)
+  settle(parts, trip, match, admission, credential, { ...relayed, firstByte, error: code }, metered?.usage ?? null)
   if (relayed.outcome === 'failed') {
     throw new Refused(code!, code === 'upstream_timeout' ? `${named.provider.name} did not answer in time.` : `${named.provider.name} could not be reached, or did not answer.`)
   }
@@ -76,11 +78,11 @@ export async function stream(parts: Parts, trip: Trip, { named, table, match, pa
 type Ended = { outcome: Relayed['outcome']; error: RefusalCode | null; status?: number | null; bytesIn?: number; bytesOut?: number; firstByte?: number | null }
 
 /** Step 9: completes the ledger's row. */
-export function settle(parts: Parts, trip: Trip, match: Match, created_at: number, credential: Credential | null, ended: Ended, usage: Usage | null): void {
-  const { key, provider, id, model } = trip
+export function settle(parts: Parts, trip: Trip, match: Match, { seq, created_at }: Admitted, credential: Credential | null, ended: Ended, usage: Usage | null): void {
+  const { key, provider, model } = trip
   const { input, output, cached, reasoning } = usage ?? UNKNOWN
   parts.ledger.settle({
-    id, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at,
+    seq, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at,
     state: ended.outcome === 'aborted' ? 'aborted' : 'settled',
     model: model ?? match.model,
     status: ended.status ?? null,

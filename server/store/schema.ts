@@ -1,5 +1,3 @@
-import type { Generated } from 'kysely'
-
 // Every table, as Kysely sees it: one schema for SQLite and PostgreSQL. Times are integers (milliseconds since 1970, UTC), ids are
 // text, yes and no are 1 and 0, JSON is text. `migrations/` makes what is described here.
 
@@ -183,8 +181,8 @@ export interface KeySecretRow {
 
 /** The ledger: one row for each request that was let through. */
 export interface RequestRow {
-  /** The order of admission. */
-  seq: Generated<number>
+  /** The order of admission: each is one more than the newest before it, which is therefore never deleted. */
+  seq: number
   id: string
   account_id: string
   key_id: string
