@@ -97,7 +97,7 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
     return listening.close(server.shutdownTimeout)
   })
   if (server.role !== 'web') {
-    const converters = starting.use(openConverters({ ...convertersOf(config), background: true }))
+    const converters = starting.use(openConverters(convertersOf(config)))
     starting.use(openWorker({ ...common, converters, retention: config.conversion.retention }))
   }
   const running = starting.move()

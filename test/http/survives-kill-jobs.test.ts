@@ -29,18 +29,18 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
   const env = { ...ASYNC, TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '1000' }
   const token = await getToken(env)
   const random = seeded(1)
-  const archives = [pagesOf(3), pagesOf(60, 400), pagesOf(200, 600)].map((archive) => upload(archive))
+  const archives = [pagesOf(3), pagesOf(60, 400), pagesOf(100, 600)].map((archive) => upload(archive))
   const reference = await startServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
   const documents: Buffer[] = []
   for (const archive of archives) documents.push((await convert(reference.url, await reference.token(), archive)).bytes)
 
   // One does everything, one only works; either is killed at any moment, and started again.
   const processes: Process[] = [await spawnServer(t, env), await spawnServer(t, env, '--role', 'worker')]
-  let isOver = false
+  const over = new AbortController()
   const jobs = new Map<string, Set<string>>()
   const uploading = Promise.all(
     [0, 1].map(async (lane) => {
-      for (let index = 0; !isOver; index++) {
+      for (let index = 0; !over.signal.aborted; index++) {
         // A caller whose server is killed does not know whether its job was accepted: it asks again with its key.
         const key = `${lane}-${index}-${index % archives.length}`
         for (let accepted = false; !accepted; ) {
@@ -50,7 +50,7 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
           accepted = answer !== undefined
           if (answer) jobs.set(key, (jobs.get(key) ?? new Set()).add(answer.json<Job>().id))
         }
-        await new Promise((resolve) => setTimeout(resolve, 400))
+        await new Promise((resolve) => setTimeout(resolve, 800))
       }
     }),
   )
@@ -61,7 +61,7 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
     await processes[victim]!.exited
     processes[victim] = await spawnServer(t, env, ...(victim === 0 ? [] : ['--role', 'worker']))
   }
-  isOver = true
+  over.abort()
   await uploading
 
   const { url } = processes[0]!
