@@ -107,7 +107,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
     return listening.close(server.shutdownTimeout)
   })
   if (server.role !== 'web') {
-    const converters = starting.use(openConverters({ ...convertersOf(config), background: true }))
+    const converters = starting.use(openConverters(convertersOf(config)))
     starting.use(openWorker({ ...common, converters, retention: config.conversion.retention }))
   }
   const setupLink = setup !== undefined && (await setupRequired(store)) ? `${listening.url}/setup?token=${setup}` : null

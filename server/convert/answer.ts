@@ -53,7 +53,11 @@ export async function openFile(path: string): Promise<OpenedBlob> {
 
 /** The document as it lies in the store. A caller that stops reading it is left after `idle` milliseconds. */
 export function answerFrom(c: ApiContext, contentType: string, { size, stream }: OpenedBlob, idle: number): Response {
-  c.env.outgoing.setTimeout(idle)
+  const { outgoing } = c.env
+  outgoing.setTimeout(idle)
+  // Not every answer is read to its end: of HEAD not even the beginning is.
+  if (outgoing.destroyed) stream.destroy()
+  outgoing.once('close', () => stream.destroy())
   const body = Readable.toWeb(stream) as ReadableStream<Uint8Array>
   return new Response(body, { headers: { 'content-type': contentType, 'content-length': String(size) } })
 }

@@ -69,7 +69,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
     worker: async (change = (same) => same) => {
       const mine = await instance()
       const scratch = await openScratch(join(data, 'scratch'), mine.id, async () => (await store.db.selectFrom('instances').select('id').execute()).map(({ id }) => id))
-      const limits = { atOnce: 1, queue: 1, deadline: 30_000, heap: 64 * 1_048_576, background: true }
+      const limits = { atOnce: 1, queue: 1, deadline: 30_000, heap: 64 * 1_048_576 }
       const converters = ending.use(openConverters(limits, new URL('program.ts', import.meta.url)))
       return ending.use(openWorker({ store, blobs: change(blobs), scratch, converters, changes, instance: mine, clock: Date.now, log, retention: 60_000 }))
     },

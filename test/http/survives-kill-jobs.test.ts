@@ -29,7 +29,7 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
   const env = { ...ASYNC, TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '1000' }
   const token = await getToken(env)
   const random = seeded(1)
-  const archives = [pagesOf(3), pagesOf(60, 400), pagesOf(200, 600)].map((archive) => upload(archive))
+  const archives = [pagesOf(3), pagesOf(60, 400), pagesOf(100, 600)].map((archive) => upload(archive))
   const reference = await startServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
   const documents: Buffer[] = []
   for (const archive of archives) documents.push((await convert(reference.url, await reference.token(), archive)).bytes)
@@ -50,7 +50,7 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
           accepted = answer !== undefined
           if (answer) jobs.set(key, (jobs.get(key) ?? new Set()).add(answer.json<Job>().id))
         }
-        await new Promise((resolve) => setTimeout(resolve, 400))
+        await new Promise((resolve) => setTimeout(resolve, 800))
       }
     }),
   )

@@ -32,6 +32,8 @@ export async function s3Blobs({ endpoint, bucket, region, credentials }: S3Setti
     // A checksum that trails the body is not understood by every server, and one has stored it as part of the object.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    // What goes wrong is thrown. Left alone it warns on the console besides.
+    logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     requestHandler: { connectionTimeout: CONNECT_TIMEOUT, socketTimeout: IDLE_TIMEOUT },
   })
   const open = async (id: string): Promise<OpenedBlob> => {
