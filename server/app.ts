@@ -12,6 +12,7 @@ import type { Api, ApiEnv } from './api.ts'
 import { clientOf } from './client.ts'
 import { convertRoutes } from './convert/routes.ts'
 import type { ConvertParts } from './convert/routes.ts'
+import type { Dashboard } from './dashboard.ts'
 import { Problem } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import type { Health } from './health.ts'
@@ -41,6 +42,8 @@ export interface AppParts extends ConvertParts {
   setupToken: string
   /** What the management routes change of the proxy. */
   proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
+  /** Takes what belongs to the dashboard. */
+  dashboard: Dashboard
   /** Takes `/proxy` on the raw request, before anything else looks at it. */
   proxy?: RawHandler | undefined
 }
@@ -59,7 +62,7 @@ const STORE_RETRY = 5
 
 /** Builds the listener of the HTTP server. */
 export function app(parts: AppParts): RawHandler {
-  const { store, plans, clock, log, health, proxied, proxy, trustProxy, setupToken } = parts
+  const { store, plans, clock, log, health, proxied, proxy, dashboard, trustProxy, setupToken } = parts
   const api = newApi()
 
   api.use(async (c, next) => {
@@ -98,12 +101,18 @@ export function app(parts: AppParts): RawHandler {
     return problemAnswer(c, problem)
   })
 
-  return withProxy(proxy, listener(api, log, clock))
+  return withProxy(proxy, withDashboard(dashboard, listener(api, log, clock)))
 }
 
 function withProxy(proxy: RawHandler | undefined, rest: RawHandler): RawHandler {
   if (!proxy) return rest
   return (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(incoming, outgoing) : rest(incoming, outgoing))
+}
+
+function withDashboard(dashboard: Dashboard, rest: RawHandler): RawHandler {
+  return (incoming, outgoing) => {
+    if (!dashboard(incoming, outgoing)) rest(incoming, outgoing)
+  }
 }
 
 function listener(api: Api, log: Log, clock: () => number): RawHandler {

@@ -8,6 +8,7 @@ import { environment, readConfig, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './clock.ts'
 import { openConverters } from './convert/converters.ts'
+import { openDashboard } from './dashboard.ts'
 import { listen } from './listen.ts'
 import type { RawHandler } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
@@ -38,6 +39,9 @@ export interface ServeOptions {
   /** Milliseconds since 1970; the machine's clock unless a test has another. */
   clock?: () => number
 }
+
+/** Where the built dashboard is. */
+const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
 
 /**
  * Starts the server. Disposing of it stops accepting, lets requests under way end within `shutdownTimeout`, and closes everything.
@@ -73,7 +77,7 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
   }
   const parts = {
     store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxied, proxy: proxy ?? proxied.handle,
-    trustProxy: server.trustProxy, setupToken: setupToken(master),
+    dashboard: openDashboard(DASHBOARD), trustProxy: server.trustProxy, setupToken: setupToken(master),
   }
   const listening = await listen(app(parts), server.host, server.port, server.headersTimeout)
   starting.defer(() => {

@@ -1,0 +1,5 @@
+import { Page } from '../ui/page.tsx'
+
+export default function P() {
+  return <Page title="docs">soon</Page>
+}

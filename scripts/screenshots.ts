@@ -1,0 +1,132 @@
+// Pictures of every page for the docs: `node scripts/launch.mjs --dev scripts/screenshots.ts [FOLDER]`. Each at the width of a phone, a tablet and a
+// desktop, light and dark, on a real server whose month of traffic went through the real proxy.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { buildWhereChanged } from '../dashboard/build.ts'
+import { launchChromium } from '../test/browser/chromium.ts'
+import { ADMIN, ANTHROPIC, GEMINI, OPENAI, openSite, type Site } from '../test/browser/dashboard/seeded.ts'
+
+const folder = process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'screenshots')
+const only = process.argv[3]
+const WIDTHS = [390, 1024, 1440]
+const DAY = 86_400_000
+
+/** TABLE of keys and what they do: name, wishes, requests on a usual day, addresses. */
+const KEYS = [
+  { name: 'Website chat', models: ['gemini-2.5-flash', 'gemini-2.5-pro'], rpm: 600, day: 14, address: () => GEMINI('gemini-2.5-flash'), body: {} },
+  { name: 'Support triage', models: ['gpt-5-mini', 'gpt-5*'], rpm: 120, day: 8, address: () => OPENAI, body: { model: 'gpt-5-mini' } },
+  { name: 'Nightly summaries', models: ['claude-*'], rpm: 30, day: 5, address: () => ANTHROPIC, body: { model: 'claude-sonnet-4-5', max_tokens: 100 } },
+  { name: 'Research notebook', models: null, rpm: null, day: 3, address: () => GEMINI('gemini-2.5-pro'), body: {} },
+  { name: 'Mobile app (beta)', models: ['gemini-2.5-flash'], rpm: 60, day: 2, address: () => GEMINI('gemini-2.5-flash'), body: {}, expires: 5 },
+]
+
+/** Always the same pictures: chance that is none. */
+function chances(seed: number): () => number {
+  let state = seed
+  return () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31
+}
+
+async function seed(site: Site): Promise<{ cookie: string; firstKey: string }> {
+  const chance = chances(7)
+  site.behind(31 * DAY)
+  let cookie = await site.setUp()
+  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name: 'team account', secret: 'sk-ant-1', weight: 3 })
+  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name: 'overflow', secret: 'sk-ant-2', weight: 1 })
+  const made: { id: string; secret: string }[] = []
+  for (const { name, models, rpm, expires } of KEYS) {
+    const expires_at = expires === undefined ? null : new Date(Date.now() + expires * DAY).toISOString()
+    made.push((await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models, rpm, expires_at })).json()) as { id: string; secret: string })
+  }
+  const old = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Prototype 2025' })).json()) as { id: string }
+  await site.api(cookie, 'DELETE', `/api/v1/keys/${old.id}`)
+  await site.api(cookie, 'POST', '/api/v1/tokens', { name: 'Docs pipeline', scopes: ['convert'] })
+  await site.api(cookie, 'POST', '/api/v1/tokens', { name: 'Terraform', scopes: ['convert', 'manage'] })
+  for (let day = 30; day >= 0; day--) {
+    const weekend = [0, 6].includes(new Date(Date.now() - day * DAY).getUTCDay())
+    const calls = KEYS.flatMap((key, index) => Array.from({ length: Math.round(key.day * (weekend ? 0.4 : 1) * (0.7 + chance() * 0.6) * (day < 1 ? 3 : 1)) }, () => ({ key, secret: made[index]!.secret, at: chance() })))
+    for (const { key, secret, at } of calls.sort((a, b) => a.at - b.at)) {
+      site.behind(day * DAY + (1 - at) * DAY * (day === 0 ? 0.95 : 1) - (day === 0 ? 0 : DAY * 0))
+      const bad = chance() < 0.025
+      const size = 400 + Math.floor(chance() * 3000)
+      const prompt = bad ? `status ${chance() < 0.5 ? 500 : 400}` : `${size}/${Math.floor(size * (0.1 + chance() * 0.3))}/${Math.floor(size * chance() * 0.7)}`
+      await (await site.proxied(secret, key.address(), { ...key.body, contents: [{ parts: [{ text: prompt }] }], messages: [{ role: 'user', content: prompt }] })).arrayBuffer()
+    }
+  }
+  site.behind(0)
+  cookie = (await site.api(null, 'POST', '/api/v1/session', ADMIN)).headers.get('set-cookie')?.split(';')[0] ?? ''
+  await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })
+  return { cookie, firstKey: made[0]!.id }
+}
+
+/** TABLE of pictures: name, address, and what is done before. */
+function pictures(firstKey: string): { name: string; path: string; before?: (page: Page) => Promise<void> }[] {
+  return [
+    { name: 'overview', path: '/?period=30d&split=key' },
+    { name: 'keys', path: '/keys' },
+    { name: 'key-form', path: '/keys?new=1' },
+    {
+      name: 'key-secret',
+      path: '/keys?new=1',
+      before: async (page) => {
+        await page.getByLabel('Name', { exact: true }).fill('Website chat, staging')
+        await page.getByRole('button', { name: 'Create key' }).last().click()
+        await page.getByText('I have copied it').waitFor()
+      },
+    },
+    { name: 'key', path: `/keys/${firstKey}?period=30d` },
+    { name: 'providers', path: '/providers' },
+    { name: 'requests', path: '/requests' },
+    {
+      name: 'request',
+      path: '/requests',
+      before: async (page) => {
+        await page.getByRole('button', { name: /^Details of/ }).first().click()
+        await page.getByText('Waiting for the first byte').waitFor()
+      },
+    },
+    { name: 'convert', path: '/convert' },
+    { name: 'tokens', path: '/tokens' },
+    { name: 'accounts', path: '/accounts' },
+    { name: 'docs', path: '/docs' },
+    { name: 'account', path: '/account' },
+  ]
+}
+
+const problem = buildWhereChanged()
+if (problem !== null) throw new Error(problem)
+const data = mkdtempSync(join(tmpdir(), 'tollmark-screenshots-'))
+mkdirSync(folder, { recursive: true })
+const browser = await launchChromium()
+try {
+  await using site = await openSite(data)
+  const shots = [{ name: 'setup', path: `/setup?token=x`, cookie: null }]
+  const take = async (name: string, path: string, cookie: string | null, before?: (page: Page) => Promise<void>): Promise<void> => {
+    if (only !== undefined && !name.startsWith(only)) return
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of WIDTHS) {
+        const context = await browser.newContext({ viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme, reducedMotion: 'reduce', locale: 'en-GB' })
+        if (cookie !== null) await context.addCookies([{ name: cookie.split('=')[0]!, value: cookie.slice(cookie.indexOf('=') + 1), url: site.url }])
+        const page = await context.newPage()
+        page.on('console', (message) => message.type() === 'error' && console.log(name, message.text()))
+        page.on('pageerror', (error) => console.log(name, error.message))
+        await page.goto(site.url + path)
+        await page.waitForLoadState('networkidle')
+        await before?.(page)
+        await page.waitForTimeout(150)
+        const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+        if (sideways !== 0) console.log(`${name} at ${width} is ${String(sideways)} px too wide`)
+        await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: name !== 'request' && !name.startsWith('key-') })
+        await context.close()
+      }
+    }
+  }
+  for (const { name, path, cookie } of shots) await take(name, path, cookie)
+  const { cookie, firstKey } = await seed(site)
+  await take('sign-in', '/', null)
+  for (const { name, path, before } of pictures(firstKey)) await take(name, path, cookie, before)
+} finally {
+  await browser.close()
+  rmSync(data, { recursive: true, force: true })
+}
