@@ -28,6 +28,8 @@ import { requestRoutes } from './manage/requests.ts'
 import { sessionRoutes } from './manage/session.ts'
 import { tokenRoutes } from './manage/tokens.ts'
 import { usageRoutes } from './manage/usage.ts'
+import type { Metrics } from './watch/metrics.ts'
+import { metricsRoutes } from './watch/routes.ts'
 import { describeApi, allowedMethods } from './openapi.ts'
 import type { Proxy } from './proxy/open.ts'
 import { StoreError } from './store/error.ts'
@@ -40,6 +42,9 @@ export interface AppParts extends ConvertParts {
   trustProxy: boolean
   /** What the link to the first account must hold. */
   setupToken: string
+  metrics: Metrics
+  /** What a scraper of /metrics must send; null lets everybody. */
+  metricsToken: string | null
   /** What the management routes change of the proxy. */
   proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
   /** Takes what belongs to the dashboard. */
@@ -77,6 +82,7 @@ export function app(parts: AppParts): RawHandler {
   })
 
   api.route('/', healthRoutes(health))
+  api.route('/', metricsRoutes(parts.metrics, parts.metricsToken))
   api.route('/', convertRoutes(parts))
   api.route('/', sessionRoutes(store, plans, clock, setupToken))
   api.route('/', invitationRoutes(store, plans, clock))
@@ -175,6 +181,7 @@ function logWhenDone(c: Context<ApiEnv>, log: Log, started: number): void {
       token_id: caller?.tokenId ?? undefined,
       code: c.get('code'),
       aborted: outgoing.writableFinished ? undefined : true,
+      traceparent: c.req.header('traceparent'),
     })
   })
 }

@@ -12,7 +12,7 @@ import { openDashboard } from './dashboard.ts'
 import { listen } from './listen.ts'
 import type { RawHandler } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
-import { openLog } from './log.ts'
+import { observed, openLog } from './log.ts'
 import type { Log } from './log.ts'
 import { masterKey } from './master-key.ts'
 import { openProxy } from './proxy/open.ts'
@@ -22,6 +22,7 @@ import { enterInstance } from './store/instance.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
+import { openMetrics } from './watch/metrics.ts'
 
 export interface Running extends AsyncDisposable {
   readonly url: string
@@ -48,11 +49,26 @@ const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function serve(config: Config, log: Log, { proxy, clock = Date.now }: ServeOptions = {}): Promise<Running> {
+export async function serve(config: Config, logged: Log, { proxy, clock = Date.now }: ServeOptions = {}): Promise<Running> {
   await using starting = new AsyncDisposableStack()
   const { server, storage, conversion } = config
   let stopping = false
 
+  const metrics = openMetrics({
+    ready: { help: '1 while the server takes requests.', read: () => Number(!stopping && !instance.failing()) },
+    keys_stale: { help: '1 while changes of proxy keys cannot be read.', read: () => Number(!proxied.keys.fresh) },
+    credentials_resting: { help: 'Provider credentials that rest after a failure.', read: () => proxied.credentials.all.filter(({ id }) => proxied.credentials.resting(id) > 0).length },
+    conversions_running: { help: 'Steps of conversions that run.', read: () => converters.load().running },
+    conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
+  })
+  const observers = [metrics.request]
+  if (config.watch.otlpEndpoint !== null) {
+    // Loaded only where it is used: it takes a fifth of a second.
+    const { openTraces } = await import('./watch/traces.ts')
+    const { otlpEndpoint, otlpHeaders, serviceName, traceRatio } = config.watch
+    observers.push(starting.use(openTraces({ endpoint: otlpEndpoint.href, headers: otlpHeaders, serviceName, ratio: traceRatio }, clock)).request)
+  }
+  const log = observed(logged, observers)
   const fatal = (error: Error): void => {
     log.error('the store has failed; the process ends', error)
     process.exit(1)
@@ -77,7 +93,8 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
   }
   const parts = {
     store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, proxied, proxy: proxy ?? proxied.handle,
-    dashboard: openDashboard(DASHBOARD), trustProxy: server.trustProxy, setupToken: setupToken(master),
+    metrics, metricsToken: config.watch.metricsToken, dashboard: openDashboard(DASHBOARD),
+    trustProxy: server.trustProxy, setupToken: setupToken(master),
   }
   const listening = await listen(app(parts), server.host, server.port, server.headersTimeout)
   starting.defer(() => {

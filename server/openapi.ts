@@ -26,9 +26,42 @@ export function describeApi(api: Api): void {
   api.openAPIRegistry.registerPath(route)
   let document: string | undefined
   api.get(route.path, () => {
-    document ??= JSON.stringify(api.getOpenAPI31Document(INFO))
+    document ??= JSON.stringify(withHeaders(api.getOpenAPI31Document(INFO)))
     return new Response(document, { headers: { 'content-type': 'application/json' } })
   })
+}
+
+type Document = ReturnType<Api['getOpenAPI31Document']>
+type Headers = Record<string, { description: string; required?: boolean; schema: { type: 'string' | 'integer' } }>
+
+/** TABLE of response headers: which answers have them, by path and status. */
+const HEADERS: { of: (path: string, status: number, method: string) => boolean; headers: Headers }[] = [
+  { of: () => true, headers: { 'X-Request-Id': { description: 'The id of this request, which the log has too.', required: true, schema: { type: 'string' } } } },
+  {
+    of: (path) => path.startsWith('/api/'),
+    headers: {
+      'RateLimit-Policy': { description: 'The daily quota of conversions: `"plan";q=…;w=86400`.', required: true, schema: { type: 'string' } },
+      RateLimit: { description: 'What is left of it, and the seconds until it comes back: `"plan";r=…;t=…`.', required: true, schema: { type: 'string' } },
+    },
+  },
+  { of: (_, status) => status === 401, headers: { 'WWW-Authenticate': { description: 'RFC 6750.', required: true, schema: { type: 'string' } } } },
+  { of: (_, status) => status === 429 || status === 503, headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } } },
+  {
+    of: (path, status, method) => (status === 201 && /\/(?:setup|session|accept)$/.test(path)) || (method === 'delete' && path === '/api/v1/session' && status === 204),
+    headers: { 'Set-Cookie': { description: 'The session: HttpOnly, SameSite=Strict; empty at sign-out.', required: true, schema: { type: 'string' } } },
+  },
+]
+
+function withHeaders(document: Document): Document {
+  for (const [path, operations] of Object.entries(document.paths ?? {})) {
+    for (const [method, operation] of Object.entries(operations as Record<string, { responses?: Record<string, { headers?: object }> }>)) {
+      for (const [status, response] of Object.entries(operation.responses ?? {})) {
+        const fitting = HEADERS.filter((row) => row.of(path, Number(status), method)).map(({ headers }) => headers)
+        response.headers = Object.assign({}, response.headers, ...fitting) as object
+      }
+    }
+  }
+  return document
 }
 
 /** The methods that an address answers to; none where nothing is there. */

@@ -47,6 +47,13 @@ const AREAS: Area[] = [
   { path: 'server/proxy/', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['undici', 'zod'] },
   { path: 'server/manage/', from: ['server/api.ts', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
   { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
+  { path: 'server/watch/', from: ['server/api.ts', ...LEAVES], packages: ['@hono/zod-openapi', 'prom-client'], node: ['crypto'] },
+  {
+    path: 'server/watch/traces.ts',
+    from: LEAVES,
+    packages: ['@opentelemetry/api', '@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace-node'],
+    node: [],
+  },
   { path: 'server/openapi.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/master-key.ts', from: ['server/errors.ts', 'server/setting.ts'], node: ['crypto', 'fs', 'path'] },
   { path: 'server/linger.ts', from: [], node: ['http'] },
@@ -54,7 +61,7 @@ const AREAS: Area[] = [
   { path: 'server/listen.ts', from: LEAVES, node: ['http', 'net'] },
   {
     path: 'server/app.ts',
-    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/health.ts', 'server/openapi.ts', 'server/linger.ts', 'server/listen.ts', ...LEAVES],
+    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/health.ts', 'server/openapi.ts', 'server/watch/', 'server/linger.ts', 'server/listen.ts', ...LEAVES],
     packages: ['hono', '@hono/node-server'],
     node: [],
   },

@@ -34,6 +34,8 @@ export interface ConverterLimits {
 export interface Converters extends AsyncDisposable {
   /** How many there can be. */
   readonly size: number
+  /** Steps that run, and that wait, now. */
+  load(): { running: number; waiting: number }
   /**
    * Runs one step of a conversion, in turn.
    *
@@ -145,6 +147,7 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
 
   return {
     size: atOnce,
+    load: () => ({ running: all.size - idle.size, waiting: waiting.length }),
     run: async (task, step, { signal, isPart = false, onProgress = () => {} } = {}) => {
       signal?.throwIfAborted()
       if (closed || (!isPart && waiting.length >= queue && idle.size === 0 && all.size >= atOnce)) {

@@ -29,7 +29,8 @@ const SessionSchema = z
   .object({
     object: z.literal('session'),
     setup_required: z.boolean().openapi({ description: 'The first account has no password yet: follow the link that the server printed.' }),
-    account: AccountSchema.nullable().openapi({ description: 'Who is signed in; null is nobody.' }),
+    // Not `.nullable()`, which would make every account in the description nullable.
+    account: z.union([AccountSchema, z.null()]).openapi({ description: 'Who is signed in; null is nobody.' }),
   })
   .openapi('Session')
 

@@ -55,6 +55,7 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
     '/api/v1/tokens/{id}',
     '/api/v1/usage',
     '/livez',
+    '/metrics',
     '/openapi.json',
     '/readyz',
   ])
