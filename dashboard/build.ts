@@ -30,7 +30,7 @@ export function buildWhereChanged(): string | null {
   // In a process of its own: what the builder takes in memory goes with it.
   const done = spawnSync(process.execPath, [...process.execArgv, join(here, 'build.ts')], { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } })
   if (done.status === 0) return null
-  return `The dashboard could not be built; everything else works. ${done.stderr.trim().split('\n').at(-1) ?? ''}`
+  return `The dashboard could not be built; everything else works. ${done.stderr.split('\n').find((line) => /error/i.test(line))?.trim() ?? ''}`
 }
 
 async function build(): Promise<void> {

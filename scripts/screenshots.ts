@@ -60,8 +60,27 @@ async function seed(site: Site): Promise<{ cookie: string; firstKey: string }> {
   return { cookie, firstKey: made[0]!.id }
 }
 
-/** TABLE of pictures: name, address, and what is done before. */
-function pictures(firstKey: string): { name: string; path: string; before?: (page: Page) => Promise<void> }[] {
+/** A small page as Notion exports it. */
+const EXPORT = `<html><head><meta http-equiv="Content-Type" content="text/html; charset=utf-8"/><title>Team handbook</title></head><body>
+<article id="01234567-89ab-cdef-0123-456789abcdef" class="page sans"><header><div class="page-header-icon"><span class="icon">📘</span></div>
+<h1 class="page-title">Team handbook</h1><p class="page-description"></p></header><div class="page-body">
+<p>Welcome! This is what everybody needs in the <strong>first week</strong>, and <em>where</em> to find the rest.</p>
+<h1>Your first day</h1><ul class="to-do-list"><li><div class="checkbox checkbox-on"></div><span class="to-do-children-checked">Meet your team</span></li></ul>
+<ul class="to-do-list"><li><div class="checkbox checkbox-off"></div><span class="to-do-children-unchecked">Get your laptop</span></li></ul>
+<table class="simple-table"><thead class="simple-table-header"><tr><th>Who</th><th>What for</th></tr></thead><tbody><tr><td>Ada</td><td>Accounts and keys</td></tr><tr><td>Grace</td><td>Everything that compiles</td></tr></tbody></table>
+<p>The meeting costs <code>n</code> people <figure class="equation"><div class="equation-container"><span class="katex-display"><span class="katex"><span class="katex-mathml"><math><semantics><annotation encoding="application/x-tex">E = \\frac{n(n-1)}{2} \\cdot t^2</annotation></semantics></math></span></span></span></div></figure></p>
+<ul class="toggle"><li><details open=""><summary>How do I book a room?</summary><p>Ask in <mark>#office</mark>.</p></details></li></ul>
+<blockquote>Leave it better than you found it.</blockquote></div></article></body></html>`
+
+interface Picture {
+  name: string
+  path: string
+  /** What is done before. */
+  before?: (page: Page) => Promise<void>
+}
+
+/** TABLE of pictures of whoever is signed in. */
+function pictures(firstKey: string): readonly Picture[] {
   return [
     { name: 'overview', path: '/?period=30d&split=key' },
     { name: 'keys', path: '/keys' },
@@ -86,10 +105,21 @@ function pictures(firstKey: string): { name: string; path: string; before?: (pag
         await page.getByText('Waiting for the first byte').waitFor()
       },
     },
-    { name: 'convert', path: '/convert' },
+    {
+      name: 'convert',
+      path: '/convert',
+      before: async (page) => {
+        await page.locator('input[type=file]').setInputFiles({ name: 'Team handbook 0123456789abcdef0123456789abcdef.html', mimeType: 'text/html', buffer: Buffer.from(EXPORT) })
+        await page.getByRole('region', { name: 'Preview' }).getByRole('heading').first().waitFor()
+      },
+    },
     { name: 'tokens', path: '/tokens' },
     { name: 'accounts', path: '/accounts' },
-    { name: 'docs', path: '/docs' },
+    {
+      name: 'docs',
+      path: '/docs',
+      before: async (page) => page.locator('summary', { hasText: 'Make a proxy key' }).click(),
+    },
     { name: 'account', path: '/account' },
   ]
 }
@@ -101,31 +131,33 @@ mkdirSync(folder, { recursive: true })
 const browser = await launchChromium()
 try {
   await using site = await openSite(data)
-  const shots = [{ name: 'setup', path: `/setup?token=x`, cookie: null }]
-  const take = async (name: string, path: string, cookie: string | null, before?: (page: Page) => Promise<void>): Promise<void> => {
-    if (only !== undefined && !name.startsWith(only)) return
+  const take = async (shots: readonly Picture[], cookie: string | null): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of WIDTHS) {
         const context = await browser.newContext({ viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme, reducedMotion: 'reduce', locale: 'en-GB' })
         if (cookie !== null) await context.addCookies([{ name: cookie.split('=')[0]!, value: cookie.slice(cookie.indexOf('=') + 1), url: site.url }])
         const page = await context.newPage()
-        page.on('console', (message) => message.type() === 'error' && console.log(name, message.text()))
-        page.on('pageerror', (error) => console.log(name, error.message))
-        await page.goto(site.url + path)
-        await page.waitForLoadState('networkidle')
-        await before?.(page)
-        await page.waitForTimeout(150)
-        const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-        if (sideways !== 0) console.log(`${name} at ${width} is ${String(sideways)} px too wide`)
-        await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: name !== 'request' && !name.startsWith('key-') })
+        for (const { name, path, before } of shots.filter(({ name }) => only === undefined || only.split(',').some((wanted) => name.startsWith(wanted)))) {
+          const complain = (text: string): void => console.log(`${name} at ${width}: ${text}`)
+          page.removeAllListeners()
+          page.on('console', (message) => message.type() === 'error' && complain(message.text()))
+          page.on('pageerror', (error) => complain(error.message))
+          await page.goto(site.url + path)
+          await page.waitForLoadState('networkidle')
+          await before?.(page)
+          await page.waitForTimeout(150)
+          const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+          if (sideways !== 0) complain(`${String(sideways)} px too wide`)
+          await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: name !== 'request' && !name.startsWith('key-') })
+        }
         await context.close()
       }
     }
   }
-  for (const { name, path, cookie } of shots) await take(name, path, cookie)
+  await take([{ name: 'setup', path: '/setup?token=x' }], null)
   const { cookie, firstKey } = await seed(site)
-  await take('sign-in', '/', null)
-  for (const { name, path, before } of pictures(firstKey)) await take(name, path, cookie, before)
+  await take([{ name: 'sign-in', path: '/' }], null)
+  await take(pictures(firstKey), cookie)
 } finally {
   await browser.close()
   rmSync(data, { recursive: true, force: true })

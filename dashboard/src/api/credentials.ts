@@ -1,9 +1,9 @@
-// What the proxy presents to providers; administrators only.
+// Providers, and what the proxy presents to them.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, send } from './http.ts'
-import { Credential, listOf } from './shapes.ts'
+import { Credential, CredentialTest, Provider, listOf } from './shapes.ts'
 
-const CREDENTIALS = ['credentials'] as const
+const PROVIDERS = ['providers'] as const
 
 export interface CredentialWishes {
   provider: string
@@ -13,12 +13,12 @@ export interface CredentialWishes {
   weight: number
 }
 
-export function useCredentials(enabled = true) {
+/** Providers, to an administrator with their credentials. */
+export function useProviders() {
   return useQuery({
-    queryKey: CREDENTIALS,
-    queryFn: ({ signal }) => call(listOf(Credential), '/api/v1/credentials', { signal }),
+    queryKey: PROVIDERS,
+    queryFn: ({ signal }) => call(listOf(Provider), '/api/v1/providers', { signal }),
     select: ({ data }) => data,
-    enabled,
     // Health changes by itself.
     refetchInterval: 10_000,
   })
@@ -26,10 +26,7 @@ export function useCredentials(enabled = true) {
 
 function useChange<Input, Output>(mutationFn: (input: Input) => Promise<Output>) {
   const client = useQueryClient()
-  return useMutation({
-    mutationFn,
-    onSuccess: () => Promise.all([client.invalidateQueries({ queryKey: CREDENTIALS }), client.invalidateQueries({ queryKey: ['providers'] })]),
-  })
+  return useMutation({ mutationFn, onSuccess: () => client.invalidateQueries({ queryKey: PROVIDERS }) })
 }
 
 export const useCreateCredential = () => useChange((body: CredentialWishes) => call(Credential, '/api/v1/credentials', { method: 'POST', body }))
@@ -40,3 +37,17 @@ export const useChangeCredential = () =>
   )
 
 export const useDeleteCredential = () => useChange((id: string) => send(`/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+
+/** One cheap call with a credential: whether its provider takes it. */
+export const useTestCredential = () => useChange((id: string) => call(CredentialTest, `/api/v1/credentials/${encodeURIComponent(id)}/test`, { method: 'POST', body: {} }))
+
+export interface ProviderWishes {
+  id: string
+  origin: string
+  dial: string | null
+  auth: { header: string; scheme: string | null } | null
+}
+
+export const useCreateProvider = () => useChange((body: ProviderWishes) => call(Provider, '/api/v1/providers', { method: 'POST', body }))
+
+export const useDeleteProvider = () => useChange((id: string) => send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }))

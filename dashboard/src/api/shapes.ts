@@ -98,7 +98,20 @@ export const Credential = z.object({
   status: z.enum(['active', 'paused']),
   source: z.enum(['environment', 'stored']),
   resting_ms: z.number(),
+  last_error: z.optional(z.nullable(z.object({ status: z.number(), at: text }))),
   created_at: maybeText,
+})
+export const CredentialTest = z.object({ ok: z.boolean(), status: maybe, detail: text })
+
+export const Provider = z.object({
+  id: text,
+  name: text,
+  source: z.enum(['built_in', 'settings', 'stored']),
+  base: text,
+  hosts: z.array(text),
+  ready: z.boolean(),
+  dial: maybeText,
+  credentials: z.nullable(z.array(Credential)),
 })
 
 export const Token = z.object({
@@ -138,6 +151,8 @@ export type NewKey = z.output<typeof NewKey>
 export type UsageLine = z.output<typeof UsageLine>
 export type Request = z.output<typeof Request>
 export type Credential = z.output<typeof Credential>
+export type CredentialTest = z.output<typeof CredentialTest>
+export type Provider = z.output<typeof Provider>
 export type Token = z.output<typeof Token>
 export type NewToken = z.output<typeof NewToken>
 export type Job = z.output<typeof Job>

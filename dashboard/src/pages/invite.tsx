@@ -1,4 +1,3 @@
-import { Anchor } from '@mantine/core'
 import { Link, Redirect, useSearchParams } from 'wouter'
 import { Refused } from '../api/http.ts'
 import { useAcceptInvitation, useOpenInvitation } from '../api/session.ts'
@@ -17,9 +16,9 @@ export default function InvitePage() {
     const gone = invitation.error instanceof Refused && invitation.error.status === 404
     return (
       <Entrance title="This invitation is not open" lead={gone ? 'It was used already, has expired, or never existed. Ask whoever sent it for a new one.' : invitation.error.message}>
-        <Anchor component={Link} href="/">
+        <Link className="textlink" href="/">
           Go to the sign-in
-        </Anchor>
+        </Link>
       </Entrance>
     )
   }

@@ -1,4 +1,4 @@
-import { Anchor, Button, NativeSelect } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { Link, useParams } from 'wouter'
 import { Refused } from '../api/http.ts'
@@ -156,9 +156,9 @@ function Recent({ id }: { id: string }) {
       title="Recent requests"
       flush
       actions={
-        <Anchor component={Link} href={`/requests?key=${id}`} size="sm">
+        <Link className="textlink" href={`/requests?key=${id}`}>
           All requests
-        </Anchor>
+        </Link>
       }
     >
       {requests.data === undefined && (requests.error === null ? <Bars /> : <Failed error={requests.error} retry={() => void requests.refetch()} />)}

@@ -1,4 +1,4 @@
-import { Anchor, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Link } from 'wouter'
 import { useKeyNames, useKeys } from '../api/keys.ts'
 import { useAccount } from '../api/session.ts'
@@ -43,9 +43,9 @@ function Attention() {
           <li key={text}>
             <Icon name="alert" />
             <span>{text}</span>
-            <Anchor component={Link} href={href} size="sm">
+            <Link className="textlink" href={href}>
               {action}
-            </Anchor>
+            </Link>
           </li>
         ))}
       </ul>

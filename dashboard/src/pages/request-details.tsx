@@ -1,5 +1,5 @@
 // One request of the ledger: its way through time, and what it used.
-import { Anchor, Drawer } from '@mantine/core'
+import { Drawer } from '@mantine/core'
 import { Link } from 'wouter'
 import { useKeyNames } from '../api/keys.ts'
 import type { Request } from '../api/shapes.ts'
@@ -42,7 +42,7 @@ function Details({ request }: { request: Request }) {
       />
       <Facts
         items={[
-          ['Key', <Anchor key="key" component={Link} href={`/keys/${key_id}`}>{names.get(key_id) ?? key_id}</Anchor>],
+          ['Key', <Link key="key" className="textlink" href={`/keys/${key_id}`}>{names.get(key_id) ?? key_id}</Link>],
           ['Provider', provider],
           ['Endpoint', `${method} ${endpoint}`],
           ['Received', exactTime(created_at)],

@@ -14,7 +14,7 @@ export function Pills({ items, most = 50 }: { items: readonly string[]; most?: n
   return (
     <span className={css.pills}>
       {items.slice(0, most).map((item) => (
-        <span key={item} className={css.pill}>
+        <span key={item} className={css.pill} title={item}>
           {item}
         </span>
       ))}
