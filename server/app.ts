@@ -14,6 +14,7 @@ import { convertRoutes } from './convert/routes.ts'
 import type { ConvertParts } from './convert/routes.ts'
 import { jobRoutes } from './convert/job-routes.ts'
 import type { JobWatch } from './convert/watch.ts'
+import type { Dashboard } from './dashboard.ts'
 import { Problem } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import type { Health } from './health.ts'
@@ -57,6 +58,8 @@ export interface AppParts extends SurfaceParts, ConvertParts {
   proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
   /** Takes `/proxy` before anything else looks at it. */
   proxy: (caller: Caller) => void
+  /** Takes what belongs to the dashboard. */
+  dashboard: Dashboard
 }
 
 /** TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed or guessed from its answers. */
@@ -70,7 +73,7 @@ const SECURITY_HEADERS = {
 
 /** Builds what a server that answers everything listens with. */
 export function app(parts: AppParts): Doors {
-  const { store, plans, clock, proxied, proxy, setupToken } = parts
+  const { store, plans, clock, proxied, proxy, dashboard, setupToken } = parts
   const api = surface(parts, (c) => apiHeaders(c, store, plans, clock()))
   api.route('/', convertRoutes(parts))
   api.route('/', jobRoutes(parts))
@@ -83,7 +86,7 @@ export function app(parts: AppParts): Doors {
   api.route('/', requestRoutes(store, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
   describeApi(api)
-  const rest = listener(api, parts)
+  const rest = withDashboard(dashboard, listener(api, parts))
   // On a connection that began with something else requests for the proxy come by this way.
   return { proxy, rest: (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(new NodeCaller(incoming, outgoing)) : rest(incoming, outgoing)) }
 }
@@ -121,6 +124,12 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy }: Surf
   api.route('/', healthRoutes(health))
   api.route('/', metricsRoutes(metrics, metricsToken))
   return api
+}
+
+function withDashboard(dashboard: Dashboard, rest: RawHandler): RawHandler {
+  return (incoming, outgoing) => {
+    if (!dashboard(incoming, outgoing)) rest(incoming, outgoing)
+  }
 }
 
 function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {

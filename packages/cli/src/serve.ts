@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { buildWhereChanged } from '../../../dashboard/build.ts'
 import { main } from '../../../server/main.ts'
 import type { Command } from './main.ts'
 
@@ -10,6 +11,8 @@ Runs the server. Settings come from the environment and from a .env file in this
 "web" answers requests, one with "worker" runs the jobs that they make; "all" does both.`,
   run: async (args) => {
     const { role } = parseArgs({ args, options: { role: { type: 'string' } } }).values
+    const problem = buildWhereChanged()
+    if (problem !== null) process.stderr.write(`tollmark: ${problem}\n`)
     await main(role === undefined ? {} : { TOLLMARK_ROLE: role })
   },
 }
