@@ -67,7 +67,8 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   function plan(): void {
     if (planned || flying > 0 || batch.length === 0) return
     planned = true
-    if (crowd > 1 && performance.now() - flown < PACE_MS) setTimeout(flush, PACE_MS)
+    const early = crowd > 1 ? PACE_MS - (performance.now() - flown) : 0
+    if (early > 0) setTimeout(flush, early)
     else setImmediate(flush)
   }
 

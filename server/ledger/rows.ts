@@ -18,11 +18,14 @@ const ENDED = [
 /** What tells the row that has ended, and the roll-up that it belongs to. */
 const WHOSE = ['seq', 'account_id', 'key_id', 'provider', 'created_at'] as const satisfies (keyof RequestRow)[]
 
+/** A settlement as it travels: what the row gets, then which row it is. */
+const SETTLED = [...ENDED, ...WHOSE] as const
+
 /** A request that is about to be let through. */
 export type Reservation = Pick<RequestRow, (typeof RESERVED)[number]>
 
 /** What is known of a request when it is over. */
-export type Settlement = Pick<RequestRow, (typeof ENDED)[number] | (typeof WHOSE)[number]> & { state: 'settled' | 'aborted' }
+export type Settlement = Pick<RequestRow, (typeof SETTLED)[number]> & { state: 'settled' | 'aborted' }
 
 /** An admission that another process made. */
 export type ForeignAdmission = { key_id: string; mono: number; seq: number; boot: number }
@@ -66,6 +69,13 @@ const flat = <C extends keyof RequestRow>(columns: readonly C[], rows: Pick<Requ
 
 export const reservations = (rows: Reservation[]): SqlValue[] => flat(RESERVED, rows)
 export const settlements = (rows: Settlement[]): SqlValue[] => flat(SETTLED, rows)
+
+/** One row of what `settlements` laid out. */
+function rowOf(values: SqlValue[], at: number): Settlement {
+  const row: Record<string, SqlValue | undefined> = {}
+  for (let i = 0; i < SETTLED.length; i++) row[SETTLED[i]!] = values[at + i]
+  return row as Settlement
+}
 
 /** SQL texts by query builder and name: compiling a query costs more than running it. */
 const texts = new WeakMap<QueryBuilder, Map<string, string>>()
@@ -138,8 +148,6 @@ export const recent = procedure(import.meta.url, 'recent', function* (db, { key,
   return { seen: newest[0]?.seq ?? 0, rows }
 })
 
-const SETTLED = [...ENDED, ...WHOSE] as const
-
 /** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. @param values see `settlements` */
 export const settle = procedure(import.meta.url, 'settle', function* (db, values: SqlValue[]): Steps<void> {
   const sums = new Map<string, UsageHourRow>()
@@ -147,7 +155,7 @@ export const settle = procedure(import.meta.url, 'settle', function* (db, values
     text(db, `settle ${from}`, (db) => db.updateTable('requests').set(blank(ENDED)).where('seq', '=', 0).where('state', '=', sql.lit(from)))
   const usual = complete('reserved')
   for (let at = 0; at < values.length; at += SETTLED.length) {
-    const row = Object.fromEntries(SETTLED.map((column, i) => [column, values[at + i]])) as Settlement // as `settlements` laid it out
+    const row = rowOf(values, at)
     const parameters = values.slice(at, at + ENDED.length + 1)
     if ((yield { sql: usual, parameters }).affected > 0) addUp(sums, row, row.state)
     // Somebody took this process for dead too early: the row has been counted once.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
+import type { Admission } from '../../server/convert/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { enterInstance, processSpace } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
@@ -17,7 +18,12 @@ async function open(t: TestContext, place: Place): Promise<Store> {
 }
 
 const enter = (store: Store, now = NOW) => enterInstance(store, () => now, (error) => assert.fail(String(error)))
-const request = (instance: string) => ({ account: 'acc', plan: PLAN, key: undefined, instance })
+/** Lets a request of this instance in. */
+async function letIn(store: Store, instance: string): Promise<Admission> {
+  const admission = await admit(store, { account: 'acc', plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, new AbortController().signal)
+  assert.ok('reservation' in admission)
+  return admission
+}
 
 /** An id that no process has: the kernel's largest is 2²². */
 const NO_PROCESS = 2 ** 30
@@ -35,7 +41,7 @@ for (const [what, row, gone] of OTHERS) {
   onEveryStore(`what ${what} holds is ${gone ? 'given back' : 'kept'}`, async (t, place) => {
     const store = await open(t, place)
     await store.db.insertInto('instances').values({ id: 'ins_other', ...row, seen_at: (await store.time(NOW)) + row.seen_at }).execute()
-    await admit(store, request('ins_other'), NOW)
+    await letIn(store, 'ins_other')
     assert.equal(await usedToday(store, 'acc', NOW), 1)
     await using instance = await enter(store)
     assert.ok(instance.id.startsWith('ins_'))
@@ -46,7 +52,7 @@ for (const [what, row, gone] of OTHERS) {
 onEveryStore('two instances in one process leave each other alone', async (t, place) => {
   const store = await open(t, place)
   await using first = await enter(store)
-  await admit(store, request(first.id), NOW)
+  await letIn(store, first.id)
   await using _second = await enter(store)
   assert.equal(await usedToday(store, 'acc', NOW), 1)
 })
@@ -55,8 +61,8 @@ onEveryStore('an instance that leaves gives back what it holds, and keeps what i
   const store = await open(t, place)
   {
     await using instance = await enter(store)
-    const admission = await admit(store, request(instance.id), NOW)
-    await admit(store, request(instance.id), NOW)
+    const admission = await letIn(store, instance.id)
+    await letIn(store, instance.id)
     await countConversion(store, admission, undefined, 0, NOW)
     await abandon(store, admission)
     assert.equal(await usedToday(store, 'acc', NOW), 2)
@@ -67,10 +73,10 @@ onEveryStore('an instance that leaves gives back what it holds, and keeps what i
 onEveryStore('a process that was taken for dead never counts past the quota', async (t, place) => {
   const store = await open(t, place)
   await using lost = await enter(store)
-  const [first, second] = [await admit(store, request(lost.id), NOW), await admit(store, request(lost.id), NOW)]
+  const [first, second] = [await letIn(store, lost.id), await letIn(store, lost.id)]
   await store.db.deleteFrom('instances').where('id', '=', lost.id).execute()
   await using other = await enter(store)
-  await countConversion(store, await admit(store, request(other.id), NOW), undefined, 0, NOW)
+  await countConversion(store, await letIn(store, other.id), undefined, 0, NOW)
   // One place is left for the two that were lost.
   await countConversion(store, first, undefined, 0, NOW)
   await assert.rejects(countConversion(store, second, undefined, 0, NOW), { code: 'quota_exceeded' })

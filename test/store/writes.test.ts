@@ -52,10 +52,11 @@ onEveryStore('a procedure checks and writes with nobody in between', async (t, p
 onEveryStore('a procedure that throws leaves nothing behind and fails its own caller only', async (t, place) => {
   const store = await openAt(t, place)
   await insert(store, 'a').execute()
-  const [failed, made] = await Promise.allSettled([store.run(fail, { id: 'a' }), store.run(insertOrTell, { id: 'b', name: 'b' })])
-  assert.equal(failed.status, 'rejected')
-  assert.deepEqual(made, { status: 'fulfilled', value: 'made' })
-  assert.deepEqual(await stored(store), ['a', 'b'])
+  const make = (id: string) => store.run(insertOrTell, { id, name: id })
+  const [before, failed, taken, made] = await Promise.allSettled([make('b'), store.run(fail, { id: 'a' }), insert(store, 'b').execute(), make('c')])
+  assert.deepEqual([before, made], [{ status: 'fulfilled', value: 'made' }, { status: 'fulfilled', value: 'made' }])
+  assert.deepEqual([failed.status, taken.status], ['rejected', 'rejected'])
+  assert.deepEqual(await stored(store), ['a', 'b', 'c'])
 })
 
 onEveryStore('a procedure may catch the failure of one of its statements', async (t, place) => {

@@ -1,0 +1,86 @@
+// A field for several values: type one and press Enter, or take one that is proposed.
+import { Button, TextInput } from '@mantine/core'
+import { useState, type KeyboardEvent } from 'react'
+import { Icon } from './icons.tsx'
+import css from './list-input.module.css'
+
+interface ListInputProps {
+  label: string
+  description: string
+  placeholder: string
+  /** What one of them is called. */
+  what: string
+  values: readonly string[]
+  suggestions?: readonly string[]
+  error?: string | null
+  onChange: (values: string[]) => void
+}
+
+const MOST_SUGGESTIONS = 8
+
+export function ListInput({ label, description, placeholder, what, values, suggestions = [], error = null, onChange }: ListInputProps) {
+  const [text, setText] = useState('')
+  const add = (typed: string): void => {
+    const added = typed.split(/[\s,]+/).filter((value) => value !== '' && !values.includes(value))
+    if (added.length > 0) onChange([...values, ...new Set(added)])
+    setText('')
+  }
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' || event.key === ',') {
+      if (text.trim() === '') return
+      event.preventDefault()
+      add(text)
+    } else if (event.key === 'Backspace' && text === '') onChange(values.slice(0, -1))
+  }
+  const proposed = suggestions.filter((value) => !values.includes(value) && value.includes(text.trim())).slice(0, MOST_SUGGESTIONS)
+  return (
+    <div>
+      <div className={css.row}>
+        <TextInput
+          label={label}
+          description={description}
+          placeholder={placeholder}
+          value={text}
+          error={error}
+          spellCheck={false}
+          autoCapitalize="off"
+          autoComplete="off"
+          onChange={(event) => setText(event.currentTarget.value)}
+          onKeyDown={press}
+          // What was typed and not added is meant all the same.
+          onBlur={() => add(text)}
+          rightSectionWidth={64}
+          rightSection={
+            text.trim() === '' ? null : (
+              <Button size="compact-xs" variant="light" onClick={() => add(text)}>
+                Add
+              </Button>
+            )
+          }
+        />
+      </div>
+      {values.length > 0 && (
+        <ul className={css.pills} aria-label={`Chosen: ${label}`}>
+          {values.map((value) => (
+            <li key={value} className={css.pill}>
+              {value}
+              <button type="button" className={css.remove} aria-label={`Remove ${what} ${value}`} onClick={() => onChange(values.filter((other) => other !== value))}>
+                <Icon name="close" size={13} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {proposed.length > 0 && (
+        <div className={css.suggestions}>
+          Seen:
+          {proposed.map((value) => (
+            <button key={value} type="button" className={css.suggestion} aria-label={`Add ${what} ${value}`} onClick={() => add(value)}>
+              {value}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}
