@@ -4,7 +4,7 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, globSync, linkSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, globSync, linkSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -17,8 +17,11 @@ let server: Promise<Server> | undefined
 export interface Server extends AsyncDisposable {
   /** With user and port; the database `postgres`. */
   readonly url: URL
-  /** Sends a signal to the server's main process; with SIGSTOP and SIGCONT it stands still for a while. */
-  signal(signal: NodeJS.Signals): void
+  /** SIGSTOP and SIGCONT, for all its processes: the server stands still for a while. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void
+  /** Ends it at once, as a crash does; `start` starts it again on the same port with the same data. */
+  stop(): Promise<void>
+  start(): Promise<void>
 }
 
 const databases: string[] = []
@@ -76,28 +79,70 @@ export async function startPostgres(settings: Record<string, string> = { fsync: 
     const at = port ?? (await freePort())
     const given = { listen_addresses: '127.0.0.1', port: String(at), unix_socket_directories: folder, ...settings }
     const args = ['-D', data, ...Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-    // The shell ends the server, and clears up, when this process is gone and with it the other end of its standard input.
-    const guard = 'f=$1; shift; "$@" >"$f/log" 2>&1 & p=$!; echo $p; cat >/dev/null; kill -CONT $p; kill -QUIT $p; wait $p; rm -rf "$f"/*; rmdir "$f" 2>/dev/null'
-    const child = spawn('/bin/sh', ['-c', guard, 'sh', folder, join(bin, 'postgres'), ...args], { ...run, stdio: ['pipe', 'pipe', 'ignore'], detached: true })
-    const [said] = (await once(child.stdout, 'data')) as [Buffer]
-    const pid = Number(said.toString())
-    child.unref()
-    for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref() // they are sockets, which do not keep the process
-    await answering(at, () => readFileSync(join(folder, 'log'), 'utf8'))
-    const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
+    const begin = async (): Promise<Running> => {
+      const running = await runGuarded(folder, [join(bin, 'postgres'), ...args], run)
+      await answering(at, () => readFileSync(join(folder, 'log'), 'utf8'))
+      return running
+    }
+    let running: Running | undefined = await begin()
+    const stop = async (): Promise<void> => {
+      await running?.end()
+      running = undefined
+    }
     return {
       url: new URL(`postgres://tollmark@127.0.0.1:${at}/postgres`),
-      signal: (signal) => void process.kill(pid, signal),
+      signal: (signal) => {
+        for (const pid of running ? processesOf(running.pid) : []) process.kill(pid, signal)
+      },
+      stop,
+      start: async () => void (running ??= await begin()),
       [Symbol.asyncDispose]: async () => {
-        child.ref()
-        child.stdin.end()
-        await exited
+        await stop()
         rmSync(folder, { recursive: true, force: true })
       },
     }
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
+  }
+}
+
+/** A server's main process. */
+interface Running {
+  readonly pid: number
+  end(): Promise<void>
+}
+
+/** The shell waits for a word or the end of this process, ends the server, and where there was no word clears up. */
+const GUARD = 'f=$1; shift; "$@" >>"$f/log" 2>&1 & p=$!; echo $p; read word; kill -CONT $p; kill -QUIT $p; wait $p; [ "$word" ] || rm -rf "$f"'
+
+async function runGuarded(folder: string, program: string[], options: object): Promise<Running> {
+  const child = spawn('/bin/sh', ['-c', GUARD, 'sh', folder, ...program], { ...options, stdio: ['pipe', 'pipe', 'ignore'], detached: true })
+  const [said] = (await once(child.stdout, 'data')) as [Buffer]
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  child.unref()
+  for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref() // they are sockets, which do not keep the process
+  return {
+    pid: Number(said.toString()),
+    end: async () => {
+      child.ref()
+      child.stdin.end('keep\n')
+      await exited
+    },
+  }
+}
+
+/** A server's processes: each of the others is a child of the main one, in a group of its own. */
+function processesOf(pid: number): number[] {
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+  return [pid, ...children.map(Number)]
+}
+
+function parentOf(pid: string): number {
+  try {
+    return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1])
+  } catch {
+    return 0 // it has just ended
   }
 }
 
