@@ -8,6 +8,8 @@ import type { RequestHead, RequestReader } from './request.ts'
 export interface Line {
   readonly socket: Socket
   readonly reader: RequestReader
+  /** The last lines of a head that lets the connection live. */
+  readonly keep: string
   /** Lets the socket go on after a pause. */
   resume(): void
   /** The body cannot be read any further. */
@@ -21,9 +23,6 @@ export interface Line {
 }
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
-/** How long a connection may wait for its next request: longer than the 60 s for which balancers keep theirs, so that they close first. */
-export const KEEP_ALIVE_MS = 75_000
-const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / 1000}\r\n\r\n`
 const CLOSE = 'Connection: close\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
@@ -131,7 +130,7 @@ export class Call implements Caller, CallerBody {
     if (this.#framing === 'until-close' || this.#expecting) this.#keepAlive = false
     this.#head += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}`
     if (this.#framing === 'chunked') this.#head += 'Transfer-Encoding: chunked\r\n'
-    this.#head += this.#keepAlive ? KEEP : CLOSE
+    this.#head += this.#keepAlive ? this.#line.keep : CLOSE
   }
 
   write(bytes: Buffer): void {

@@ -6,7 +6,7 @@ import { endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from './fi
 /** The head of a request. */
 export interface RequestHead {
   readonly method: string
-  /** The target as it was sent, in latin1. */
+  /** The target as it was sent. */
   readonly target: string
   readonly headers: RawHeaders
   readonly http10: boolean
@@ -32,7 +32,7 @@ export class RequestError extends Error {
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 256
 
-const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/
+const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
 
 /** Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body with `piece` until `ended`. */
 export class RequestReader {
@@ -93,7 +93,7 @@ export class RequestReader {
 function readHead(text: string): RequestHead {
   const end = endOfLine(text, 0)
   const line = end < 0 ? null : REQUEST_LINE.exec(text.slice(0, end))
-  if (line === null) throw malformed('The first line of the request is not that of an HTTP/1.1 request.')
+  if (line === null) throw malformed('The first line of the request is not that of an HTTP/1.1 request: METHOD /path?query HTTP/1.1, with everything beyond ASCII percent-encoded.')
   const headers = readFields(text, end + 2)
   if (headers === null) throw malformed('A header of the request is malformed.')
   if (headers.length > 2 * MAX_FIELDS) throw new RequestError('headers_too_large', `A request may have ${MAX_FIELDS} headers.`)
@@ -116,7 +116,9 @@ function meaningOf(headers: RawHeaders, http10: boolean): Pick<RequestHead, 'htt
         if (name.toLowerCase() === 'host') hosts++
         break
       case 6:
-        if (name.toLowerCase() === 'expect') expects = value.toLowerCase() === '100-continue'
+        if (name.toLowerCase() !== 'expect') break
+        if (value.toLowerCase() !== '100-continue') throw malformed('The request expects something other than 100-continue.')
+        expects = true
         break
       case 10:
         if (name.toLowerCase() === 'connection') connection += `,${value.toLowerCase()}`

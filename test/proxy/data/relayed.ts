@@ -50,7 +50,7 @@ export async function startRig(t: TestContext, script: Script, options: RigOptio
     })
   }
   const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => handle(new NodeCaller(incoming, outgoing)))
-  const front = door === 'ours' ? openFront(server, handle, 15_000, openLog('silent'), Date.now) : null
+  const front = door === 'ours' ? openFront(server, handle, { head: 15_000, keepAlive: 5_000 }, openLog('silent'), Date.now) : null
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(async () => {
