@@ -10,6 +10,8 @@ export interface Line {
   readonly reader: RequestReader
   /** The last lines of a head that lets the connection live. */
   readonly keep: string
+  /** No other request will be taken. */
+  readonly retiring: boolean
   /** Lets the socket go on after a pause. */
   resume(): void
   /** The body cannot be read any further. */
@@ -53,8 +55,7 @@ export class Call implements Caller, CallerBody {
   #taken = false
   #over = false
 
-  /** @param keepAlive whether another request may follow on this connection */
-  constructor(line: Line, { method, target, headers, http10, framing, expects }: RequestHead, keepAlive: boolean) {
+  constructor(line: Line, { method, target, headers, http10, framing, keepAlive, expects }: RequestHead) {
     this.#line = line
     this.method = method
     this.target = target
@@ -127,7 +128,7 @@ export class Call implements Caller, CallerBody {
     const bodiless = this.method === 'HEAD' || status === 204 || status === 304
     this.#framing = bodiless ? 'none' : valueOf(headers, 'content-length') !== undefined ? 'counted' : this.#http10 ? 'until-close' : 'chunked'
     // Whoever was never asked for its body may or may not send it: what comes next on this connection would be anybody's guess.
-    if (this.#framing === 'until-close' || this.#expecting) this.#keepAlive = false
+    if (this.#framing === 'until-close' || this.#expecting || this.#line.retiring) this.#keepAlive = false
     this.#head += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}`
     if (this.#framing === 'chunked') this.#head += 'Transfer-Encoding: chunked\r\n'
     this.#head += this.#keepAlive ? this.#line.keep : CLOSE

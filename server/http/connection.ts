@@ -70,6 +70,10 @@ export class Connection implements Line {
     return this.#house.keep
   }
 
+  get retiring(): boolean {
+    return this.#house.closing
+  }
+
   /** Looks whether it has waited too long. @param now monotonic milliseconds */
   check(now: number): void {
     if (this.#deadline === 0) this.#deadline = now + this.#limit
@@ -161,7 +165,7 @@ export class Connection implements Line {
         break
       }
       this.#waitFor('call', Infinity)
-      this.#call = new Call(this, head, head.keepAlive && !this.#house.closing)
+      this.#call = new Call(this, head)
       this.#house.handle(this.#call)
     }
     this.#advancing = false

@@ -28,6 +28,7 @@ export class RequestError extends Error {
   }
 }
 
+const [CR, LF] = [13, 10]
 /** As Node's own server has it. */
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 256
@@ -62,7 +63,11 @@ export class RequestReader {
   head(): RequestHead | null {
     const at = this.#unread.indexOf(HEAD_END)
     if (at > MAX_HEAD_BYTES || (at < 0 && this.#unread.length > MAX_HEAD_BYTES)) throw new RequestError('headers_too_large', `The head of a request may have ${MAX_HEAD_BYTES} bytes.`)
-    if (at < 0) return null
+    if (at < 0) {
+      // A head with other line ends would never end.
+      if (hasBareLine(this.#unread)) throw malformed('The lines of a request end with CRLF.')
+      return null
+    }
     const head = readHead(this.#unread.toString('latin1', 0, at))
     this.#skip(at + HEAD_END.length)
     this.#body.begin(head.framing ?? 0)
@@ -87,6 +92,11 @@ export class RequestReader {
   #skip(length: number): void {
     this.#unread = length === this.#unread.length ? NO_BYTES : this.#unread.subarray(length)
   }
+}
+
+function hasBareLine(bytes: Buffer): boolean {
+  const first = bytes.indexOf(LF)
+  return (first >= 0 && bytes[first - 1] !== CR) || bytes.indexOf('\n\n') >= 0
 }
 
 /** @param text a head without the blank line that ends it */
