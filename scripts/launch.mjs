@@ -1,6 +1,7 @@
-// The one way into the project: `node scripts/launch.mjs FILE [ARG …]`, on whatever Node ≥ 20 the machine has.
-// It installs what the lockfile names when that is missing or has changed, then runs FILE under a Node that runs
-// TypeScript by itself: this one if it is new enough, else the one that npm installed beside the other packages.
+// The one way into the project: `node scripts/launch.mjs [--dev] FILE [ARG …]`, on whatever Node ≥ 20 the machine has.
+// It installs what the lockfile names when that is missing or has changed (with `--dev` also what only tests and
+// benchmarks need), then runs FILE under a Node that runs TypeScript by itself: this one if it is new enough, else the
+// one that npm installed beside the other packages.
 // Plain JavaScript, standard library only: it runs before anything is installed.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -27,17 +28,22 @@ function runsTypeScript(version) {
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
 }
 
-/** Installs the packages of the lockfile unless this very lockfile is installed already. */
-function install() {
-  const wanted = createHash('sha256').update(readFileSync(lockfile)).digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+/**
+ * Installs the packages of the lockfile unless they are there. The stamp says which lockfile, and whether with the packages
+ * for development. Those are added without removing anything: a server may be running from this very folder.
+ */
+function install(dev) {
+  const lock = createHash('sha256').update(readFileSync(lockfile)).digest('hex')
+  const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
+  if (installed === `${lock} dev` || (installed === lock && !dev)) return
   process.stderr.write('tollmark: installing packages (once) …\n')
+  const command = installed === lock ? ['install', '--no-save'] : ['ci', ...(dev ? [] : ['--omit=dev'])]
   // Node-version warnings are expected here: the packages run under the newer Node, not under the one that installs.
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  const args = [...command, '--no-audit', '--no-fund', '--loglevel=error']
   const done = spawnSync(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, { cwd: root, stdio: ['ignore', 2, 2] })
   if (done.error) stop(`npm could not be started (${done.error.message}). Install npm 10 or newer and try again.`)
-  if (done.status !== 0) stop('npm ci failed; its output is above. Check the connection to your package registry and try again.')
-  writeFileSync(stamp, wanted)
+  if (done.status !== 0) stop(`npm ${command[0]} failed; its output is above. Check the connection to your package registry and try again.`)
+  writeFileSync(stamp, dev ? `${lock} dev` : lock)
 }
 
 /** The path of a Node that runs TypeScript. */
@@ -51,11 +57,12 @@ function findNode() {
   )
 }
 
-const [file, ...rest] = process.argv.slice(2)
-if (!file) stop('usage: node scripts/launch.mjs FILE [ARG …]')
-install()
+const dev = process.argv[2] === '--dev'
+const [file, ...rest] = process.argv.slice(dev ? 3 : 2)
+if (!file) stop('usage: node scripts/launch.mjs [--dev] FILE [ARG …]')
+install(dev)
 // What has been compiled once is not compiled again: a third of the time to start.
 const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...process.env }
-const child = spawn(findNode(), ['--conditions=source', '--disable-warning=ExperimentalWarning', join(root, file), ...rest], { stdio: 'inherit', env })
+const child = spawn(findNode(), ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(root, file), ...rest], { stdio: 'inherit', env })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))

@@ -8,9 +8,13 @@ export const ERRORS = {
   invalid_field: { status: 400, title: 'A field has a value that is not allowed' },
   malformed_request: { status: 400, title: 'The bytes are not an HTTP/1.1 request' },
   invalid_token: { status: 401, title: 'The API token is missing or invalid' },
+  invalid_credentials: { status: 401, title: 'E-mail or password is wrong' },
   insufficient_scope: { status: 403, title: 'The API token may not do this' },
+  cross_site_request: { status: 403, title: 'The request does not come from the dashboard' },
+  setup_closed: { status: 403, title: 'The first account has been made' },
   not_found: { status: 404, title: 'There is nothing at this address' },
   account_not_found: { status: 404, title: 'There is no such account' },
+  invitation_not_found: { status: 404, title: 'There is no such invitation' },
   token_not_found: { status: 404, title: 'There is no such API token' },
   key_not_found: { status: 404, title: 'There is no such key' },
   credential_not_found: { status: 404, title: 'There is no such credential' },
@@ -23,6 +27,7 @@ export const ERRORS = {
   result_expired: { status: 410, title: 'The result is no longer kept' },
   file_too_large: { status: 413, title: 'The file is too large' },
   idempotency_conflict: { status: 422, title: 'The Idempotency-Key was used for other content' },
+  too_many_attempts: { status: 429, title: 'Too many attempts to sign in' },
   quota_exceeded: { status: 429, title: 'The quota of the plan is used up' },
   headers_too_large: { status: 431, title: 'The headers of the request are too large' },
   internal_error: { status: 500, title: 'The server failed' },
@@ -79,7 +84,7 @@ export class Problem extends Error {
       'cache-control': 'no-store',
       ...(this.retryAfter === undefined ? {} : { 'retry-after': String(this.retryAfter) }),
       // RFC 6750, section 3: a challenge goes with every 401, the reason only where a token was sent and is not enough.
-      ...(this.code === 'invalid_token' ? { 'www-authenticate': 'Bearer realm="tollmark"' } : {}),
+      ...(this.status === 401 ? { 'www-authenticate': 'Bearer realm="tollmark"' } : {}),
       ...(this.code === 'insufficient_scope' ? { 'www-authenticate': 'Bearer realm="tollmark", error="insufficient_scope"' } : {}),
     }
   }

@@ -12,8 +12,8 @@ export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) =
 
 /** The two ways in. */
 export interface Doors {
-  /** Takes every request that is for the proxy and begins a connection, or follows another one that does. */
-  readonly proxy: (caller: Caller) => void
+  /** Takes every request that is for the proxy and begins a connection, or follows another one that does; null where there is no proxy. */
+  readonly proxy: ((caller: Caller) => void) | null
   /** Takes all others, and whatever follows one on its connection. */
   readonly rest: RawHandler
 }
@@ -53,7 +53,7 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
     const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000 }, rest)
     server.on('checkContinue', rest)
-    fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock))
+    if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock))
     try {
       await bind(server, address, taken)
     } catch (error) {

@@ -31,15 +31,15 @@ export interface ProxyParts extends PassageParts {
 
 const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
 
-/** The handler of `/proxy`. */
-export function createProxy(parts: ProxyParts): (caller: Caller) => void {
+/** The handler of `/proxy`, and how many requests are under way. */
+export function createProxy(parts: ProxyParts): { handle(caller: Caller): void; open(): number } {
   let open = 0
   const ways = createWays(parts.table)
   const over = (): void => {
     open--
   }
-  return (caller) => {
-    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, key: null, model: null }
+  const handle = (caller: Caller): void => {
+    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, model: null }
     if (caller.method === 'OPTIONS') return answerPreflight(parts, trip)
     if (open >= parts.limits.open) return refuse(parts, trip, busy('The proxy is busy.'))
     open++
@@ -48,17 +48,19 @@ export function createProxy(parts: ProxyParts): (caller: Caller) => void {
       refuse(parts, trip, thrown)
     })
   }
+  return { handle, open: () => open }
 }
 
 async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
   const { caller } = trip
   const { method, headers } = caller
   const { keys, ledger, clock } = parts
-  if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
 
   // 1. The target.
   const route = ways.routeOf(method, caller.target)
   const { target, named } = route
+  trip.near = route.near
+  if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
   if (!target.ok) throw new Refused('invalid_upstream_url', target.message)
   const { hostname, pathAndQuery } = target.upstream
   trip.provider = named?.provider ?? null
@@ -121,9 +123,10 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
 
     // 9. The ledger.
     const reading = passage.metered()
-    const code = passage.settle(relayed, reading instanceof Promise ? await reading : reading)
+    const metered = reading instanceof Promise ? await reading : reading
+    const code = passage.settle(relayed, metered)
     if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
-    logLine(parts, trip, relayed.status ?? 0, code ?? undefined, relayed)
+    logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, metered))
   } finally {
     if (reach.held > 0) release(reach.held)
   }

@@ -16,6 +16,8 @@ import { createUpstream } from './upstream.ts'
 
 export interface Proxy extends AsyncDisposable {
   handle(caller: Caller): void
+  /** Requests under way. */
+  open(): number
   readonly keys: KeyCache
   readonly credentials: CredentialPool
   /** The provider table as it is now. */
@@ -68,11 +70,11 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   opening.defer(() => upstream.close())
   const ledger = opening.use(await openLedger(store, instance, clock, log))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
-  const handle = createProxy({
+  const proxy = createProxy({
     table: () => table, keys, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, open: settings.maxOpen },
   })
   const opened = opening.move()
-  return { handle, keys, credentials: pool, table: () => table, master, refreshCredentials, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { ...proxy, keys, credentials: pool, table: () => table, master, refreshCredentials, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 type Given = Pick<NonNullable<Parameters<typeof createProviderTable>[0]>, 'overrides' | 'custom'>

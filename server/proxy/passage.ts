@@ -11,7 +11,7 @@ import type { Match } from './providers/endpoint.ts'
 import type { Upstream as Named } from './providers/provider.ts'
 import type { RefusalCode } from './refusal.ts'
 import type { Passing, Relayed } from './relay.ts'
-import type { Trip } from './trip.ts'
+import type { Passed, Trip } from './trip.ts'
 import type { Route } from './ways.ts'
 
 export interface PassageParts {
@@ -83,6 +83,11 @@ export class Passage implements Passing {
     const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
     settle(this.#parts, this.#trip, { match, created_at, credential, relayed, firstByte: this.#firstByte, error, usage: metered?.usage ?? UNKNOWN })
     return error
+  }
+
+  /** What is said of it where requests are logged. */
+  passed({ bytesIn, bytesOut, outcome }: Relayed, metered: Metered | null): Passed {
+    return { bytesIn, bytesOut, outcome, endpoint: this.#bound.match.pattern, firstByte: this.#firstByte, usage: metered?.usage ?? null }
   }
 
   #downstream(raw: RawHeaders): RawHeaders {

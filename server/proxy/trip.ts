@@ -5,6 +5,7 @@ import { valueOf } from '../http/fields.ts'
 import type { CachedKey } from '../keys/cache.ts'
 import type { Log } from '../log.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
+import type { Usage } from './meter.ts'
 import type { Provider } from './providers/provider.ts'
 import { refusal, type RefusalCode } from './refusal.ts'
 import type { Relayed } from './relay.ts'
@@ -16,6 +17,8 @@ export interface Trip {
   /** Monotonic milliseconds. */
   readonly started: number
   provider: Provider | null
+  /** Whose way of writing an error the caller reads. */
+  near: Provider | null
   key: CachedKey | null
   model: string | null
 }
@@ -61,7 +64,7 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   const { code, message, headers } = thrown instanceof Refused ? thrown : new Refused('internal_error', 'The proxy failed. Nothing more is known to the caller.')
   if (caller.gone) return logLine(parts, trip, 0, code)
   if (caller.answered) return caller.breakOff()
-  const answer = refusal(code, message, trip.provider)
+  const answer = refusal(code, message, trip.near)
   const all = [...answer.headers, ...headers, 'Date', new Date(parts.clock.now()).toUTCString(), 'X-Request-Id', trip.id]
   caller.head(answer.status, answer.reason, valueOf(caller.headers, 'origin') === undefined ? all : all.concat(corsHeaders(all)))
   caller.write(answer.body)
@@ -78,7 +81,14 @@ export function answerPreflight(parts: Parts, { caller, id }: Trip): void {
   caller.flush()
 }
 
-export function logLine({ log, clock }: Parts, trip: Trip, status: number, code: string | undefined, relayed?: Relayed): void {
+/** What is known besides of a request that the provider got. */
+export interface Passed extends Pick<Relayed, 'bytesIn' | 'bytesOut' | 'outcome'> {
+  endpoint: string
+  firstByte: number | null
+  usage: Usage | null
+}
+
+export function logLine({ log, clock }: Parts, trip: Trip, status: number, code: string | undefined, passed?: Passed): void {
   log.request({
     request_id: trip.id,
     method: trip.caller.method,
@@ -90,8 +100,15 @@ export function logLine({ log, clock }: Parts, trip: Trip, status: number, code:
     code,
     provider: trip.provider?.id,
     model: trip.model ?? undefined,
-    bytes_in: relayed?.bytesIn,
-    bytes_out: relayed?.bytesOut,
-    aborted: relayed?.outcome === 'aborted' ? true : undefined,
+    bytes_in: passed?.bytesIn,
+    bytes_out: passed?.bytesOut,
+    aborted: passed?.outcome === 'aborted' ? true : undefined,
+    endpoint: passed?.endpoint,
+    first_byte_ms: passed?.firstByte ?? undefined,
+    tokens_in: passed?.usage?.input,
+    tokens_out: passed?.usage?.output,
+    tokens_cached: passed?.usage?.cached,
+    tokens_reasoning: passed?.usage?.reasoning,
+    traceparent: valueOf(trip.caller.headers, 'traceparent'),
   })
 }
