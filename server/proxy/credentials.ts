@@ -59,7 +59,10 @@ export function createPool(mono: () => number): CredentialPool {
       return all
     },
     pick(upstream, context, pinned) {
-      const fitting = (byProvider.get(upstream.provider.id) ?? []).filter((one) => fits(one, upstream))
+      const mine = byProvider.get(upstream.provider.id) ?? []
+      // The usual case, at no cost.
+      if (pinned === null && mine.length === 1 && mine[0]!.weight > 0 && fits(mine[0]!, upstream)) return mine[0]!
+      const fitting = mine.filter((one) => fits(one, upstream))
       if (pinned !== null) return fitting.find(({ id }) => id === pinned) ?? null
       const usable = fitting.filter(({ weight }) => weight > 0)
       if (usable.length <= 1) return usable[0] ?? null
@@ -79,7 +82,8 @@ export function createPool(mono: () => number): CredentialPool {
 
 /** A credential goes to the very host that it is for, and nowhere else. */
 function fits(credential: Credential, upstream: Upstream): boolean {
-  return Object.entries(upstream.instance).every(([name, value]) => credential.values[name]?.toLowerCase() === value.toLowerCase())
+  for (const name in upstream.instance) if (credential.values[name]?.toLowerCase() !== upstream.instance[name]!.toLowerCase()) return false
+  return true
 }
 
 /**

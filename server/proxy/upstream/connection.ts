@@ -11,6 +11,8 @@ export type ConnectionUser = ResponseSink & {
   onDrain(): void
   /** The connection is gone before the response was complete. */
   onBroken(error: Error): void
+  /** Ends what has taken too long. @param now monotonic milliseconds */
+  check(now: number): void
 }
 
 /**
@@ -66,6 +68,10 @@ export class Connection implements ResponseSink {
   release(): void {
     this.#user = null
     this.reused = true
+  }
+
+  check(now: number): void {
+    this.#user?.check(now)
   }
 
   /** Ends the connection; its user hears nothing more. */
