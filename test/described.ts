@@ -3,12 +3,15 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 
 interface Described {
-  paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, unknown> }> }>>
+  paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, unknown>; headers?: Record<string, unknown> }> }>>
 }
 
 const documents = new Map<string, Promise<Described>>()
 
-/** Checks method, path, status and content type against the server's description. Addresses that are not described must be 404 or 405. */
+/** TABLE of headers that are described wherever they are sent. */
+const HEADERS = ['x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after', 'location', 'www-authenticate']
+
+/** Checks method, path, status, headers and content type against the server's description. Addresses that are not described must be 404 or 405. */
 export async function checkDescribed(
   url: string,
   method: string,
@@ -30,6 +33,8 @@ export async function checkDescribed(
   }
   const described = operation.responses[String(answer.status)]
   assert.ok(described, `${method} ${path} answered ${answer.status}, which is not described`)
+  const known = new Set(Object.keys(described.headers ?? {}).map((name) => name.toLowerCase()))
+  for (const name of HEADERS) assert.ok(answer.headers[name] === undefined || known.has(name), `${method} ${path} answered ${answer.status} with ${name}, which is not described`)
   const type = answer.headers['content-type']?.split(';')[0]
   if (type !== undefined) assert.ok(described.content?.[type], `${method} ${path} answered ${answer.status} with ${type}, which is not described`)
 }

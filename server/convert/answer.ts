@@ -29,7 +29,8 @@ const PageSchema = z.object({
   assets: z.array(z.object({ path: z.string(), kind: z.string(), in_archive: z.boolean() })),
 })
 
-const DocumentSchema = z
+/** The document with `format=json`. */
+export const DocumentSchema = z
   .object({
     object: z.literal('document'),
     title: z.string(),
