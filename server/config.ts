@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util'
 import { SetupError } from './errors.ts'
 import { readProvidersFile } from './providers-file.ts'
 import type { ProviderEntry } from './providers-file.ts'
-import { bytes, choice, duration, integer, json, key256, setting, text, url } from './setting.ts'
+import { bytes, choice, duration, flag, integer, json, key256, setting, share, text, url } from './setting.ts'
 import type { Kind, Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
@@ -53,6 +53,7 @@ const areas = {
     host: setting('HOST', text, 'localhost', 'The address to listen on. Beyond localhost, put a reverse proxy with TLS in front.'),
     role: setting('TOLLMARK_ROLE', choice('all', 'web', 'worker'), 'all', 'What this process does: answer requests (web), run jobs (worker), or both.'),
     logLevel: setting('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent'), 'info', 'The least important kind of line that is logged.'),
+    trustProxy: setting('TOLLMARK_TRUST_PROXY', flag, 'false', 'Whether a reverse proxy stands in front, so that X-Forwarded-Proto, -Host and -For tell the truth.'),
     headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', duration, '15s', 'How long a caller may take to send the head of a request.'),
     shutdownTimeout: setting('TOLLMARK_SHUTDOWN_TIMEOUT', duration, '20s', 'How long requests under way may take to end after SIGTERM.'),
   },
@@ -105,6 +106,15 @@ const areas = {
     providers: setting('TOLLMARK_PROVIDERS', text, null, 'A JSON file of providers that are added or changed.'),
     azureResource: setting('AZURE_RESOURCE_NAME', text, null, 'The Azure resource that AZURE_API_KEY belongs to.'),
     bedrockRegion: setting('AWS_REGION', text, null, 'The AWS region that AWS_BEARER_TOKEN_BEDROCK is for.'),
+  },
+  watch: {
+    metricsToken: setting('TOLLMARK_METRICS_TOKEN', text, null, 'What a scraper of /metrics must send as its bearer token; unset, everybody who reaches the server may read them.', {
+      secret: true,
+    }),
+    otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', url('http:', 'https:'), null, 'Where OpenTelemetry traces are sent (OTLP over HTTP); unset, none are made.'),
+    otlpHeaders: setting('OTEL_EXPORTER_OTLP_HEADERS', text, null, 'Headers for that address: name=value,…', { secret: true }),
+    serviceName: setting('OTEL_SERVICE_NAME', text, 'tollmark', 'The name of this service in traces.'),
+    traceRatio: setting('OTEL_TRACES_SAMPLER_ARG', share, '1', 'The share of traces that are kept, 0 to 1, where the caller has not decided.'),
   },
   credentials: mapValues(PROVIDER_CREDENTIALS, (name) => setting(name, text, null, 'What the proxy presents to this provider.', { secret: true })),
   upstreams: mapValues(PROVIDER_CREDENTIALS, (_, id) =>

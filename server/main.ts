@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readPlans } from './accounts/plans.ts'
+import { setUpBySettings, setupRequired, setupToken } from './accounts/setup.ts'
 import { app, workerApp } from './app.ts'
 import { environment, readConfig, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
@@ -15,7 +16,7 @@ import { watchJobs } from './convert/watch.ts'
 import { openWorker } from './convert/worker.ts'
 import type { Health } from './health.ts'
 import { listen } from './listen.ts'
-import type { RawHandler } from './listen.ts'
+import type { Doors } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
 import { openLog } from './log.ts'
 import type { Log } from './log.ts'
@@ -30,9 +31,13 @@ import { openStore } from './store/open.ts'
 import type { Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
 import type { Scratch } from './store/scratch.ts'
+import type { Metrics } from './watch/metrics.ts'
+import { openWatching } from './watch/open.ts'
 
 export interface Running extends AsyncDisposable {
   readonly url: string
+  /** Where the first account gets its e-mail and password; null where it has them. */
+  readonly setupLink: string | null
   readonly port: number
   readonly store: Store
   /** The keys that the proxy knows; whoever changes one calls `refresh`. A process that only works has none. */
@@ -40,8 +45,6 @@ export interface Running extends AsyncDisposable {
 }
 
 export interface ServeOptions {
-  /** Takes `/proxy` on the raw request. */
-  proxy?: RawHandler
   /** Milliseconds since 1970; the machine's clock unless a test has another. */
   clock?: () => number
 }
@@ -57,6 +60,9 @@ interface Common {
   readonly blobs: BlobStore
   readonly changes: JobChanges
   readonly health: Health
+  readonly metrics: Metrics
+  readonly metricsToken: string | null
+  readonly trustProxy: boolean
 }
 
 /**
@@ -65,11 +71,12 @@ interface Common {
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function serve(config: Config, log: Log, { proxy, clock = Date.now }: ServeOptions = {}): Promise<Running> {
+export async function serve(config: Config, logged: Log, { clock = Date.now }: ServeOptions = {}): Promise<Running> {
   await using starting = new AsyncDisposableStack()
   const { server, storage } = config
   let stopping = false
 
+  const { log, metrics } = await openWatching(config, logged, clock, starting)
   const fatal = (error: Error): void => {
     log.error('the store has failed; the process ends', error)
     process.exit(1)
@@ -87,10 +94,13 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
   starting.use(regularly(SWEEP_EVERY, sweep, (error) => log.error('what has expired cannot be deleted', error)))
   const changes = jobChanges(store)
   const health = { troubles: async () => (stopping ? ['the server is shutting down'] : troublesOf(store, instance, blobs)) }
-  const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health }
+  metrics.add({ ready: { help: '1 while the process does its work.', read: () => Number(!stopping && !instance.failing()) } })
+  await setUpBySettings(store, config.accounts, clock())
+  const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy }
+  const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
 
-  const { handler, keys, stop } = server.role === 'worker' ? { handler: workerApp(common) } : await openWeb(common, proxy, starting)
-  const listening = await listen(handler, server.host, server.port, server.headersTimeout)
+  const { doors, keys, setup, stop } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
+  const listening = await listen(doors, { ...server, log, clock })
   starting.defer(() => {
     stopping = true
     stop?.()
@@ -100,22 +110,42 @@ export async function serve(config: Config, log: Log, { proxy, clock = Date.now 
     const converters = starting.use(openConverters(convertersOf(config)))
     starting.use(openWorker({ ...common, converters, retention: config.conversion.retention }))
   }
+  const setupLink = setup !== undefined && (await setupRequired(store)) ? `${listening.url}/setup?token=${setup}` : null
   const running = starting.move()
-  return { url: listening.url, port: listening.port, store, keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return { url: listening.url, setupLink, port: listening.port, store, keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
 /** How often what has expired is deleted, and what a killed process left behind. */
 const SWEEP_EVERY = 60_000
 
-/** The parts that answer requests. `stop` ends the streams that would not end by themselves. */
-async function openWeb(common: Common, proxy: RawHandler | undefined, starting: AsyncDisposableStack): Promise<{ handler: RawHandler; keys: KeyCache; stop: () => void }> {
-  const { config, log, clock, store, instance, changes } = common
+interface Web {
+  doors: Doors
+  keys: KeyCache
+  /** What the link to the first account must hold. */
+  setup: string
+  /** Ends the streams that would not end by themselves. */
+  stop: () => void
+}
+
+/** The parts that answer requests. */
+async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<Web> {
+  const { config, log, clock, store, instance, changes, metrics } = common
   const { storage, conversion, accounts } = config
-  const proxied = starting.use(await openProxy(config, store, masterKey(storage.masterKey, storage.data), instance.id, systemClock(clock), log))
+  const master = masterKey(storage.masterKey, storage.data)
+  const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
   const converters = starting.use(openConverters(convertersOf(config)))
   const watch = starting.use(watchJobs(store, changes))
-  const handler = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, proxy: proxy ?? proxied.handle })
-  return { handler, keys: proxied.keys, stop: () => watch[Symbol.dispose]() }
+  const { keys, credentials } = proxied
+  metrics.add({
+    proxy_open_requests: { help: 'Proxied requests under way.', read: proxied.open },
+    keys_stale: { help: '1 while changes of proxy keys cannot be read.', read: () => Number(!keys.fresh) },
+    credentials_resting: { help: 'Provider credentials that rest after a failure.', read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length },
+    conversions_running: { help: 'Steps of conversions that run.', read: () => converters.load().running },
+    conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
+  })
+  const setup = setupToken(master)
+  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle })
+  return { doors, keys, setup, stop: () => watch[Symbol.dispose]() }
 }
 
 function convertersOf({ conversion }: Config): ConverterLimits {
@@ -150,6 +180,7 @@ export async function main(over: Readonly<Record<string, string>> = {}): Promise
   log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host)) log.warn('the server can be reached from other machines; put a reverse proxy with TLS in front of it')
   process.stderr.write(`Tollmark is at ${running.url}\n`)
+  if (running.setupLink !== null) process.stderr.write(`Open this once to make the first account:\n${running.setupLink}\n`)
   const signal = await firstSignal()
   log.info('shutting down', { signal })
 }

@@ -127,6 +127,10 @@ export interface Process {
   /** Ends with the exit code, or null where a signal ended it. */
   readonly exited: Promise<number | null>
   kill(signal: NodeJS.Signals): void
+  /** What it has written to standard error so far. */
+  said(): string
+  /** The link of the first run, once it is printed. */
+  link(): Promise<string>
 }
 
 /** Starts a server in a process of its own. */
@@ -138,15 +142,20 @@ export async function spawnServer(t: TestContext, env: Record<string, string>, .
     await exited
   })
   let said = ''
-  for await (const piece of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    said += piece
-    const url = /http:\/\/\S+/.exec(said)?.[0]
-    if (url !== undefined) return { url, exited, kill: (signal) => void child.kill(signal) }
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (said += piece))
+  const find = async (what: RegExp): Promise<string> => {
+    for (;;) {
+      const found = what.exec(said)?.[0]
+      if (found !== undefined) return found
+      const ended = await Promise.race([once(child.stderr, 'data').then(() => false), exited.then(() => true)])
+      if (ended) throw new Error(`the server ended: ${said}`)
+    }
   }
-  throw new Error(`the server did not start: ${said}`)
+  const url = await find(/http:\/\/\S+(?=\n)/)
+  return { url, exited, kill: (signal) => void child.kill(signal), said: () => said, link: () => find(/http:\/\/\S+\/setup\S+(?=\n)/) }
 }
 
-const NODE_ARGS = ['--conditions=source', '--disable-warning=ExperimentalWarning']
+const NODE_ARGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning']
 const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
 
 /** Runs one command of the command line to its end. */

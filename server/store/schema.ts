@@ -31,6 +31,47 @@ export interface TokenRow {
   last_used_at: number | null
 }
 
+/** The password of an account, for the dashboard: argon2id in the form of PHC. Apart from the account, so that nobody reads it by the way. */
+export interface PasswordRow {
+  account_id: string
+  hash: string
+}
+
+/** A browser that is signed in. The cookie itself is not stored, only its SHA-256. */
+export interface SessionRow {
+  /** The public part of the cookie, by which it is looked up. */
+  public_id: string
+  hash: string
+  account_id: string
+  created_at: number
+  expires_at: number
+}
+
+/** Failed sign-ins with one e-mail or from one address, and those under way. */
+export interface AttemptRow {
+  /** `email:…` or `address:…`. */
+  subject: string
+  failures: number
+  /** No further attempt before this moment. */
+  blocked_until: number
+  /** When all is forgotten. */
+  expires_at: number
+}
+
+/** A link that makes an account, once. Only the SHA-256 of its token is stored. */
+export interface InvitationRow {
+  id: string
+  public_id: string
+  hash: string
+  /** Whom it was meant for; null where nobody said. */
+  email: string | null
+  plan: string
+  created_at: number
+  expires_at: number
+  /** The account that was made with it. */
+  account_id: string | null
+}
+
 /** A running process that works on this store. What it holds for its requests goes when its row goes. */
 export interface InstanceRow {
   id: string
@@ -238,6 +279,10 @@ export interface Database {
   credentials: CredentialRow
   objects: ObjectRow
   accounts: AccountRow
+  passwords: PasswordRow
+  sessions: SessionRow
+  attempts: AttemptRow
+  invitations: InvitationRow
   tokens: TokenRow
   instances: InstanceRow
   quota_days: QuotaDayRow
