@@ -29,8 +29,7 @@ const PageSchema = z.object({
   assets: z.array(z.object({ path: z.string(), kind: z.string(), in_archive: z.boolean() })),
 })
 
-/** The document with `format=json`. */
-export const DocumentSchema = z
+const DocumentSchema = z
   .object({
     object: z.literal('document'),
     title: z.string(),

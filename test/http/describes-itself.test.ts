@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { statSync, mkdirSync, chmodSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { DocumentSchema } from '../../server/convert/answer.ts'
-import { call, convert, startServer } from '../harness.ts'
-import { pagesOf, upload } from '../jobs.ts'
+import { call, startServer } from '../harness.ts'
 import { temporaryFolder } from '../temporary.ts'
 
 interface Described {
@@ -23,16 +21,6 @@ test('the description names the file as required, every header, and the shape of
   assert.deepEqual(Object.keys(responses['429']!.headers), [...always, 'Retry-After'])
   assert.deepEqual(Object.keys(responses['401']!.headers), [...always, 'WWW-Authenticate'])
   assert.deepEqual(components.schemas['Document']?.required, ['object', 'title', 'markdown', 'pages', 'warnings'])
-})
-
-test('a document has the fields that are described, and no others', async (t) => {
-  const server = await startServer(t)
-  const token = await server.token()
-  for (const include_metadata of ['true', 'false']) {
-    const fields = [{ name: 'format', content: 'json' }, { name: 'include_metadata', content: include_metadata }]
-    const document = (await convert(server.url, token, upload(pagesOf(3), ...fields))).json()
-    assert.deepEqual(DocumentSchema.parse(document), document)
-  }
 })
 
 test('how a process is, is never kept by anything between', async (t) => {
