@@ -28,6 +28,8 @@ import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
 import { invitationRoutes } from './manage/invitations.ts'
 import { keyRoutes } from './manage/keys.ts'
+import { overviewRoutes } from './manage/overview.ts'
+import { providerRoutes } from './manage/providers.ts'
 import { requestRoutes } from './manage/requests.ts'
 import { sessionRoutes } from './manage/session.ts'
 import { tokenRoutes } from './manage/tokens.ts'
@@ -55,7 +57,7 @@ export interface AppParts extends SurfaceParts, ConvertParts {
   /** What the link to the first account must hold. */
   setupToken: string
   /** What the management routes change of the proxy. */
-  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
+  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint' | 'probe'>
   /** Takes `/proxy` before anything else looks at it. */
   proxy: (caller: Caller) => void
   /** Takes what belongs to the dashboard. */
@@ -85,6 +87,8 @@ export function app(parts: AppParts): Doors {
   api.route('/', usageRoutes(store, clock))
   api.route('/', requestRoutes(store, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
+  api.route('/', providerRoutes(store, proxied, clock))
+  api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeApi(api)
   const rest = withDashboard(dashboard, listener(api, parts))
   // On a connection that began with something else requests for the proxy come by this way.
