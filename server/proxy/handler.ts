@@ -95,6 +95,8 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
   const { target, table, named } = route
   trip.near = route.near
   if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
+  // Other upgrades are offers, which a server may pass over.
+  if (/^websocket$/i.test(req.headers.upgrade ?? '')) throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.', ['Connection', 'close'])
   if (!target.ok) throw new Refused('invalid_upstream_url', target.message)
   const { hostname, pathAndQuery } = target.upstream
   trip.provider = named?.provider ?? null
@@ -263,6 +265,8 @@ async function stream(parts: ProxyParts, trip: Trip, { named, table, match, path
     trailers: (raw) => responseHeaders(raw, { upstream: named, table, pathAndQuery }),
   })
   if (observer !== null) trip.model = observer.model
+  // The provider may have answered before it had read everything: so has the caller then got to read the answer.
+  if (relayed.outcome === 'complete') linger(req, res)
 
   // 9. The ledger.
   const metered = meter === null ? null : await (meter as Meter).end()
