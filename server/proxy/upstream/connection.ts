@@ -45,6 +45,7 @@ export class Connection implements ResponseSink {
         this.#user?.onReady()
       },
       (chunk) => this.#read(chunk),
+      (error) => (this.#error = error),
     )
     this.socket.on('drain', () => this.#user?.onDrain())
     this.socket.on('end', () => this.#ended())
@@ -127,7 +128,7 @@ export class Connection implements ResponseSink {
       if (!this.socket.destroyed) this.destroy()
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      this.fail(error)
+      this.fail(this.#error ?? error)
     }
   }
 
