@@ -29,8 +29,10 @@ export function Shell({ account, children }: { account: Account; children: React
         </div>
       </Drawer>
       <div className={css.side}>
-        <Brand />
-        <Navigation account={account} location={location} label="Pages" />
+        <header className={css.sideInner}>
+          <Brand />
+          <Navigation account={account} location={location} label="Pages" />
+        </header>
       </div>
       <main id="main" className={css.main} tabIndex={-1}>
         {children}
