@@ -24,6 +24,8 @@ import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
 import { invitationRoutes } from './manage/invitations.ts'
 import { keyRoutes } from './manage/keys.ts'
+import { overviewRoutes } from './manage/overview.ts'
+import { providerRoutes } from './manage/providers.ts'
 import { requestRoutes } from './manage/requests.ts'
 import { sessionRoutes } from './manage/session.ts'
 import { tokenRoutes } from './manage/tokens.ts'
@@ -46,7 +48,7 @@ export interface AppParts extends ConvertParts {
   /** What a scraper of /metrics must send; null lets everybody. */
   metricsToken: string | null
   /** What the management routes change of the proxy. */
-  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
+  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint' | 'probe'>
   /** Takes what belongs to the dashboard. */
   dashboard: Dashboard
   /** Takes `/proxy` on the raw request, before anything else looks at it. */
@@ -92,6 +94,8 @@ export function app(parts: AppParts): RawHandler {
   api.route('/', usageRoutes(store, clock))
   api.route('/', requestRoutes(store, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
+  api.route('/', providerRoutes(store, proxied, clock))
+  api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeApi(api)
 
   api.notFound((c) => {

@@ -36,7 +36,7 @@ const AREAS: Area[] = [
   { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg'] },
   ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto', 'util'] })),
   // A key is shown with what it has used.
-  { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], node: [] },
+  { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['kysely'], node: [] },
   { path: 'server/api.ts', from: [...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
   {
     path: 'server/convert/',

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
+import { openRefusals } from './refusals.ts'
 import { abandon, newest, recent, reserve, settle } from './rows.ts'
 import type { ForeignAdmission, Reservation, ReserveResult, Settlement } from './rows.ts'
 import { Window, WINDOW_MS } from './window.ts'
@@ -56,6 +57,7 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   let settleTimer: NodeJS.Timeout | null = null
   let merged = 0
   let closed = false
+  const refusals = openRefusals(store, () => clock.now(), complain)
   let seen = await store.run(newest, null)
   await writeOff()
   const timers = [setInterval(() => void writeOff().catch(complain), ABANDON_MS).unref(), setInterval(tidy, TIDY_MS).unref()]
@@ -93,7 +95,10 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
     if (verdict.pass) take(asked, lane, now)
     else if (verdict.wait === null) lane.waiting.push(asked)
     else if (verdict.wait <= HOLD_MS) setTimeout(() => ask(asked), verdict.wait)
-    else asked.resolve({ admitted: false, wait: Math.min(Math.floor(verdict.wait) + 1, LONGEST_WAIT_MS), reset: Math.ceil(lane.window.reset(now)) })
+    else {
+      refusals.note(asked.asking)
+      asked.resolve({ admitted: false, wait: Math.min(Math.floor(verdict.wait) + 1, LONGEST_WAIT_MS), reset: Math.ceil(lane.window.reset(now)) })
+    }
   }
 
   /** Puts a request that may pass into the next batch. */
@@ -204,6 +209,7 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
     for (const timer of timers) clearInterval(timer)
     flush()
     flushSettlements()
+    void refusals.flush()
     closed = true
     // The writer works in order: when this is through, so is everything before it.
     await store.run(newest, null).catch(() => {})

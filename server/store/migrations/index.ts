@@ -8,6 +8,7 @@ import { keys } from './0010-keys.ts'
 import { ledger } from './0011-ledger.ts'
 import { credentials } from './0012-credentials.ts'
 import { sessions } from './0030-sessions.ts'
+import { providers } from './0031-providers.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -16,4 +17,4 @@ export interface Migration {
   readonly up: (schema: SchemaModule) => Query<unknown>[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, sessions]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, sessions, providers]
