@@ -8,6 +8,20 @@ const INFO = {
   info: { title: 'Tollmark', version: '1', description: 'Notion exports to Markdown, and the management of accounts, tokens and keys.' },
 }
 
+/** TABLE of the answers' headers: on which addresses and statuses, and what they say. `always`: every such answer has it. */
+const HEADERS: readonly { name: string; at: RegExp; status: RegExp; description: string; always?: true }[] = [
+  { name: 'X-Request-Id', at: /^/, status: /^/, description: 'Id of this request, in the log and in problems.', always: true },
+  { name: 'RateLimit-Policy', at: /^\/api\//, status: /^/, description: 'Quota of the plan: `"free";q=10;w=86400` (IETF httpapi draft).', always: true },
+  { name: 'RateLimit', at: /^\/api\//, status: /^/, description: 'What is left of the quota, and seconds until it comes back: `"free";r=9;t=43200`.', always: true },
+  { name: 'Location', at: /^/, status: /^202$/, description: 'Address of the job.', always: true },
+  { name: 'Retry-After', at: /^\/api\//, status: /^(?:202|429|503)$/, description: 'Seconds after which it is worth trying, or asking, again.' },
+  { name: 'Retry-After', at: /\/jobs\/\{id\}$/, status: /^200$/, description: 'Seconds after which it is worth asking again, while the job is not finished.' },
+  { name: 'Retry-After', at: /\/result$/, status: /^409$/, description: 'Seconds after which it is worth asking again.' },
+  { name: 'WWW-Authenticate', at: /^/, status: /^401$/, description: 'Which authentication is wanted (RFC 6750).', always: true },
+  { name: 'WWW-Authenticate', at: /^\/api\//, status: /^403$/, description: 'Which scope is wanted (RFC 6750).' },
+  { name: 'Set-Cookie', at: /\/(?:setup|session|accept)$/, status: /^201$/, description: 'The session: HttpOnly, SameSite=Strict.', always: true },
+]
+
 /** Adds `GET /openapi.json`; call it when all routes are there. */
 export function describeApi(api: Api): void {
   const route = createRoute({
@@ -31,37 +45,17 @@ export function describeApi(api: Api): void {
   })
 }
 
-type Document = ReturnType<Api['getOpenAPI31Document']>
-type Headers = Record<string, { description: string; required?: boolean; schema: { type: 'string' | 'integer' } }>
-
-/** TABLE of response headers: which answers have them, by path and status. */
-const HEADERS: { of: (path: string, status: number, method: string) => boolean; headers: Headers }[] = [
-  { of: () => true, headers: { 'X-Request-Id': { description: 'The id of this request, which the log has too.', required: true, schema: { type: 'string' } } } },
-  {
-    of: (path) => path.startsWith('/api/'),
-    headers: {
-      'RateLimit-Policy': { description: 'The daily quota of conversions: `"plan";q=…;w=86400`.', required: true, schema: { type: 'string' } },
-      RateLimit: { description: 'What is left of it, and the seconds until it comes back: `"plan";r=…;t=…`.', required: true, schema: { type: 'string' } },
-    },
-  },
-  { of: (_, status) => status === 401, headers: { 'WWW-Authenticate': { description: 'RFC 6750.', required: true, schema: { type: 'string' } } } },
-  { of: (_, status) => status === 429 || status === 503, headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } } },
-  {
-    of: (path, status, method) => (status === 201 && /\/(?:setup|session|accept)$/.test(path)) || (method === 'delete' && path === '/api/v1/session' && status === 204),
-    headers: { 'Set-Cookie': { description: 'The session: HttpOnly, SameSite=Strict; empty at sign-out.', required: true, schema: { type: 'string' } } },
-  },
-]
-
-function withHeaders(document: Document): Document {
-  for (const [path, operations] of Object.entries(document.paths ?? {})) {
-    for (const [method, operation] of Object.entries(operations as Record<string, { responses?: Record<string, { headers?: object }> }>)) {
-      for (const [status, response] of Object.entries(operation.responses ?? {})) {
-        const fitting = HEADERS.filter((row) => row.of(path, Number(status), method)).map(({ headers }) => headers)
-        response.headers = Object.assign({}, response.headers, ...fitting) as object
+/** The description with the headers of every answer, which no route declares by itself. */
+function withHeaders<D extends { paths?: object }>(description: D): D {
+  for (const [path, operations] of Object.entries<Record<string, { responses?: Record<string, { headers?: object }> }>>({ ...description.paths })) {
+    for (const { responses = {} } of Object.values(operations)) {
+      for (const [status, response] of Object.entries(responses)) {
+        const mine = HEADERS.filter((header) => header.at.test(path) && header.status.test(status))
+        response.headers = Object.fromEntries(mine.map(({ name, description, always }) => [name, { description, schema: { type: 'string' }, ...(always && { required: true }) }]))
       }
     }
   }
-  return document
+  return description
 }
 
 /** The methods that an address answers to; none where nothing is there. */

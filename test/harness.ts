@@ -134,8 +134,8 @@ export interface Process {
 }
 
 /** Starts a server in a process of its own. */
-export async function spawnServer(t: TestContext, env: Record<string, string>): Promise<Process> {
-  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve'], { env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+export async function spawnServer(t: TestContext, env: Record<string, string>, ...args: string[]): Promise<Process> {
+  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve', ...args], { env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
     child.kill('SIGKILL')
@@ -155,7 +155,7 @@ export async function spawnServer(t: TestContext, env: Record<string, string>): 
   return { url, exited, kill: (signal) => void child.kill(signal), said: () => said, link: () => find(/http:\/\/\S+\/setup\S+(?=\n)/) }
 }
 
-const NODE_ARGS = ['--conditions=source', '--disable-warning=ExperimentalWarning']
+const NODE_ARGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning']
 const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
 
 /** Runs one command of the command line to its end. */
@@ -166,4 +166,11 @@ export async function tollmark(args: string[], env: Record<string, string> = {},
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, out, err }
+}
+
+/** A token for conversions, made by the command line on a store that no server need run on. */
+export async function getToken(env: Record<string, string>): Promise<string> {
+  const { code, out, err } = await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)
+  if (code !== 0) throw new Error(`no token could be made: ${err}`)
+  return (JSON.parse(out) as { secret: string }).secret
 }

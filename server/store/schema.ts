@@ -100,9 +100,46 @@ export interface ReservationRow {
 export interface BlobRow {
   id: string
   expires_at: number
+  /** Who is storing it, until another row names it; null from then on. */
+  instance_id: string | null
 }
 
-/** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` is. */
+/** A conversion in the background. */
+export interface JobRow {
+  id: string
+  account_id: string
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'expired'
+  format: 'markdown' | 'json'
+  include_metadata: number
+  file_name: string
+  /** Bytes. */
+  file_size: number
+  /** The archive, while it is needed. */
+  upload_blob: string | null
+  /** The document, while it is kept. */
+  result_blob: string | null
+  pages_done: number
+  pages_total: number | null
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  /** When the result is no longer kept. */
+  expires_at: number | null
+  error_code: string | null
+  error_detail: string | null
+  /** From when on it may be claimed, while nobody holds it. */
+  claimable_at: number
+  /** Who holds it; becomes null with the instance. */
+  instance_id: string | null
+  /** Different each time that it is claimed: who does not name it has lost the job. */
+  claim: string | null
+  /** How often it was claimed and not handed back in order. */
+  claims: number
+  /** How often its conversion has failed for no reason of its own. */
+  failures: number
+}
+
+/** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` (a document) or `job_id` is. */
 export interface IdempotencyRow {
   account_id: string
   key: string
@@ -111,6 +148,7 @@ export interface IdempotencyRow {
   instance_id: string | null
   content_type: string | null
   blob_id: string | null
+  job_id: string | null
   expires_at: number
 }
 
@@ -274,5 +312,6 @@ export interface Database {
   quota_days: QuotaDayRow
   reservations: ReservationRow
   blobs: BlobRow
+  jobs: JobRow
   idempotency: IdempotencyRow
 }
