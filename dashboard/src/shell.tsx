@@ -29,10 +29,11 @@ export function Shell({ account, children }: { account: Account; children: React
         </div>
       </Drawer>
       <div className={css.side}>
-        <header className={css.sideInner}>
+        {/* One banner at a time: on a small screen the other one stands above the page. */}
+        <section className={css.sideInner} aria-label="Tollmark">
           <Brand />
           <Navigation account={account} location={location} label="Pages" />
-        </header>
+        </section>
       </div>
       <main id="main" className={css.main} tabIndex={-1}>
         {children}

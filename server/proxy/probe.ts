@@ -69,10 +69,11 @@ export async function probe({ table, ways, upstream, credentials }: ProbeParts, 
         method: bytes === null ? 'GET' : 'POST',
         path,
         headers: withCredential(bytes === null ? headers : [...headers, 'Content-Length', String(bytes.length)], provider.auth, credential.secret),
-        body: bytes === null ? null : { length: bytes.length, held: [bytes], heldTrailers: [], rest: null, watch: null, trailers: () => [] },
+        body: bytes === null ? null : { length: bytes.length, held: bytes, heldTrailers: [], rest: null, watch: null, trailers: () => [] },
       },
       {
         onInterim: () => {},
+        onPause: () => {},
         // What the head says is all there is to know; the rest may be long.
         onHead(status) {
           credentials.note(credential, status, null)
