@@ -82,17 +82,17 @@ interface Picture {
 /** TABLE of pictures of whoever is signed in. */
 function pictures(firstKey: string): readonly Picture[] {
   return [
-    { name: 'overview', path: '/?period=30d&split=key' },
+    { name: 'overview', path: '/?period=month&split=key' },
     { name: 'keys', path: '/keys' },
     { name: 'key-form', path: '/keys?new=1' },
-    { name: 'key', path: `/keys/${firstKey}?period=30d` },
+    { name: 'key', path: `/keys/${firstKey}?period=month` },
     { name: 'providers', path: '/providers' },
     { name: 'requests', path: '/requests' },
     {
       name: 'request',
       path: '/requests',
       before: async (page) => {
-        await page.getByRole('button', { name: /^Details of/ }).first().click()
+        await page.getByRole('button', { name: /details of/ }).first().click()
         await page.getByText('Waiting for the first byte').waitFor()
       },
     },

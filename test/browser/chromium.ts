@@ -7,6 +7,11 @@ import chromium from '@sparticuz/chromium'
 import { chromium as playwright } from 'playwright-core'
 import type { Browser } from 'playwright-core'
 
+/** What that build is started with by default and a person's browser is not: it would let a page do what no browser lets it, or take the browser along when a page crashes. */
+const NOT_TAKEN = new Set([
+  '--disable-web-security', '--allow-running-insecure-content', '--disable-site-isolation-trials', '--disable-features=AudioServiceOutOfProcess,IsolateOrigins,site-per-process',
+  '--single-process', '--no-zygote',
+])
 const LOCK = join(tmpdir(), 'tollmark-chromium.lock')
 /** Unpacking takes seconds; a lock older than this is left over from a process that was killed. */
 const STALE_MS = 60_000
@@ -14,8 +19,7 @@ const STALE_MS = 60_000
 /** Starts a browser of its own; whoever starts it closes it. The first start on a machine unpacks it into the folder for temporary files. */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = await unpacked()
-  // `--single-process` is for machines with little memory: a page that crashes takes the browser along.
-  const args = chromium.args.filter((arg) => arg !== '--single-process' && arg !== '--no-zygote')
+  const args = chromium.args.filter((arg) => !NOT_TAKEN.has(arg))
   return playwright.launch({ executablePath, headless: true, args: [...args, '--no-sandbox'] })
 }
 

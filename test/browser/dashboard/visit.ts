@@ -53,8 +53,15 @@ export async function visit(t: TestContext, site: Site, cookie: string | null = 
   return { context, page, complaints }
 }
 
-/** What a person with a screen reader, a keyboard or weak eyes would stumble over. */
+/** What a person with a screen reader, a keyboard or weak eyes would stumble over, in both themes: of the dark one only its colours differ. */
 export async function faultsOf(page: Page, what: string): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  return violations.map(({ id, nodes }) => `${what}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
+  const faults: string[] = []
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    // The page has no frames, which is all that the newer mode is for.
+    const axe = new AxeBuilder({ page }).setLegacyMode()
+    const { violations } = await (colorScheme === 'dark' ? axe.withRules(['color-contrast', 'link-in-text-block']) : axe).analyze()
+    faults.push(...violations.map(({ id, nodes }) => `${what}, ${colorScheme}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`))
+  }
+  return faults
 }
