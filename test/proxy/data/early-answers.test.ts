@@ -44,10 +44,10 @@ async function upload(port: number, secret: string, length: string | null): Prom
     port, host: '127.0.0.1', method: 'POST', agent: false, path: `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/files`)}`,
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'multipart/form-data; boundary=x', ...framing },
   })
-  let stopped = false
+  const answering = new AbortController()
   const send = () => {
-    while (!stopped && request.write(PIECE));
-    if (!stopped) request.once('drain', send)
+    while (!answering.signal.aborted && request.write(PIECE));
+    if (!answering.signal.aborted) request.once('drain', send)
   }
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
@@ -56,7 +56,7 @@ async function upload(port: number, secret: string, length: string | null): Prom
   send()
   const response = await answered
   // As curl and browsers do: what the answer is about need not go up any more.
-  stopped = true
+  answering.abort()
   const got = await readAnswer(response)
   request.destroy()
   return got
