@@ -146,7 +146,7 @@ export async function spawnServer(t: TestContext, env: Record<string, string>): 
   throw new Error(`the server did not start: ${said}`)
 }
 
-const NODE_ARGS = ['--conditions=source', '--disable-warning=ExperimentalWarning']
+const NODE_ARGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning']
 const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
 
 /** Runs one command of the command line to its end. */
