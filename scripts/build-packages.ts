@@ -1,5 +1,5 @@
 // Compiles what is published, each package into a folder that `npm publish` takes as it is: `npm run build:packages -- [FOLDER]`.
-// Within the repository nothing is compiled: the `source` condition leads to the sources, and it is not published.
+// Within the repository nothing is compiled: the `tollmark` condition leads to the sources, and it is not published.
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -62,9 +62,12 @@ async function compile(project: string): Promise<void> {
   }
 }
 
-/** A package.json without the `source` conditions of its exports. */
+/** The conditions of `exports` that lead to what is not published. */
+const INSIDE = new Set(['tollmark', 'source'])
+
+/** A package.json without them. */
 function published(path: string): unknown {
-  return JSON.parse(readFileSync(path, 'utf8'), (name, value: unknown) => (name === 'source' ? undefined : value))
+  return JSON.parse(readFileSync(path, 'utf8'), (name, value: unknown) => (INSIDE.has(name) ? undefined : value))
 }
 
 if (import.meta.main) {
