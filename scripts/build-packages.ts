@@ -41,7 +41,7 @@ export async function buildPackages(into: string, packages: readonly Published[]
     const compilerOptions = {
       noEmit: false, declaration: true, rewriteRelativeImportExtensions: true, rootDir: join(root, folder, 'src'), outDir: join(target, 'dist'),
       // The packages that were built before this one, as their users see them.
-      customConditions: [], paths: built,
+      customConditions: [], paths: built, typeRoots: [join(root, 'node_modules', '@types')],
     }
     writeFileSync(project, JSON.stringify({ extends: join(root, settings), compilerOptions, include: [join(root, folder, 'src')] }))
     await compile(project)

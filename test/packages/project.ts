@@ -1,6 +1,7 @@
 // A project as a user of the client packages has one: their built files as npm would install them, beside the AI SDK of one major version.
 // The project lies in the repository's ignored `dist/`, so that bundlers find everything else where npm has put it for the repository.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -25,10 +26,24 @@ export function folderInDist(t: TestContext): string {
   return folder
 }
 
+let built: Promise<string> | undefined
+
+/** The client packages, built once a process, in a folder that serves as a `node_modules`. */
+export function builtPackages(): Promise<string> {
+  return (built ??= build())
+}
+
+async function build(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollmark-packages-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  await buildPackages(folder, CLIENT_PACKAGES)
+  return folder
+}
+
 /** Makes a project; gives its folder. */
 export async function makeProject(t: TestContext, major: Major): Promise<string> {
   const folder = folderInDist(t)
-  await buildPackages(join(folder, 'node_modules'), CLIENT_PACKAGES)
+  cpSync(await builtPackages(), join(folder, 'node_modules'), { recursive: true })
   link(folder, major)
   return folder
 }

@@ -19,7 +19,7 @@ export interface ProxyGenaiConfig {
 export function createProxyGenai(config: ProxyGenaiConfig = {}): ProxyGenai {
   const fetch = createManagedFetch({ apiKey: config.apiKey, proxyUrl: config.proxyUrl })
   const provider = createGoogleGenerativeAI({ apiKey: PROXY_MANAGED, fetch })
-  provider.video = downloading(provider.video, fetch)
-  provider.videoModel = downloading(provider.videoModel, fetch)
+  // The oldest releases that the peer range allows make no videos.
+  for (const name of ['video', 'videoModel'] as const) if (name in provider) provider[name] = downloading(provider[name], fetch)
   return provider
 }
