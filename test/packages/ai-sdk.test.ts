@@ -122,11 +122,42 @@ const METHODS: { name: string; majors?: Major[]; use: (rig: Rig) => Promise<void
   { name: 'embeddings with Vertex express', use: (rig) => embeddings(rig, rig.vertex.embeddingModel('text-embedding-005')) },
   { name: 'images with Vertex express', use: (rig) => images(rig, rig.vertex.image('gemini-2.5-flash-image')) },
   { name: 'video with Vertex express', use: (rig) => videos(rig, rig.vertex.video('veo-3.1-generate-001'), 'vertex') },
+  { name: 'files that a tool\'s result names, with Vertex express', majors: [7], use: toolResultFiles },
   { name: 'speech with Vertex express', majors: [7], use: async ({ ai, vertex }) => {
     const { audio } = await ai.generateSpeech({ model: vertex.speech('gemini-2.5-flash-tts'), text: 'Hello', voice: 'Kore', maxRetries: 0 })
     assert.ok(audio.uint8Array.length >= MEDIA.length)
   } },
 ]
+
+/** An agent's tool has made a picture and names its address: the provider fetches that from where it is, and puts it into the request. */
+async function toolResultFiles({ ai, vertex, proxied }: Rig): Promise<void> {
+  const before = globalThis.fetch
+  const asked: string[] = []
+  globalThis.fetch = async (input, init) => {
+    if (!String(input).startsWith('https://pictures.test/')) return before(input, init)
+    asked.push(`${String(input)} ${JSON.stringify([...new Headers(init?.headers)])}`)
+    return new Response(PICTURE, { headers: { 'Content-Type': 'image/png' } })
+  }
+  try {
+    const file = { type: 'file', data: { type: 'url', url: new URL('https://pictures.test/a.png') }, mediaType: 'image/png' } as const
+    await ai.generateText({
+      model: vertex('gemini-3-pro-preview'),
+      maxRetries: 0,
+      messages: [
+        { role: 'user', content: 'Draw' },
+        { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 't1', toolName: 'draw', input: {} }] },
+        { role: 'tool', content: [{ type: 'tool-result', toolCallId: 't1', toolName: 'draw', output: { type: 'content', value: [file] } }] },
+      ],
+    })
+  } finally {
+    globalThis.fetch = before
+  }
+  assert.equal(asked.length, 1)
+  assert.doesNotMatch(asked[0]!, /tmk_|proxy-managed|authorization/i)
+  assert.ok(proxied.fake.requests[0]?.body.includes(PICTURE.toString('base64')))
+}
+
+const PICTURE = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), MEDIA.subarray(0, 30)])
 
 interface Vendor {
   name: string

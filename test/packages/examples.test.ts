@@ -13,7 +13,7 @@ import { rolldown } from 'rolldown'
 import { launchChromium } from '../browser/chromium.ts'
 import { headerOf } from '../providers/fake.ts'
 import { providers } from './answers.ts'
-import { MAJORS, makeProject, ROOT, type Major } from './project.ts'
+import { load, MAJORS, makeProject, ROOT, type Major } from './project.ts'
 import { startProxied, type Proxied } from './proxied.ts'
 
 const run = promisify(execFile)
@@ -95,16 +95,17 @@ for (const major of MAJORS) {
   })
 }
 
-test('examples/next: the bundler puts the key into the page', async (t) => {
+test('examples/next: the bundler puts the key into the page', { timeout: 300_000 }, async (t) => {
   const { folder, proxied, key, env } = await example(t, 'next', 7)
   const next = { cwd: folder, env: { ...env, NEXT_TELEMETRY_DISABLED: '1' } }
   await run(process.execPath, [bin('next/dist/bin/next'), 'build'], next)
   const scripts = globSync('.next/static/**/*.js', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'))
   assert.ok(scripts.some((script) => script.includes(key)), 'no script that a browser gets has the key')
   assert.ok(scripts.some((script) => script.includes(proxied.proxyUrl)))
-  // Without the two variables: what the page does cannot come from the server's environment.
+  // Without the page's two variables: what the page does cannot come from the server's environment.
   const { PATH, HOME } = env
-  const server = spawn(process.execPath, [bin('next/dist/bin/next'), 'start', '-p', '0', '-H', '127.0.0.1'], { cwd: folder, env: { PATH, HOME, NEXT_TELEMETRY_DISABLED: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const routed = await proxied.key()
+  const server = spawn(process.execPath, [bin('next/dist/bin/next'), 'start', '-p', '0', '-H', '127.0.0.1'], { cwd: folder, env: { PATH, HOME, AI_PROXY_KEY: routed, AI_PROXY_URL: proxied.proxyUrl, NEXT_TELEMETRY_DISABLED: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
   t.after(() => server.kill('SIGKILL'))
   let said = ''
   let url: string | undefined
@@ -116,6 +117,12 @@ test('examples/next: the bundler puts the key into the page', async (t) => {
   server.stdout.resume()
   assert.ok(url, said)
   assert.equal(await ask(t, url), 'Hello from Gemini')
+  assert.ok(!proxied.wire().includes(routed))
+  // The route that adds a key to requests without one.
+  const { ai, core, genai } = await load(folder)
+  const google = genai.createProxyGenai({ proxyUrl: `${url}/api/ai`, apiKey: core.PROXY_MANAGED })
+  assert.equal((await ai.generateText({ model: google('gemini-2.5-flash'), prompt: 'Hello' })).text, 'Hello from Gemini')
+  assert.ok(proxied.wire().includes(routed))
 })
 
 test('examples/curl', async (t) => {

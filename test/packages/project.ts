@@ -72,9 +72,14 @@ const MODULES: { [Name in keyof Loaded]: string } = {
   ai: 'ai', core: '@proxy-sdk/core', genai: '@proxy-sdk/genai', express: '@proxy-sdk/genai-express', openai: '@ai-sdk/openai', anthropic: '@ai-sdk/anthropic',
 }
 
-/** Imports the packages as a file of the project would. */
-export async function load(folder: string): Promise<Loaded> {
+/** Writes a file of the project that has all of them, and gives its path. */
+export function entryOf(folder: string): string {
   const entry = join(folder, 'all.mjs')
   writeFileSync(entry, Object.entries(MODULES).map(([name, from]) => `export * as ${name} from '${from}'\n`).join(''))
-  return (await import(pathToFileURL(entry).href)) as Loaded
+  return entry
+}
+
+/** Imports them as that file does. */
+export async function load(folder: string): Promise<Loaded> {
+  return (await import(pathToFileURL(entryOf(folder)).href)) as Loaded
 }

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createManagedFetch, createProxyFetch, DEFAULT_PROXY_URL, PROXY_MANAGED, type Fetch, type ProxyFetchConfig } from '@proxy-sdk/core'
+import { answer, startFake } from '../../../test/providers/fake.ts'
+import { startProxied } from '../../../test/packages/proxied.ts'
 
 const KEY = 'tmk_test'
 const UPSTREAM = 'https://api.openai.com/v1/models'
@@ -124,6 +126,16 @@ describe('credentials', () => {
     await assert.rejects(fetch(UPSTREAM), /`apiKey`.*NEXT_PUBLIC_AI_PROXY_KEY/)
     assert.deepEqual(sent, [])
   })
+})
+
+test('a redirect to another origin gets no key', async (t) => {
+  const proxied = await startProxied(t)
+  const elsewhere = await startFake(answer(200, {}, 'stored elsewhere'))
+  t.after(() => elsewhere.close())
+  proxied.fake.play(answer(302, { Location: `${elsewhere.origin}/blob` }))
+  const response = await createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key() })(UPSTREAM)
+  assert.equal(await response.text(), 'stored elsewhere')
+  assert.doesNotMatch(JSON.stringify(elsewhere.requests.map(({ rawHeaders }) => rawHeaders)), /tmk_|authorization/i)
 })
 
 test('the context key goes along; one of the request itself comes first', async () => {
