@@ -94,6 +94,19 @@ for (const major of MAJORS) {
   })
 }
 
+test('the first example of each README runs as it stands', async (t) => {
+  const folder = await makeProject(t, 7)
+  const proxied = await startProxied(t, providers())
+  const env = { AI_PROXY_KEY: await proxied.key() }
+  for (const { name } of CLIENT_PACKAGES) {
+    const [, program] = /```js\n(.*?)```/s.exec(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')) ?? []
+    assert.ok(program?.includes("'http://localhost:8484'"), name)
+    writeFileSync(join(folder, 'readme.mjs'), program.replace('http://localhost:8484', proxied.proxyUrl))
+    const { stdout } = await run(process.execPath, ['readme.mjs'], { cwd: folder, env })
+    assert.match(stdout, /^Hello from /)
+  }
+})
+
 test('they are small: core within 2 KB, each wrapper within 1 KB beside core and its peer', async (t) => {
   for (const { name, gzipped, most } of await measure(await makeProject(t, 7))) assert.ok(gzipped > 100 && gzipped <= most, `${name}: ${gzipped} bytes`)
 })
