@@ -99,8 +99,8 @@ test('the first example of each README runs as it stands', async (t) => {
   const proxied = await startProxied(t, providers())
   const env = { AI_PROXY_KEY: await proxied.key() }
   for (const { name } of CLIENT_PACKAGES) {
-    const [, program] = /```js\n(.*?)```/s.exec(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')) ?? []
-    assert.ok(program?.includes("'http://localhost:8484'"), name)
+    const [, program = ''] = /```js\n(.*?)```/s.exec(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')) ?? []
+    assert.ok(program.includes("'http://localhost:8484'"), name)
     writeFileSync(join(folder, 'readme.mjs'), program.replace('http://localhost:8484', proxied.proxyUrl))
     const { stdout } = await run(process.execPath, ['readme.mjs'], { cwd: folder, env })
     assert.match(stdout, /^Hello from /)
