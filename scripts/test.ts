@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { buildWhereChanged } from '../dashboard/build.ts'
 import { startPostgres } from '../test/postgres.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -32,10 +33,18 @@ function run(args: string[], env: Record<string, string>): Promise<number> {
   })
 }
 
+function stopOn(problem: string | null): void {
+  if (problem === null) return
+  console.error(problem)
+  process.exit(1)
+}
+
 const onlyChecks = process.argv[2] === 'check'
 for (const step of steps) {
   if (onlyChecks && !step.check) continue
   const started = performance.now()
+  // What a server does at its start would be in the way of tests of that start.
+  if (!step.check) stopOn(buildWhereChanged())
   // One PostgreSQL for all files; a file that runs alone starts its own.
   await using postgres = step.check || process.env['TEST_DATABASE_URL'] ? null : await startPostgres()
   const code = await run(step.args, postgres ? { TEST_DATABASE_URL: postgres.url.href } : {})
