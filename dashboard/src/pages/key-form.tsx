@@ -17,7 +17,7 @@ interface KeyFormProps {
 }
 
 const EMPTY: KeyWishes = { name: '', models: null, rpm: null, allowed_origins: null, expires_at: null }
-const FIELDS = ['name', 'models', 'rpm', 'allowed_origins', 'expires_at']
+const FIELDS = new Set(['name', 'models', 'rpm', 'allowed_origins', 'expires_at'])
 
 export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubmit }: KeyFormProps) {
   const [name, setName] = useState(initial.name)
@@ -45,7 +45,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       expires_at: expiry,
     })
   }
-  const shown = refused?.field !== null && refused?.field !== undefined && FIELDS.includes(refused.field)
+  const shown = refused?.field !== null && refused?.field !== undefined && FIELDS.has(refused.field)
   return (
     <DialogForm submit={submit} busy={busy} error={shown ? null : error} onCancel={onCancel} onSubmit={send}>
       <TextInput label="Name" placeholder="Website chat" value={name} onChange={(event) => setName(event.currentTarget.value)} error={wrong.name} required withAsterisk={false} data-autofocus maxLength={200} />

@@ -1,5 +1,5 @@
 // An equation, drawn by the browser itself as MathML. KaTeX builds nodes, not HTML, so that nothing is parsed.
-import katex from 'katex'
+import { render } from 'katex'
 import { useEffect, useRef } from 'react'
 
 export default function Tex({ tex, display }: { tex: string; display: boolean }) {
@@ -7,7 +7,7 @@ export default function Tex({ tex, display }: { tex: string; display: boolean })
   useEffect(() => {
     if (!place.current) return
     try {
-      katex.render(tex, place.current, { output: 'mathml', displayMode: display, throwOnError: true, strict: 'ignore', trust: false, maxSize: 20, maxExpand: 500 })
+      render(tex, place.current, { output: 'mathml', displayMode: display, throwOnError: true, strict: 'ignore', trust: false, maxSize: 20, maxExpand: 500 })
     } catch {
       // What KaTeX cannot read is shown as it was written.
       place.current.textContent = display ? `$$${tex}$$` : `$${tex}$`

@@ -45,7 +45,7 @@ export async function visit(t: TestContext, site: Site, cookie: string | null = 
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   // The browser reports refusals, which are often what a test is about.
-  page.on('console', (message) => message.type() === 'error' && !/^Failed to load resource/.test(message.text()) && complaints.push(message.text()))
+  page.on('console', (message) => message.type() === 'error' && !message.text().startsWith('Failed to load resource') && complaints.push(message.text()))
   t.after(async () => {
     await context.close()
     assert.deepEqual(complaints, [])
