@@ -23,6 +23,9 @@ const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server
 const NOUNS = ['server/accounts/', 'server/keys/', 'server/ledger/']
 const FEATURES = ['server/convert/', 'server/proxy/', 'server/manage/']
 
+/** What pages are made of. */
+const DRAWN = ['react', 'react-dom', '@mantine/core', '@mantine/hooks', '@tanstack/react-query', 'zod']
+
 /** TABLE of areas and what each may import. */
 const AREAS: Area[] = [
   { path: 'server/errors.ts', from: [], node: [] },
@@ -63,12 +66,19 @@ const AREAS: Area[] = [
   { path: 'server/listen.ts', from: ['server/http/', ...LEAVES], node: ['http', 'net'] },
   {
     path: 'server/app.ts',
-    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/health.ts', 'server/openapi.ts', 'server/dashboard.ts', 'server/watch/', 'server/http/', 'server/listen.ts', ...LEAVES],
+    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/dashboard.ts', 'server/health.ts', 'server/openapi.ts', 'server/watch/', 'server/http/', 'server/listen.ts', ...LEAVES],
     packages: ['hono', '@hono/node-server'],
     node: [],
   },
   { path: 'server/main.ts', from: ['server/'] },
-  { path: 'packages/cli/', from: ['server/', 'dashboard/build.ts', 'packages/notion-markdown/'], packages: ['@tollmark/notion-markdown'] },
+  // The dashboard knows the server by its API only.
+  { path: 'dashboard/src/', from: [], packages: [...DRAWN, 'wouter'], node: [] },
+  { path: 'dashboard/src/api/', from: [], packages: ['react', '@tanstack/react-query', 'zod'], node: [] },
+  { path: 'dashboard/src/ui/', from: ['dashboard/src/'], packages: [...DRAWN, 'wouter'], node: [] },
+  { path: 'dashboard/src/preview/', from: ['dashboard/src/ui/'], packages: ['react', 'github-slugger', 'katex', 'mdast', 'react-markdown', 'remark-gfm', 'remark-math'], node: [] },
+  { path: 'dashboard/vite.config.ts', from: ['dashboard/src/theme.ts'], packages: ['@mantine/core', '@vitejs/plugin-react', 'vite'], node: [] },
+  { path: 'dashboard/build.ts', from: [], packages: ['vite'], node: ['child_process', 'crypto', 'fs', 'path', 'zlib'] },
+  { path: 'packages/cli/', from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'], packages: ['@tollmark/notion-markdown'] },
   { path: 'packages/notion-markdown/src/', from: [], packages: ['entities', 'github-slugger', 'yaml'], node: [] },
   { path: 'packages/notion-markdown/src/archive/', from: ['packages/notion-markdown/src/'], packages: [] },
   { path: 'packages/core/src/', from: [], node: [] },
@@ -78,13 +88,13 @@ const AREAS: Area[] = [
 
 /** TABLE of effects that have one home: what shows in the source, and the files that may have it. */
 const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
-  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts', 'packages/core/src/managed-fetch.ts'] },
-  { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/'] },
+  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts', 'dashboard/build.ts', 'packages/core/src/managed-fetch.ts'] },
+  { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/', 'dashboard/src/format.ts'] },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite.ts'] },
-  { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/'] },
+  { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/', 'dashboard/src/api/http.ts', 'dashboard/src/pages/docs-try.tsx'] },
   { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'server/convert/converter.ts', 'packages/cli/'] },
   { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'packages/notion-markdown/src/archive/'] },
-  { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/convert/converters.ts'] },
+  { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/convert/converters.ts', 'dashboard/build.ts'] },
 ]
 
 interface Import {
@@ -94,7 +104,7 @@ interface Import {
   typeOnly: boolean
 }
 
-const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/*.test.ts'] })
+const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts', 'dashboard/**/*.{ts,tsx}'], { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/*.test.ts'] })
   .map((file) => file.replaceAll('\\', '/'))
   .sort()
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
@@ -121,6 +131,8 @@ function areaOf(file: string): Area | undefined {
 /** Why an import is not allowed, or undefined. */
 function complaint({ file, target }: Import): string | undefined {
   const area = areaOf(file)
+  // Style sheets are files of the page that they belong to.
+  if (target.endsWith('.css')) return undefined
   if (!area) return `${file} is in no area of the table`
   if (target.startsWith('node:')) {
     const name = target.slice(5).split('/')[0] ?? ''

@@ -1,6 +1,6 @@
 // What stands around every page: the navigation, who is signed in, light or dark.
 import { ActionIcon, Drawer, useMantineColorScheme } from '@mantine/core'
-import { useEffect, useState, type ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Account } from './api/shapes.ts'
 import { useSignOut } from './api/session.ts'
@@ -10,8 +10,9 @@ import { Icon, Mark, type IconName } from './ui/icons.tsx'
 
 export function Shell({ account, children }: { account: Account; children: ReactNode }) {
   const [location] = useLocation()
-  const [open, setOpen] = useState(false)
-  useEffect(() => setOpen(false), [location])
+  // Open for the page where it was opened: whoever goes elsewhere closes it.
+  const [openAt, setOpenAt] = useState<string | null>(null)
+  const open = openAt === location
   return (
     <div className={css.shell}>
       <a href="#main" className={css.skip}>
@@ -19,11 +20,11 @@ export function Shell({ account, children }: { account: Account; children: React
       </a>
       <section className={css.top} aria-label="Tollmark">
         <Brand />
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Open the navigation" aria-expanded={open} onClick={() => setOpen(true)}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Open the navigation" aria-expanded={open} onClick={() => setOpenAt(location)}>
           <Icon name="menu" size={22} />
         </ActionIcon>
       </section>
-      <Drawer opened={open} onClose={() => setOpen(false)} title="Tollmark" size={288} position="right" closeButtonProps={{ 'aria-label': 'Close the navigation' }}>
+      <Drawer opened={open} onClose={() => setOpenAt(null)} title="Tollmark" size={288} position="right" closeButtonProps={{ 'aria-label': 'Close the navigation' }}>
         <div className={css.drawer}>
           <Navigation account={account} location={location} label="Pages, on a small screen" />
         </div>

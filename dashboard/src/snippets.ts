@@ -58,25 +58,31 @@ function curl(secret: string, { endpoint, body }: Example, model: string, origin
 }
 
 function core(secret: string, { sdk }: Example, model: string, origin: string): string {
-  return `import { ${sdk.create} } from '${sdk.package}'
-import { createProxyFetch, PROXY_MANAGED } from '@proxy-sdk/core'
-import { streamText } from 'ai'
-
-const provider = ${sdk.create}({
-  apiKey: PROXY_MANAGED,
-  fetch: createProxyFetch({ proxyUrl: '${origin}', apiKey: '${secret}' }),
-})
-
-const { textStream } = streamText({ model: provider('${model}'), prompt: 'Say hello.' })
-for await (const text of textStream) process.stdout.write(text)`
+  return lines(
+    `import { ${sdk.create} } from '${sdk.package}'`,
+    "import { createProxyFetch, PROXY_MANAGED } from '@proxy-sdk/core'",
+    "import { streamText } from 'ai'",
+    '',
+    `const provider = ${sdk.create}({`,
+    '  apiKey: PROXY_MANAGED,',
+    `  fetch: createProxyFetch({ proxyUrl: '${origin}', apiKey: '${secret}' }),`,
+    '})',
+    ...call(model),
+  )
 }
 
 function wrapped(name: string, create: string, secret: string, model: string, origin: string): string {
-  return `import { ${create} } from '@proxy-sdk/${name}'
-import { streamText } from 'ai'
-
-const provider = ${create}({ proxyUrl: '${origin}', apiKey: '${secret}' })
-
-const { textStream } = streamText({ model: provider('${model}'), prompt: 'Say hello.' })
-for await (const text of textStream) process.stdout.write(text)`
+  return lines(
+    `import { ${create} } from '@proxy-sdk/${name}'`,
+    "import { streamText } from 'ai'",
+    '',
+    `const provider = ${create}({ proxyUrl: '${origin}', apiKey: '${secret}' })`,
+    ...call(model),
+  )
 }
+
+function call(model: string): string[] {
+  return ['', `const { textStream } = streamText({ model: provider('${model}'), prompt: 'Say hello.' })`, 'for await (const text of textStream) process.stdout.write(text)']
+}
+
+const lines = (...all: string[]): string => all.join('\n')

@@ -17,7 +17,7 @@ interface KeyFormProps {
 }
 
 const EMPTY: KeyWishes = { name: '', models: null, rpm: null, allowed_origins: null, expires_at: null }
-const FIELDS: ReadonlySet<string> = new Set(['name', 'models', 'rpm', 'allowed_origins', 'expires_at'])
+const FIELDS = new Set(['name', 'models', 'rpm', 'allowed_origins', 'expires_at'])
 
 export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubmit }: KeyFormProps) {
   const [name, setName] = useState(initial.name)

@@ -1,5 +1,5 @@
 // Markdown as a person will read it. Nothing in it is ever HTML to the browser: the text becomes a tree, and the tree becomes elements.
-import { Suspense, createElement, isValidElement, lazy, useMemo, type ComponentProps, type ReactNode } from 'react'
+import { Suspense, createElement, isValidElement, lazy, useState, type ComponentProps, type ReactNode } from 'react'
 import Slugger from 'github-slugger'
 import Markdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
@@ -14,13 +14,20 @@ const Tex = lazy(() => import('./tex.tsx'))
 const PREFIX = 'doc-'
 
 export default function Preview({ markdown }: { markdown: string }) {
-  const components = useMemo(() => componentsOf(new Slugger()), [markdown])
+  // Names of headings begin anew with each document.
   return (
     <div className={css.doc}>
-      <Markdown remarkPlugins={[remarkGfm, [remarkMath, { singleDollarTextMath: true }], knownHtml]} components={components}>
-        {markdown}
-      </Markdown>
+      <Drawn key={markdown} markdown={markdown} />
     </div>
+  )
+}
+
+function Drawn({ markdown }: { markdown: string }) {
+  const [components] = useState(() => componentsOf(new Slugger()))
+  return (
+    <Markdown remarkPlugins={[remarkGfm, [remarkMath, { singleDollarTextMath: true }], knownHtml]} components={components}>
+      {markdown}
+    </Markdown>
   )
 }
 
@@ -36,7 +43,7 @@ function componentsOf(slugger: Slugger): Components {
     }
   return {
     h1: heading(1), h2: heading(2), h3: heading(3), h4: heading(4), h5: heading(5), h6: heading(6),
-    a: ({ node: _, href = '', children }) =>
+    a: ({ href = '', children }) =>
       href.startsWith('#') ? (
         <a href={`#${PREFIX}${href.slice(1)}`}>{children}</a>
       ) : /^(?:https?|mailto):/.test(href) ? (
@@ -54,14 +61,14 @@ function componentsOf(slugger: Slugger): Components {
         {alt || fileOf(typeof src === 'string' ? src : '')}
       </span>
     ),
-    table: ({ node: _, ...rest }) => (
+    table: ({ node, ...rest }) => (
       <div className={css.table} tabIndex={0} role="region" aria-label="Table">
         <table {...rest} />
       </div>
     ),
     // A table of Notion may have no headings; GFM wants a row for them.
-    th: ({ node: _, children, ...rest }) => (textOf(children) === '' ? <td {...rest}>{children}</td> : <th {...rest}>{children}</th>),
-    pre: ({ node: _, children, ...rest }) => {
+    th: ({ node, children, ...rest }) => (textOf(children) === '' ? <td {...rest}>{children}</td> : <th {...rest}>{children}</th>),
+    pre: ({ node, children, ...rest }) => {
       const math = isValidElement<{ className?: string }>(children) && (children.props.className ?? '').includes('math-display')
       return math ? (
         <>{children}</>
@@ -71,7 +78,7 @@ function componentsOf(slugger: Slugger): Components {
         </pre>
       )
     },
-    code: ({ node: _, className = '', children, ...rest }) =>
+    code: ({ node, className = '', children, ...rest }) =>
       className.includes('language-math') ? (
         <span className={className.includes('math-display') ? css.display : undefined}>
           <Suspense fallback={<code>{children}</code>}>
@@ -83,7 +90,7 @@ function componentsOf(slugger: Slugger): Components {
           {children}
         </code>
       ),
-    input: ({ node: _, ...rest }) => <input {...rest} aria-label={rest.checked ? 'Done' : 'To do'} />,
+    input: ({ node, ...rest }) => <input {...rest} aria-label={rest.checked ? 'Done' : 'To do'} />,
   }
 }
 

@@ -126,7 +126,6 @@ function Bars({ series, x, y, step }: Marks) {
         const high = y(floor) - y(floor + value)
         // A bar that is there is seen.
         const shown = Math.max(1.5, high)
-        // oxlint-disable-next-line react/no-array-index-key -- a bucket is its place in time
         return <rect key={index} x={x(index) + gap / 2} y={y(floor) - shown} width={Math.max(1, step - gap)} height={shown} rx={Math.min(2, step / 6)} />
       })}
     </g>
@@ -139,7 +138,6 @@ function Lines({ series, x, y, step }: Marks) {
       <path className={css.line} d={pathOf(values, (index) => x(index) + step / 2, y)} />
       {values.map((value, index) => {
         const alone = value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null
-        // oxlint-disable-next-line react/no-array-index-key -- a bucket is its place in time
         return alone ? <circle key={index} cx={x(index) + step / 2} cy={y(value)} r="3" stroke="none" /> : null
       })}
     </g>

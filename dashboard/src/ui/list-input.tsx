@@ -28,8 +28,9 @@ interface ListInputProps {
 }
 
 const MOST_SUGGESTIONS = 8
+const NONE: readonly string[] = []
 
-export function ListInput({ label, description, placeholder, what, list, suggestions = [], error = null, onChange }: ListInputProps) {
+export function ListInput({ label, description, placeholder, what, list, suggestions = NONE, error = null, onChange }: ListInputProps) {
   const { values, text } = list
   const add = (typed: string): void => onChange({ values: valuesOf({ values, text: typed }), text: '' })
   const press = (event: KeyboardEvent): void => {
