@@ -31,7 +31,6 @@ try {
   fill(join(folder, 'tollmark.db'), tokens.map(({ account_id }) => account_id), now)
   const adding = performance.now()
   await addHours(server.store, now)
-  const seconds = (from: number, to: number): string => ((to - from) / 1000).toFixed(1)
   console.log(`${ROWS} rows written in ${seconds(filled, adding)} s, added to their days in ${seconds(adding, performance.now())} s`)
 
   const key = 'key_000000'
@@ -75,6 +74,14 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
+function seconds(from: number, to: number): string {
+  return ((to - from) / 1000).toFixed(1)
+}
+
+function keyId(i: number): string {
+  return `key_${String(i).padStart(6, '0')}`
+}
+
 function fill(path: string, accounts: string[], now: number): void {
   const db = new DatabaseSync(path, { timeout: 30_000 })
   db.exec('BEGIN IMMEDIATE')
@@ -84,7 +91,6 @@ function fill(path: string, accounts: string[], now: number): void {
   )
   // Most belong to the account that asks.
   const accountOf = (i: number): string => accounts[i % 10 < 8 ? 0 : 1 + (i % (ACCOUNTS - 1))]!
-  const keyId = (i: number): string => `key_${String(i).padStart(6, '0')}`
   for (let i = 0; i < KEYS; i++) key.run(keyId(i), accountOf(i), `key ${i}`, `bench${i}`, now, i + 1)
   const row = db.prepare(
     `INSERT INTO requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, mono, boot, status, error, credential_id,
