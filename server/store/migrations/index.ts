@@ -10,6 +10,7 @@ import { credentials } from './0012-credentials.ts'
 import { jobs } from './0020-jobs.ts'
 import { sessions } from './0030-sessions.ts'
 import { providers } from './0031-providers.ts'
+import { usageDays } from './0032-usage-days.ts'
 import { changes } from './0040-changes.ts'
 import { sharedLedger } from './0041-shared-ledger.ts'
 
@@ -22,4 +23,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sessions, providers, changes, sharedLedger]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sessions, providers, usageDays, changes, sharedLedger]
