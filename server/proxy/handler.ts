@@ -13,9 +13,9 @@ import { corsHeaders, METHODS, preflightHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
 import { authOf, requestHeaders, responseHeaders, withCredential } from './headers.ts'
 import { createMeter, type Meter, type Usage } from './meter.ts'
-import { bodyNeeded, checkScope, ModelObserver } from './model.ts'
+import { bodyNeeded, checkScope, ModelObserver, observeHeld } from './model.ts'
 import type { Objects } from './objects.ts'
-import { classify, refuseEndpoint, type Match, type ObjectRef } from './providers/endpoint.ts'
+import { bodyRuleOf, classify, refuseEndpoint, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider, Upstream as Named } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
 import { refusal, type RefusalCode } from './refusal.ts'
@@ -196,17 +196,22 @@ async function reachOf(parts: ProxyParts, trip: Trip, key: CachedKey, provider: 
       throw new Refused(reach.code, reach.message)
     }
     trip.model = reach.models[0] ?? null
-    return { objects: reach.objects, body: outgoing, held, observer: null }
+    // Where no model runs, the body was read for the objects that it names.
+    const named = body === null || match.class !== 'neutral' ? null : await observeHeld(match, headers, pathAndQuery, body, parts.limits.body)
+    return { objects: named?.objects ?? reach.objects, body: outgoing, held, observer: null }
   }
-  const observer = new ModelObserver(match, headers, pathAndQuery)
-  if (body !== null) observer.write(body)
+  const observer = body === null ? new ModelObserver(match, headers, pathAndQuery) : await observeHeld(match, headers, pathAndQuery, body, parts.limits.body)
+  if (observer === null) {
+    release(held)
+    throw new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
+  }
   trip.model = observer.model
   return { objects: body === null ? match.objects : observer.objects, body: outgoing, held, observer: body === null && observer.watching ? observer : null }
 }
 
 /** Whether a body of this endpoint may name stored objects. */
-function namesObjects({ endpoint }: Match): boolean {
-  return endpoint?.model !== undefined && 'body' in endpoint.model && endpoint.model.body.objects !== undefined
+function namesObjects(match: Match): boolean {
+  return bodyRuleOf(match)?.objects !== undefined
 }
 
 async function admit(ledger: Ledger, asking: Parameters<Ledger['admit']>[0]): Promise<Admission> {

@@ -8,7 +8,7 @@ import { type WantedPaths, wantPaths } from './json-paths.ts'
 import { JsonScanner } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
+import { bodyRuleOf, type BodyRule, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 
 /** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
@@ -174,7 +174,8 @@ function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
         if (value === null && raw !== null && raw.toString('latin1') === 'null') return
         const kind = rules.objects.get(path)
         if (kind !== undefined) {
-          if (typeof value === 'string') objects.push(objectRef(kind, value))
+          if (raw === null) problem ??= ambiguous(tooLong(path))
+          else objects.push(...refsIn(kind, value))
         } else if (rules.stored.has(path)) {
           problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
         } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
@@ -213,6 +214,32 @@ function parse(raw: Buffer): unknown {
 /** A provider's name for an object → its kind and last segment. */
 export const objectRef = (kind: string, name: string): ObjectRef => ({ kind, id: name.slice(name.lastIndexOf('/') + 1) })
 
+const tooLong = (path: string): string => `The body's \`${path}\` is too long to see which stored objects it names.`
+
+/** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids}`). */
+function refsIn(kind: string, value: unknown): ObjectRef[] {
+  if (typeof value === 'string') return [objectRef(kind, value)]
+  if (typeof value !== 'object' || value === null) return []
+  const id = 'id' in value && typeof value.id === 'string' ? [objectRef(kind, value.id)] : []
+  const files: unknown[] = 'file_ids' in value && Array.isArray(value.file_ids) ? value.file_ids : []
+  return [...id, ...files.filter((file) => typeof file === 'string').map((file) => objectRef('file', file))]
+}
+
+/**
+ * What a body that is held says, for a key without limits on its models: read like one that streams by, after it has been decoded.
+ * Null where that cannot be done, so that it is not known whose objects it names.
+ */
+export async function observeHeld(match: Match, headers: readonly string[], pathAndQuery: string, body: Buffer, limit: number): Promise<ModelObserver | null> {
+  const [encoding] = valuesOf(headers, 'content-encoding')
+  const decoded = encoding === undefined ? body : await decodeBody(body, encoding, limit)
+  if (decoded === null) return null
+  const observer = new ModelObserver(match, without(headers, 'content-encoding'), pathAndQuery)
+  observer.write(decoded)
+  return observer.unclear ? null : observer
+}
+
+const without = (headers: readonly string[], name: string): string[] => headers.filter((_, i) => headers[i & ~1]!.toLowerCase() !== name)
+
 /** All values of a header in a raw list; name in lower case. */
 function valuesOf(headers: readonly string[], name: string): string[] {
   const values: string[] = []
@@ -228,6 +255,8 @@ export class ModelObserver {
   /** The first model that the request names, or null. */
   model: string | null
   readonly objects: ObjectRef[]
+  /** Whether something stood where an object is named that was too long to look at. */
+  unclear = false
   #scanner: JsonScanner | null = null
   #head: Buffer[] | null = null
   #headLength = 0
@@ -235,9 +264,9 @@ export class ModelObserver {
   constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
     this.model = match.model ?? queryModels(pathAndQuery)?.[0] ?? null
     this.objects = [...match.objects]
-    const place = match.endpoint?.model
-    if (!place || !('body' in place) || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
-    const rules = compile(place.body)
+    const rule = bodyRuleOf(match)
+    if (rule === null || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
+    const rules = compile(rule)
     if (/^multipart\//i.test(valuesOf(headers, 'content-type')[0] ?? '')) {
       if (this.model === null) this.#head = []
       return
@@ -247,9 +276,11 @@ export class ModelObserver {
       {
         value: (path, raw) => {
           const value = raw && parse(raw)
-          if (typeof value !== 'string') return
           const kind = rules.objects.get(path)
-          if (kind !== undefined) this.objects.push(objectRef(kind, value))
+          if (kind !== undefined) {
+            if (raw === null) this.unclear = true
+            else this.objects.push(...refsIn(kind, value))
+          } else if (typeof value !== 'string') return
           else if (rules.required.has(path) || (path === 'model' && this.model === null)) this.model = value
         },
       },
