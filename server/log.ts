@@ -21,8 +21,18 @@ export interface RequestLine {
   /** What the proxy adds. */
   provider?: string | undefined
   model?: string | undefined
+  /** The pattern of the provider's endpoint. */
+  endpoint?: string | undefined
+  first_byte_ms?: number | undefined
+  /** What the provider counted; null where it did not say. */
+  tokens_in?: number | null | undefined
+  tokens_out?: number | null | undefined
+  tokens_cached?: number | null | undefined
+  tokens_reasoning?: number | null | undefined
   /** The caller left before the answer was complete. */
   aborted?: boolean | undefined
+  /** The caller's place in a trace (W3C Trace Context). It is for traces only, and never logged. */
+  traceparent?: string | undefined
 }
 
 export interface Log {
@@ -70,6 +80,17 @@ export function openLog(level: string, destination?: DestinationStream): Log {
     info: (sentence, fields = {}) => out.info(fields, sentence),
     warn: (sentence, fields = {}) => out.warn(fields, sentence),
     error: (sentence, error, fields = {}) => out.error({ ...fields, err: describe(error) }, sentence),
+  }
+}
+
+/** A log whose requests are told to others too: to what counts and traces them. */
+export function observed(log: Log, observers: readonly ((line: RequestLine) => void)[]): Log {
+  return {
+    ...log,
+    request: (line) => {
+      log.request(line)
+      for (const observe of observers) observe(line)
+    },
   }
 }
 

@@ -48,6 +48,12 @@ export function integer(least: number, most: number): Kind<number> {
   }
 }
 
+/** A share of a whole. */
+export const share: Kind<number> = {
+  what: 'a number from 0 to 1',
+  parse: (value) => (/^(?:0|1|[01]?\.\d{1,9})$/.test(value) && Number(value) <= 1 ? Number(value) : undefined),
+}
+
 /** A size in bytes: `1048576`, `512KB`, `10MB`, `1GB`, in powers of 1,024 (so that 1 MB is 1,048,576 bytes). */
 export const bytes: Kind<number> = {
   what: 'a size such as 512KB, 10MB or 1GB (1 MB is 1,048,576 bytes)',

@@ -50,7 +50,7 @@ export async function startServed(t: TestContext, script: Script, env: Settings 
       const now = Date.now()
       const { id } = await running.store.run(provideAccount, { name: null, plan: 'free', newId: newId('acc', now), now })
       const key = await createKey(running.store, id, { name: 'test', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)
-      running.keys.refresh()
+      running.keys?.refresh()
       return key
     },
     send: (secret, address, sent = {}) =>

@@ -30,7 +30,7 @@ const keyWith = (wishes: Partial<KeyWishes>) => async (served: Served) => (await
 const keyAfter = (change: (served: Served, id: string) => Promise<unknown>) => async (served: Served) => {
   const { id, secret } = await served.key()
   await change(served, id)
-  served.running.keys.refresh()
+  served.running.keys?.refresh()
   await until(async () => (await served.send(secret, 'https://api.openai.com/v1/models', { method: 'GET' })).status === 401)
   return secret
 }

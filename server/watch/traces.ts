@@ -1,0 +1,107 @@
+// OpenTelemetry: one span for each request, proxied ones with the conventions for generative AI
+// (opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans). Spans are made from the lines that are logged, when a request is over:
+// nothing on a request's way waits for a collector, and no prompt and no answer is ever part of a span.
+import { SpanKind, SpanStatusCode, TraceFlags, ROOT_CONTEXT, trace, type Attributes, type Context, type Tracer } from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchSpanProcessor, NodeTracerProvider, ParentBasedSampler, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-node'
+import type { RequestLine } from '../log.ts'
+
+export interface TracesOptions {
+  /** Where spans are posted to: the collector's address, `/v1/traces` not included. */
+  endpoint: string
+  /** `name=value,…`, sent with every post. */
+  headers: string | null
+  serviceName: string
+  /** Share of the traces that are kept, 0 to 1, where the caller has not decided. */
+  ratio: number
+}
+
+export interface Traces extends AsyncDisposable {
+  /** Makes the span of a request that is over. */
+  request(line: RequestLine): void
+}
+
+/** TABLE: our providers whose name in the conventions is another. */
+const PROVIDER_NAMES: Readonly<Record<string, string>> = {
+  google: 'gcp.gemini', vertex: 'gcp.vertex_ai', azure: 'azure.ai.openai', bedrock: 'aws.bedrock', mistral: 'mistral_ai', xai: 'x_ai',
+}
+
+/** TABLE: how an endpoint's pattern tells the conventions' operation; the first that fits. */
+const OPERATIONS: readonly [RegExp, string][] = [
+  [/embed/i, 'embeddings'],
+  [/generateContent/i, 'generate_content'],
+  [/(?:^|[/ ])(?:chat|messages|responses|converse)/i, 'chat'],
+  [/completions/i, 'text_completion'],
+]
+
+/**
+ * Opens the way to a collector. Disposing of it sends what waits.
+ *
+ * @param clock milliseconds since 1970
+ */
+export function openTraces({ endpoint, headers, serviceName, ratio }: TracesOptions, clock: () => number): Traces {
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: readHeaders(headers) })
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': serviceName }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
+    spanProcessors: [new BatchSpanProcessor(exporter, { scheduledDelayMillis: 1000 })],
+  })
+  const tracer = provider.getTracer('tollmark')
+  return {
+    request: (line) => record(tracer, line, clock()),
+    // A collector that is gone must not keep the server from ending.
+    [Symbol.asyncDispose]: () => provider.shutdown().catch(() => {}),
+  }
+}
+
+function record(tracer: Tracer, line: RequestLine, end: number): void {
+  const proxied = line.route === '/proxy' && line.provider !== undefined
+  const span = tracer.startSpan(
+    proxied ? `${operationOf(line)} ${line.model ?? ''}`.trim() : `${line.method} ${line.route ?? ''}`.trim(),
+    { kind: proxied ? SpanKind.CLIENT : SpanKind.SERVER, startTime: end - line.duration_ms, attributes: proxied ? proxyAttributes(line) : httpAttributes(line) },
+    parentOf(line.traceparent),
+  )
+  if (line.status >= 500 || line.status === 0) span.setStatus({ code: SpanStatusCode.ERROR })
+  span.end(end)
+}
+
+function httpAttributes({ method, route, status, request_id, code }: RequestLine): Attributes {
+  return {
+    'http.request.method': method, 'http.response.status_code': status, 'tollmark.request_id': request_id,
+    ...(route === null ? {} : { 'http.route': route }),
+    ...(code === undefined ? {} : { 'error.type': code }),
+  }
+}
+
+function proxyAttributes(line: RequestLine): Attributes {
+  const { provider = '', model, token_id, tokens_in, tokens_out, tokens_cached, first_byte_ms } = line
+  return {
+    ...httpAttributes(line),
+    'gen_ai.operation.name': operationOf(line),
+    'gen_ai.provider.name': PROVIDER_NAMES[provider] ?? provider,
+    ...(model === undefined ? {} : { 'gen_ai.request.model': model }),
+    ...(tokens_in == null ? {} : { 'gen_ai.usage.input_tokens': tokens_in }),
+    ...(tokens_out == null ? {} : { 'gen_ai.usage.output_tokens': tokens_out }),
+    ...(tokens_cached == null ? {} : { 'gen_ai.usage.cache_read.input_tokens': tokens_cached }),
+    ...(first_byte_ms === undefined ? {} : { 'tollmark.first_byte_ms': first_byte_ms }),
+    ...(token_id === undefined ? {} : { 'tollmark.key_id': token_id }),
+    ...(line.aborted ? { 'error.type': 'aborted' } : {}),
+  }
+}
+
+function operationOf({ endpoint = '' }: RequestLine): string {
+  return OPERATIONS.find(([pattern]) => pattern.test(endpoint))?.[1] ?? 'request'
+}
+
+/** The caller's span, as W3C Trace Context writes it (www.w3.org/TR/trace-context): `00-<trace>-<span>-<flags>`. */
+function parentOf(traceparent: string | undefined): Context {
+  const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? []
+  if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return ROOT_CONTEXT
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true })
+}
+
+function readHeaders(text: string | null): Record<string, string> {
+  const pairs = (text ?? '').split(',').map((pair) => pair.split('='))
+  return Object.fromEntries(pairs.filter(([name]) => name?.trim()).map(([name, ...value]) => [name!.trim(), decodeURIComponent(value.join('=').trim())]))
+}
