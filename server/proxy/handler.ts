@@ -62,7 +62,9 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
   trip.near = route.near
   if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
   // Other upgrades are offers, which a server may pass over.
-  if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.', ['Connection', 'close'])
+  if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
+    throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')
+  }
   if (!target.ok) throw new Refused('invalid_upstream_url', target.message)
   const { hostname, pathAndQuery } = target.upstream
   trip.provider = named?.provider ?? null

@@ -8,7 +8,7 @@ import { type WantedPaths, wantPaths } from './json-paths.ts'
 import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
+import { bodyRuleOf, type BodyRule, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 
 /** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
@@ -210,7 +210,8 @@ class ModelReader implements JsonSink {
     if (value === null && raw !== null) return
     const kind = rules.objects.get(path)
     if (kind !== undefined) {
-      if (typeof value === 'string') this.#objects.push(objectRef(kind, value))
+      if (raw === null) this.#problem ??= ambiguous(tooLong(path))
+      else this.#objects.push(...refsIn(kind, value))
     } else if (rules.stored.has(path)) {
       this.#problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
     } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
@@ -242,6 +243,35 @@ function parse(raw: Buffer): unknown {
 /** A provider's name for an object → its kind and last segment. */
 export const objectRef = (kind: string, name: string): ObjectRef => ({ kind, id: name.slice(name.lastIndexOf('/') + 1) })
 
+const tooLong = (path: string): string => `The body's \`${path}\` is too long to see which stored objects it names.`
+
+/** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids}`). */
+function refsIn(kind: string, value: unknown): ObjectRef[] {
+  if (typeof value === 'string') return [objectRef(kind, value)]
+  if (typeof value !== 'object' || value === null) return []
+  const id = 'id' in value && typeof value.id === 'string' ? [objectRef(kind, value.id)] : []
+  const files: unknown[] = 'file_ids' in value && Array.isArray(value.file_ids) ? value.file_ids : []
+  return [...id, ...files.filter((file) => typeof file === 'string').map((file) => objectRef('file', file))]
+}
+
+/**
+ * What a body that is held says, for a key without limits on its models: read like one that streams by, after it has been decoded.
+ * Null where that cannot be done, so that it is not known whose objects it names. There at once unless the body has to be decoded first.
+ */
+export function observeHeld(match: Match, headers: readonly string[], pathAndQuery: string, body: Buffer, limit: number): ModelObserver | null | Promise<ModelObserver | null> {
+  const observe = (plain: Buffer, about: readonly string[]) => {
+    const observer = new ModelObserver(match, about, pathAndQuery)
+    observer.write(plain)
+    return observer.unclear ? null : observer
+  }
+  const encodings = valuesOf(headers, 'content-encoding')
+  if (encodings[0] === undefined) return observe(body, headers)
+  if (encodings.length > 1) return null
+  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, without(headers, 'content-encoding'))))
+}
+
+const without = (headers: readonly string[], name: string): string[] => headers.filter((_, i) => headers[i & ~1]!.toLowerCase() !== name)
+
 /** All values of a header in a raw list; name in lower case. */
 function valuesOf(headers: readonly string[], name: string): string[] {
   const values: string[] = []
@@ -257,6 +287,8 @@ export class ModelObserver {
   /** The first model that the request names, or null. */
   model: string | null
   readonly objects: ObjectRef[]
+  /** Whether something stood where an object is named that was too long to look at. */
+  unclear = false
   #scanner: JsonScanner | null = null
   #head: Buffer[] | null = null
   #headLength = 0
@@ -264,9 +296,9 @@ export class ModelObserver {
   constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
     this.model = match.model ?? queryModels(pathAndQuery)?.[0] ?? null
     this.objects = [...match.objects]
-    const place = match.endpoint?.model
-    if (!place || !('body' in place) || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
-    const rules = compile(place.body)
+    const rule = bodyRuleOf(match)
+    if (rule === null || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
+    const rules = compile(rule)
     if (/^multipart\//i.test(valuesOf(headers, 'content-type')[0] ?? '')) {
       if (this.model === null) this.#head = []
       return
@@ -276,9 +308,11 @@ export class ModelObserver {
       {
         value: (path, raw) => {
           const value = raw && parse(raw)
-          if (typeof value !== 'string') return
           const kind = rules.objects.get(path)
-          if (kind !== undefined) this.objects.push(objectRef(kind, value))
+          if (kind !== undefined) {
+            if (raw === null) this.unclear = true
+            else this.objects.push(...refsIn(kind, value))
+          } else if (typeof value !== 'string') return
           else if (rules.required.has(path) || (path === 'model' && this.model === null)) this.model = value
         },
       },

@@ -3,8 +3,8 @@ import type { Caller } from '../http/caller.ts'
 import { NO_BYTES, type RawHeaders } from '../http/fields.ts'
 import { readWhole, release, type WholeBody } from './body.ts'
 import { requestHeaders } from './headers.ts'
-import { bodyNeeded, checkScope, ModelObserver, type Reach } from './model.ts'
-import type { Match, ObjectRef } from './providers/endpoint.ts'
+import { bodyNeeded, checkScope, ModelObserver, observeHeld, type Reach } from './model.ts'
+import { bodyRuleOf, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 import { busy, Refused, type Trip } from './trip.ts'
 import type { Outgoing } from './upstream.ts'
@@ -32,8 +32,7 @@ export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQue
       ? busy('The proxy holds too many large requests at the moment.')
       : new Refused('body_too_large', `The body must be read to find its model, and is larger than ${limit} bytes.`)
   }
-  const reading = readWhole(caller.body, limit)
-  return reading instanceof Promise ? reading.then(go) : go(reading)
+  return after(readWhole(caller.body, limit), go)
 }
 
 /** @param read the body where it was read whole */
@@ -43,23 +42,39 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
   const { scope } = trip.key!
   const body = read?.body ?? null
   const held = body?.length ?? 0
+  const unclear = (): Refused => {
+    release(held)
+    return new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
+  }
   if (!scope.all) {
-    const checking = checkScope(scope, { provider, match, pathAndQuery, headers, body, limit })
-    const go = (reach: Reach): Reached => {
+    const go = (reach: Reach): Reached | Promise<Reached> => {
       if (!reach.ok) {
         release(held)
         throw new Refused(reach.code, reach.message)
       }
       trip.model = reach.models[0] ?? null
-      return { objects: reach.objects, body: outgoingBody(caller, provider, match, read, null), held, observer: null }
+      const reached = (objects: readonly ObjectRef[]): Reached => ({ objects, body: outgoingBody(caller, provider, match, read, null), held, observer: null })
+      // Where no model runs, the body was read for the objects that it names.
+      if (body === null || match.class !== 'neutral') return reached(reach.objects)
+      return after(observeHeld(match, headers, pathAndQuery, body, limit), (naming) => {
+        if (naming === null) throw unclear()
+        return reached(naming.objects)
+      })
     }
-    return checking instanceof Promise ? checking.then(go) : go(checking)
+    return after(checkScope(scope, { provider, match, pathAndQuery, headers, body, limit }), go)
   }
-  const observer = new ModelObserver(match, headers, pathAndQuery)
-  if (body !== null) observer.write(body)
-  trip.model = observer.model
-  const watching = body === null && observer.watching ? observer : null
-  return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching), held, observer: watching }
+  const observing = body === null ? new ModelObserver(match, headers, pathAndQuery) : observeHeld(match, headers, pathAndQuery, body, limit)
+  return after(observing, (observer) => {
+    if (observer === null) throw unclear()
+    trip.model = observer.model
+    const watching = body === null && observer.watching ? observer : null
+    return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching), held, observer: watching }
+  })
+}
+
+/** Goes on with a value that may still have to come: at once where it is there, because promises cost more than most of what is decided here. */
+function after<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(go) : go(value)
 }
 
 function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: Read | null, observer: ModelObserver | null): Outgoing['body'] {
@@ -70,6 +85,6 @@ function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: 
 }
 
 /** Whether a body of this endpoint may name stored objects. */
-function namesObjects({ endpoint }: Match): boolean {
-  return endpoint?.model !== undefined && 'body' in endpoint.model && endpoint.model.body.objects !== undefined
+function namesObjects(match: Match): boolean {
+  return bodyRuleOf(match)?.objects !== undefined
 }

@@ -26,7 +26,7 @@ test('whatever time is asked for, every hour of it is read once, and nothing bes
 })
 
 test('reports are the same before and after hours are added to their days, also twice and while requests are under way', async (t) => {
-  const { store, ledger, clock } = await openFor(t, temporaryFolder(t))
+  const { store, ledger, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const now = clock.now()
   const rows: [ago: number, key: string, model: string][] = [[0, 'a', 'm'], [2 * HOUR, 'a', 'm'], [30 * HOUR, 'a', 'n'], [31 * HOUR, 'b', 'm'], [31 * HOUR, 'b', 'm'], [10 * DAY, 'a', 'm']]
   for (const [ago, key, model] of rows) await ledgerRow(store, { account: 'acc', key, model, at: now - ago })

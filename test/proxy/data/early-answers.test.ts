@@ -44,11 +44,11 @@ async function upload(port: number, secret: string, length: string | null): Prom
     port, host: '127.0.0.1', method: 'POST', agent: false, path: `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/files`)}`,
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'multipart/form-data; boundary=x', ...framing },
   })
-  const answering = new AbortController()
   const send = () => {
-    while (!answering.signal.aborted && request.write(PIECE));
-    if (!answering.signal.aborted) request.once('drain', send)
+    let room = true
+    while (room) room = request.write(PIECE)
   }
+  request.on('drain', send)
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
     request.on('error', reject)
@@ -56,7 +56,7 @@ async function upload(port: number, secret: string, length: string | null): Prom
   send()
   const response = await answered
   // As curl and browsers do: what the answer is about need not go up any more.
-  answering.abort()
+  request.off('drain', send)
   const got = await readAnswer(response)
   request.destroy()
   return got

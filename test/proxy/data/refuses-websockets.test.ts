@@ -10,15 +10,18 @@ import { GOOGLE, OPENAI, raw, startServed } from './served.ts'
 const handshake = (address: string, secret: string, upgrade: string) =>
   `GET /proxy?url=${encodeURIComponent(address)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: Upgrade, keep-alive\r\nUpgrade: ${upgrade}\r\n` +
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n'
+/** The next request on the same connection. */
+const NEXT = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
-test('a WebSocket is refused with a sentence, and the connection ends', async (t) => {
+test('a WebSocket is refused with a sentence, and the connection goes on', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'))
   const { secret } = await served.key()
-  const openai = await raw(served.port, handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, secret, 'websocket'))
+  const openai = await raw(served.port, handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, secret, 'websocket') + NEXT)
   assert.match(openai, /^HTTP\/1\.1 400 /)
   assert.match(openai, /X-Proxy-Error: upgrade_not_supported\r\n/i)
   assert.match(openai, /\{"error":\{"message":"The proxy carries no WebSockets[^"]+","type":"invalid_request_error","param":null,"code":"upgrade_not_supported"\}\}/)
-  const google = await raw(served.port, handshake(`${GOOGLE}/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent`, secret, 'WebSocket'))
+  assert.match(openai, /HTTP\/1\.1 200 /)
+  const google = await raw(served.port, handshake(`${GOOGLE}/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent`, secret, 'WebSocket') + NEXT)
   assert.match(google, /"status":"INVALID_ARGUMENT"/)
   assert.equal(served.fake.requests.length, 0)
   assert.equal((await served.running.store.db.selectFrom('requests').select('id').execute()).length, 0)
@@ -34,7 +37,7 @@ test('an upgrade that may be ignored is ignored', async (t) => {
   socket.write(handshake(`${OPENAI}/v1/models`, secret, 'h2c'))
   await until(() => got.endsWith('ok'))
   // The connection goes on.
-  socket.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  socket.write(NEXT)
   await once(socket, 'close')
   assert.match(got, /^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 200 /)
   assert.equal(served.fake.requests.length, 1)

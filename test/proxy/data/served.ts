@@ -31,14 +31,14 @@ export type Served = {
 type Settings = Record<string, string>
 
 /** Starts the server with one fake provider behind OpenAI, Google and Anthropic; further settings may depend on the fake's origin. */
-export async function startServed(t: TestContext, script: Script, env: Settings | ((origin: string) => Settings) = {}, data = temporaryFolder(t)): Promise<Served> {
+export async function startServed(t: TestContext, script: Script, env: Settings | ((origin: string) => Settings) = {}, data = temporaryFolder(t), log = openLog('silent')): Promise<Served> {
   const fake = await startFake(script)
   const settings = typeof env === 'function' ? env(fake.origin) : env
   const config = readConfig({
     PORT: '0', HOST: '127.0.0.1', ...(await storeSettings(data)), TOLLMARK_SHUTDOWN_TIMEOUT: '1s', ...SECRETS,
     TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...settings,
   })
-  const running = await serve(config, openLog('silent'))
+  const running = await serve(config, log)
   t.after(async () => {
     await fake.close()
     await running[Symbol.asyncDispose]()
