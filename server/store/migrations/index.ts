@@ -9,6 +9,7 @@ import { ledger } from './0011-ledger.ts'
 import { credentials } from './0012-credentials.ts'
 import { sessions } from './0030-sessions.ts'
 import { jobs } from './0020-jobs.ts'
+import { sweeps } from './0021-sweeps.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -17,4 +18,4 @@ export interface Migration {
   readonly up: (schema: SchemaModule) => Query<unknown>[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sessions]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions]
