@@ -20,6 +20,7 @@ const HEADERS: readonly { name: string; at: RegExp; status: RegExp; description:
   { name: 'WWW-Authenticate', at: /^/, status: /^401$/, description: 'Which authentication is wanted (RFC 6750).', always: true },
   { name: 'WWW-Authenticate', at: /^\/api\//, status: /^403$/, description: 'Which scope is wanted (RFC 6750).' },
   { name: 'Set-Cookie', at: /\/(?:setup|session|accept)$/, status: /^201$/, description: 'The session: HttpOnly, SameSite=Strict.', always: true },
+  { name: 'Set-Cookie', at: /\/session$/, status: /^204$/, description: 'Takes the session from the browser.' },
 ]
 
 /** Adds `GET /openapi.json`; call it when all routes are there. */

@@ -39,8 +39,11 @@ export function upload(archive: Buffer, ...fields: Part[]): Form {
   return form(file('Export.zip', archive), ...fields)
 }
 
-/** An archive whose conversion takes a while (some seconds of one processor). */
-export const slow = (): Form => upload(pagesOf(1500, 800))
+/** An archive whose conversion by one converter takes a while. */
+export const slow = (): Form => upload(pagesOf(1000, 700))
+
+/** The settings that go with it. */
+export const SLOW = { ...ASYNC, TOLLMARK_CONVERSIONS: '1' }
 
 export function getJob(url: string, token: string, id: string): Promise<Answer> {
   return call(url, `/api/v1/jobs/${id}`, { token })

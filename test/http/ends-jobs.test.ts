@@ -8,7 +8,7 @@ import { folderBlobs } from '../../server/store/blobs/folder.ts'
 import { PAGE } from '../form.ts'
 import { assertProblem, call, convert, startServer } from '../harness.ts'
 import type { Answer, TestServer } from '../harness.ts'
-import { ASYNC, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
+import { ASYNC, SLOW, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
 import { scratchFiles, storedFiles, until } from '../until.ts'
 import { zip } from '../zip.ts'
@@ -45,7 +45,7 @@ test('a job that waits is canceled: nothing of it is stored, nobody runs it, and
 })
 
 test('a job that runs is canceled: its conversion ends, and nothing of it is stored', async (t) => {
-  const server = await startServer(t, ASYNC)
+  const server = await startServer(t, SLOW)
   const token = await server.token()
   const id = await newJob(server, token, slow())
   await jobWhen(server.url, token, id, ({ progress }) => progress.pages_done > 0)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call, convert, startServer } from '../harness.ts'
-import { ASYNC, finished, follow, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
+import { ASYNC, SLOW, finished, follow, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
 import { until } from '../until.ts'
 
@@ -19,7 +19,7 @@ function assertWhole(jobs: Job[], last: Job): void {
 }
 
 test('the events of a job tell each change as it comes, and end with it', async (t) => {
-  const server = await startServer(t, ASYNC)
+  const server = await startServer(t, SLOW)
   const token = await server.token()
   const { id } = (await convert(server.url, token, slow())).json<Job>()
   const events = follow(t, server.port, token, id)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
 import { convert, getToken, spawnServer } from '../harness.ts'
-import { ASYNC, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
+import { ASYNC, SLOW, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
 import { temporaryFolder } from '../temporary.ts'
 
@@ -21,7 +21,7 @@ test('a worker serves its health only', async (t) => {
 })
 
 test('SIGTERM hands the job back: another worker has it at once and ends it', async (t) => {
-  const env = { ...ASYNC, TOLLMARK_DATA: temporaryFolder(t) }
+  const env = { ...SLOW, TOLLMARK_DATA: temporaryFolder(t) }
   const token = await getToken(env)
   const [web, first] = [await spawnServer(t, env, '--role', 'web'), await spawnServer(t, env, '--role', 'worker')]
   const { id } = (await convert(web.url, token, slow())).json<Job>()
@@ -37,7 +37,7 @@ test('SIGTERM hands the job back: another worker has it at once and ends it', as
 })
 
 test("a killed worker's job is taken over by one that runs", async (t) => {
-  const env = { ...ASYNC, TOLLMARK_DATA: temporaryFolder(t) }
+  const env = { ...SLOW, TOLLMARK_DATA: temporaryFolder(t) }
   const token = await getToken(env)
   const [web, first] = [await spawnServer(t, env, '--role', 'web'), await spawnServer(t, env, '--role', 'worker')]
   const { id } = (await convert(web.url, token, slow())).json<Job>()
@@ -48,11 +48,11 @@ test("a killed worker's job is taken over by one that runs", async (t) => {
 })
 
 test('two processes that do everything share the jobs of one folder', async (t) => {
-  const env = { ...ASYNC, TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_FREE_CONVERSIONS: '20' }
+  const env = { ...ASYNC, TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_FREE_CONVERSIONS: '12' }
   const token = await getToken(env)
   const [one, other] = [await spawnServer(t, env), await spawnServer(t, env)]
-  const form = upload(pagesOf(30, 300))
-  const accepted = await Promise.all(Array.from({ length: 20 }, (_, index) => convert((index % 2 === 0 ? one : other).url, token, form)))
+  const form = upload(pagesOf(5, 100))
+  const accepted = await Promise.all(Array.from({ length: 12 }, (_, index) => convert((index % 2 === 0 ? one : other).url, token, form)))
   for (const { text, status } of accepted) {
     assert.equal(status, 202, text)
     // Whoever is asked knows it.
@@ -60,5 +60,5 @@ test('two processes that do everything share the jobs of one folder', async (t) 
   }
   await using store = await openStore({ data: env.TOLLMARK_DATA, databaseUrl: null, now: 0 })
   const rows = await store.db.selectFrom('jobs').select(['claims']).execute()
-  assert.deepEqual(rows.map(({ claims }) => claims), Array.from({ length: 20 }, () => 1))
+  assert.deepEqual(rows.map(({ claims }) => claims), Array.from({ length: 12 }, () => 1))
 })

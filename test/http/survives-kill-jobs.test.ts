@@ -9,7 +9,7 @@ import type { Job } from '../jobs.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { scratchFiles, storedFiles, until } from '../until.ts'
 
-const KILLS = 12
+const KILLS = 10
 
 /** Numbers from 0 to 1, the same every time (mulberry32). */
 function seeded(seed: number): () => number {
@@ -27,7 +27,7 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
   const env = { ...ASYNC, TOLLMARK_DATA: data, TOLLMARK_FREE_CONVERSIONS: '1000' }
   const token = await getToken(env)
   const random = seeded(1)
-  const archives = [pagesOf(3), pagesOf(60, 400), pagesOf(100, 600)].map((archive) => upload(archive))
+  const archives = [pagesOf(3), pagesOf(30, 400), pagesOf(100, 400)].map((archive) => upload(archive))
   const reference = await startServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
   const documents: Buffer[] = []
   for (const archive of archives) documents.push((await convert(reference.url, await reference.token(), archive)).bytes)
@@ -48,12 +48,12 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
           accepted = answer !== undefined
           if (answer) jobs.set(key, (jobs.get(key) ?? new Set()).add(answer.json<Job>().id))
         }
-        await new Promise((resolve) => setTimeout(resolve, 800))
+        await new Promise((resolve) => setTimeout(resolve, 1000))
       }
     }),
   )
   for (let kill = 0; kill < KILLS; kill++) {
-    await new Promise((resolve) => setTimeout(resolve, random() * 700))
+    await new Promise((resolve) => setTimeout(resolve, random() * 500))
     const victim = kill % 2
     processes[victim]!.kill('SIGKILL')
     await processes[victim]!.exited

@@ -81,7 +81,7 @@ export async function sweepBlobs(store: Store, blobs: BlobStore, now: number): P
     const due = await db
       .selectFrom('blobs')
       .select('id')
-      .where((e) => e.or([e('expires_at', '<', now), e.and([e('instance_id', 'is not', null), e('instance_id', 'not in', e.selectFrom('instances').select('id'))])]))
+      .where((e) => e.or([e('expires_at', '<', now), e.and([e('instance_id', '>', ''), e('instance_id', 'not in', e.selectFrom('instances').select('id'))])]))
       .limit(SWEEP_AT_ONCE)
       .execute()
     const ids = due.map(({ id }) => id)

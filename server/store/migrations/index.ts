@@ -8,6 +8,7 @@ import { keys } from './0010-keys.ts'
 import { ledger } from './0011-ledger.ts'
 import { credentials } from './0012-credentials.ts'
 import { jobs } from './0020-jobs.ts'
+import { sweeps } from './0021-sweeps.ts'
 import { sessions } from './0030-sessions.ts'
 import { providers } from './0031-providers.ts'
 import { usageDays } from './0032-usage-days.ts'
@@ -23,4 +24,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sessions, providers, usageDays, changes, sharedLedger]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, changes, sharedLedger]
