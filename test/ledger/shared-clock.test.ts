@@ -1,16 +1,13 @@
 // The database's clock is set while processes run on it, and while none does. `correction` stands for its setting: the ledger's time is their sum.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TestContext } from 'node:test'
 import type { Ledger } from '../../server/ledger/admit.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { WINDOW_MS } from '../../server/ledger/window.ts'
 import type { Place } from '../place.ts'
 import { query } from '../postgres.ts'
-import { STORES } from '../stores.ts'
+import { placeOn } from '../stores.ts'
 import { asking, openFor, openOn, pass } from './opened.ts'
-
-const place = (t: TestContext): Promise<Place> => STORES.find(({ name }) => name === 'postgres')!.place(t)
 
 const setClock = ({ databaseUrl }: Place, seconds: number) => query(databaseUrl!, `update ledger_clock set correction = correction + ${seconds} * 1000000::bigint`)
 
@@ -19,7 +16,7 @@ const passed = async (ledgers: Ledger[], rpm: number): Promise<number> =>
 
 for (const seconds of [3_600, 61, 1, -1, -61, -3_600]) {
   test(`a clock that is set by ${seconds} s lets nothing more through, and holds nothing up`, async (t) => {
-    const where = await place(t)
+    const where = await placeOn.postgres(t)
     const [one, two] = [await openFor(t, where), await openFor(t, where)]
     const ledgers = [one.ledger, two.ledger]
     assert.equal(await passed(ledgers, 4), 4)
@@ -34,7 +31,7 @@ for (const seconds of [3_600, 61, 1, -1, -61, -3_600]) {
 }
 
 test('a clock that was set back while no process ran does not hold anything up for long', async (t) => {
-  const where = await place(t)
+  const where = await placeOn.postgres(t)
   const before = await openOn(where)
   assert.equal(await passed([before.ledger], 3), 3)
   await before.close()
