@@ -80,6 +80,7 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts'] },
   { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/'] },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite.ts'] },
+  { effect: 'PostgreSQL', shows: /from 'pg'/, homes: ['server/store/postgres/'] },
   { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/'] },
   { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'server/convert/converter.ts', 'packages/cli/'] },
   { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'packages/notion-markdown/src/archive/'] },

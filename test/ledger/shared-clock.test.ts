@@ -7,6 +7,7 @@ import { WINDOW_MS } from '../../server/ledger/window.ts'
 import type { Place } from '../place.ts'
 import { query } from '../postgres.ts'
 import { placeOn } from '../stores.ts'
+import { until } from '../until.ts'
 import { asking, openFor, openOn, pass } from './opened.ts'
 
 const setClock = ({ databaseUrl }: Place, seconds: number) => query(databaseUrl!, `update ledger_clock set correction = correction + ${seconds} * 1000000::bigint`)
@@ -40,4 +41,18 @@ test('a clock that was set back while no process ran does not hold anything up f
   assert.equal(await passed([after.ledger], 3), 0)
   await pass(where, WINDOW_MS + 100, after.clock)
   assert.equal(await passed([after.ledger], 3), 3)
+})
+
+test('an admission that is let go later than it was stamped counts from then on, and so do those behind it', async (t) => {
+  const where = await placeOn.postgres(t)
+  const { ledger } = await openFor(t, where)
+  assert.ok((await ledger.admit(asking('k', 5))).admitted)
+  await query(where.databaseUrl!, `create function tarry() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return null; end $$;
+    create trigger tarry after insert on requests for each statement execute function tarry()`)
+  const stamps = async () => (await query(where.databaseUrl!, 'select mono, tollmark_ledger_time() as now from requests order by seq')) as { mono: string; now: string }[]
+  const [first] = await stamps()
+  assert.ok((await ledger.admit(asking('k', 5))).admitted)
+  await until(async () => Number((await stamps())[1]!.mono) >= Number(first!.now) + 300_000)
+  assert.equal((await stamps())[0]!.mono, first!.mono)
+  assert.ok((await stamps()).every(({ mono, now }) => Number(mono) <= Number(now)))
 })
