@@ -12,9 +12,9 @@ import type { Api, ApiEnv } from './api.ts'
 import { clientOf } from './client.ts'
 import { convertRoutes } from './convert/routes.ts'
 import type { ConvertParts } from './convert/routes.ts'
+import type { Dashboard } from './dashboard.ts'
 import { jobRoutes } from './convert/job-routes.ts'
 import type { JobWatch } from './convert/watch.ts'
-import type { Dashboard } from './dashboard.ts'
 import { Problem } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import type { Health } from './health.ts'
@@ -28,6 +28,8 @@ import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
 import { invitationRoutes } from './manage/invitations.ts'
 import { keyRoutes } from './manage/keys.ts'
+import { overviewRoutes } from './manage/overview.ts'
+import { providerRoutes } from './manage/providers.ts'
 import { requestRoutes } from './manage/requests.ts'
 import { sessionRoutes } from './manage/session.ts'
 import { tokenRoutes } from './manage/tokens.ts'
@@ -55,11 +57,11 @@ export interface AppParts extends SurfaceParts, ConvertParts {
   /** What the link to the first account must hold. */
   setupToken: string
   /** What the management routes change of the proxy. */
-  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
-  /** Takes `/proxy` before anything else looks at it. */
-  proxy: (caller: Caller) => void
+  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint' | 'probe'>
   /** Takes what belongs to the dashboard. */
   dashboard: Dashboard
+  /** Takes `/proxy` before anything else looks at it. */
+  proxy: (caller: Caller) => void
 }
 
 /** TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed or guessed from its answers. */
@@ -73,7 +75,7 @@ const SECURITY_HEADERS = {
 
 /** Builds what a server that answers everything listens with. */
 export function app(parts: AppParts): Doors {
-  const { store, plans, clock, proxied, proxy, dashboard, setupToken } = parts
+  const { store, plans, clock, proxied, proxy, setupToken } = parts
   const api = surface(parts, (c) => apiHeaders(c, store, plans, clock()))
   api.route('/', convertRoutes(parts))
   api.route('/', jobRoutes(parts))
@@ -85,10 +87,18 @@ export function app(parts: AppParts): Doors {
   api.route('/', usageRoutes(store, clock))
   api.route('/', requestRoutes(store, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
+  api.route('/', providerRoutes(store, proxied, clock))
+  api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeApi(api)
-  const rest = withDashboard(dashboard, listener(api, parts))
+  const rest = withDashboard(parts.dashboard, listener(api, parts))
   // On a connection that began with something else requests for the proxy come by this way.
   return { proxy, rest: (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(new NodeCaller(incoming, outgoing)) : rest(incoming, outgoing)) }
+}
+
+function withDashboard(dashboard: Dashboard, rest: RawHandler): RawHandler {
+  return (incoming, outgoing) => {
+    if (!dashboard(incoming, outgoing)) rest(incoming, outgoing)
+  }
 }
 
 /** Builds what a process that only works listens with: it says how it is. */
@@ -124,12 +134,6 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy }: Surf
   api.route('/', healthRoutes(health))
   api.route('/', metricsRoutes(metrics, metricsToken))
   return api
-}
-
-function withDashboard(dashboard: Dashboard, rest: RawHandler): RawHandler {
-  return (incoming, outgoing) => {
-    if (!dashboard(incoming, outgoing)) rest(incoming, outgoing)
-  }
 }
 
 function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {

@@ -40,6 +40,9 @@ export interface Listening {
 /** `localhost` means both: some programs try one family only. */
 const LOOPBACK = ['127.0.0.1', '::1']
 
+/** How long a connection may wait for its next request: longer than the 60 s for which balancers keep theirs, so that they close first. */
+const KEEP_ALIVE_MS = 75_000
+
 /** Listens. @throws SetupError where that is not possible */
 export async function listen({ proxy, rest }: Doors, { host, port, headersTimeout, log, clock }: ListenOptions): Promise<Listening> {
   const servers: Server[] = []
@@ -50,7 +53,7 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
     const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000 }, rest)
     server.on('checkContinue', rest)
-    if (proxy !== null) fronts.push(openFront(server, proxy, headersTimeout, log, clock))
+    if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock))
     try {
       await bind(server, address, taken)
     } catch (error) {

@@ -14,8 +14,8 @@ import type { ConverterLimits } from './convert/converters.ts'
 import { sweepJobs } from './convert/jobs.ts'
 import { watchJobs } from './convert/watch.ts'
 import { openWorker } from './convert/worker.ts'
-import type { Health } from './health.ts'
 import { openDashboard } from './dashboard.ts'
+import type { Health } from './health.ts'
 import { listen } from './listen.ts'
 import type { Doors } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
@@ -50,6 +50,9 @@ export interface ServeOptions {
   clock?: () => number
 }
 
+/** Where the built dashboard is. */
+const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
+
 /** What every process has, whatever its role. */
 interface Common {
   readonly config: Config
@@ -65,9 +68,6 @@ interface Common {
   readonly metricsToken: string | null
   readonly trustProxy: boolean
 }
-
-/** Where the built dashboard is. */
-const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
 
 /**
  * Starts the server. Disposing of it hands back the job under way, stops accepting, lets requests under way end within `shutdownTimeout`, and
@@ -148,8 +148,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
     conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
   })
   const setup = setupToken(master)
-  const dashboard = openDashboard(DASHBOARD)
-  const doors = app({ ...common, dashboard, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle })
+  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle, dashboard: openDashboard(DASHBOARD) })
   return { doors, keys, setup, stop: () => watch[Symbol.dispose]() }
 }
 

@@ -36,7 +36,7 @@ const AREAS: Area[] = [
   { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg', '@aws-sdk/client-s3'] },
   ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto', 'util'] })),
   // A key is shown with what it has used.
-  { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], node: [] },
+  { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['kysely'], node: [] },
   { path: 'server/api.ts', from: [...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
   {
     path: 'server/convert/',
@@ -77,7 +77,7 @@ const AREAS: Area[] = [
 
 /** TABLE of effects that have one home: what shows in the source, and the files that may have it. */
 const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
-  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts'] },
+  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts', 'packages/core/src/managed-fetch.ts'] },
   { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/'] },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite.ts'] },
   { effect: 'PostgreSQL', shows: /from 'pg'/, homes: ['server/store/postgres/'] },

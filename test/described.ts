@@ -15,6 +15,9 @@ interface Described {
 
 const documents = new Map<string, Promise<Described>>()
 
+/** TABLE of headers that are described wherever they are sent. */
+const HEADERS = ['x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after', 'location', 'www-authenticate', 'set-cookie']
+
 /** Checks method, path, status, headers, content type and JSON against the server's description. Addresses that are not described must be 404 or 405. */
 export async function checkDescribed(url: string, method: string, path: string, answer: { status: number; headers: IncomingMessage['headers']; text: string }): Promise<void> {
   let document = documents.get(url)
@@ -35,6 +38,8 @@ export async function checkDescribed(url: string, method: string, path: string, 
   for (const [name, { required }] of Object.entries(response.headers ?? {})) {
     if (required) assert.ok(answer.headers[name.toLowerCase()] !== undefined, `${what} without the header ${name}`)
   }
+  const known = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()))
+  for (const name of HEADERS) assert.ok(answer.headers[name] === undefined || known.has(name), `${what} with ${name}, which is not described`)
   const type = answer.headers['content-type']?.split(';')[0]
   if (type === undefined) return
   const content = response.content?.[type]

@@ -16,3 +16,8 @@ export function scratchFiles(data: string): string[] {
   const scratch = join(data, 'scratch')
   return readdirSync(scratch).flatMap((instance) => readdirSync(join(scratch, instance)))
 }
+
+/** Ids of the blobs that lie in a data folder at this moment. */
+export function storedFiles(data: string): string[] {
+  return readdirSync(join(data, 'blobs'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name)
+}

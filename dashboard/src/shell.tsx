@@ -17,20 +17,22 @@ export function Shell({ account, children }: { account: Account; children: React
       <a href="#main" className={css.skip}>
         Skip to content
       </a>
-      <header className={css.top}>
+      <section className={css.top} aria-label="Tollmark">
         <Brand />
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Open the navigation" aria-expanded={open} onClick={() => setOpen(true)}>
           <Icon name="menu" size={22} />
         </ActionIcon>
-      </header>
+      </section>
       <Drawer opened={open} onClose={() => setOpen(false)} title="Tollmark" size={288} position="right" closeButtonProps={{ 'aria-label': 'Close the navigation' }}>
         <div className={css.drawer}>
           <Navigation account={account} location={location} label="Pages, on a small screen" />
         </div>
       </Drawer>
       <div className={css.side}>
-        <Brand />
-        <Navigation account={account} location={location} label="Pages" />
+        <section className={css.sideInner} aria-label="Tollmark">
+          <Brand />
+          <Navigation account={account} location={location} label="Pages" />
+        </section>
       </div>
       <main id="main" className={css.main} tabIndex={-1}>
         {children}

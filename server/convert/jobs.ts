@@ -6,7 +6,7 @@
 import type { JobRow } from '../store/schema.ts'
 import { FOR_NOW, releaseBlob, takeBlob } from '../store/blobs/blobs.ts'
 import type { Store } from '../store/open.ts'
-import { all, first, procedure, run } from '../store/procedure.ts'
+import { first, procedure, run } from '../store/procedure.ts'
 import type { Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 
@@ -31,7 +31,6 @@ const MOST_CLAIMS = 100
 export const GRACE = 3_600_000
 /** How long a finished job can still be looked up. */
 const KEPT = 30 * 86_400_000
-const SWEEP_AT_ONCE = 200
 
 /** Whether nothing will happen to the job any more, but that its result expires. */
 export function isFinished(status: JobStatus): boolean {
@@ -185,8 +184,8 @@ export const cancelJob = procedure(
 
 /** Lets results expire, and forgets jobs that finished long ago. Their blobs have an expiry of their own. */
 export const sweepJobs = procedure(import.meta.url, 'sweepJobs', function* (db, { now }: { now: number }) {
-  const over = yield* all(db.selectFrom('jobs').select('id').where('status', '=', 'succeeded').where('expires_at', '<=', now).limit(SWEEP_AT_ONCE))
-  for (const { id } of over) yield* move(db, 'expire', id, { result_blob: null })
+  const { from, to } = TRANSITIONS.expire
+  yield* run(db.updateTable('jobs').set({ status: to, result_blob: null }).where('status', 'in', from).where('expires_at', '<=', now))
   yield* run(db.deleteFrom('jobs').where('finished_at', '<', now - KEPT))
 })
 

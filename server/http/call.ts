@@ -8,6 +8,10 @@ import type { RequestHead, RequestReader } from './request.ts'
 export interface Line {
   readonly socket: Socket
   readonly reader: RequestReader
+  /** The last lines of a head that lets the connection live. */
+  readonly keep: string
+  /** No other request will be taken. */
+  readonly retiring: boolean
   /** Lets the socket go on after a pause. */
   resume(): void
   /** The body cannot be read any further. */
@@ -21,9 +25,6 @@ export interface Line {
 }
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
-/** How long a connection may wait for its next request: longer than the 60 s for which balancers keep theirs, so that they close first. */
-export const KEEP_ALIVE_MS = 75_000
-const KEEP = `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / 1000}\r\n\r\n`
 const CLOSE = 'Connection: close\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
@@ -54,8 +55,7 @@ export class Call implements Caller, CallerBody {
   #taken = false
   #over = false
 
-  /** @param keepAlive whether another request may follow on this connection */
-  constructor(line: Line, { method, target, headers, http10, framing, expects }: RequestHead, keepAlive: boolean) {
+  constructor(line: Line, { method, target, headers, http10, framing, keepAlive, expects }: RequestHead) {
     this.#line = line
     this.method = method
     this.target = target
@@ -128,10 +128,10 @@ export class Call implements Caller, CallerBody {
     const bodiless = this.method === 'HEAD' || status === 204 || status === 304
     this.#framing = bodiless ? 'none' : valueOf(headers, 'content-length') !== undefined ? 'counted' : this.#http10 ? 'until-close' : 'chunked'
     // Whoever was never asked for its body may or may not send it: what comes next on this connection would be anybody's guess.
-    if (this.#framing === 'until-close' || this.#expecting) this.#keepAlive = false
+    if (this.#framing === 'until-close' || this.#expecting || this.#line.retiring) this.#keepAlive = false
     this.#head += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}`
     if (this.#framing === 'chunked') this.#head += 'Transfer-Encoding: chunked\r\n'
-    this.#head += this.#keepAlive ? KEEP : CLOSE
+    this.#head += this.#keepAlive ? this.#line.keep : CLOSE
   }
 
   write(bytes: Buffer): void {

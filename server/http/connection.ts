@@ -1,7 +1,7 @@
 // A caller's connection: one request after another until the caller or we have enough. Each is a Call, and is over when its answer has been
 // taken and its body has been read.
 import type { Socket } from 'node:net'
-import { Call, KEEP_ALIVE_MS, type Line } from './call.ts'
+import { Call, type Line } from './call.ts'
 import type { Caller } from './caller.ts'
 import { beginsProxied, RequestError, RequestReader, type RequestHead } from './request.ts'
 
@@ -17,8 +17,17 @@ export interface House {
   left(connection: Connection): void
   /** No connection gets another request. */
   readonly closing: boolean
-  /** Milliseconds that a head may take. */
-  readonly headersTimeout: number
+  readonly limits: CallerLimits
+  /** The last lines of a head that lets its connection live. */
+  readonly keep: string
+}
+
+/** In milliseconds. */
+export interface CallerLimits {
+  /** How long a caller may take to send the head of a request. */
+  readonly head: number
+  /** How long a connection may wait for its next request. */
+  readonly keepAlive: number
 }
 
 export type RefusalCode = RequestError['code'] | 'request_timeout'
@@ -53,8 +62,16 @@ export class Connection implements Line {
   constructor(socket: Socket, house: House) {
     this.socket = socket
     this.#house = house
-    this.#limit = house.headersTimeout
+    this.#limit = house.limits.head
     socket.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose).on('drain', this.#onDrain).on('error', ignore)
+  }
+
+  get keep(): string {
+    return this.#house.keep
+  }
+
+  get retiring(): boolean {
+    return this.#house.closing
   }
 
   /** Looks whether it has waited too long. @param now monotonic milliseconds */
@@ -98,7 +115,7 @@ export class Connection implements Line {
   next(keepAlive: boolean): void {
     this.#call = null
     if (!keepAlive || this.#house.closing) return this.#close()
-    this.#waitFor('next', KEEP_ALIVE_MS)
+    this.#waitFor('next', this.#house.limits.keepAlive)
     this.resume()
     this.#advance()
   }
@@ -144,11 +161,11 @@ export class Connection implements Line {
         break
       }
       if (head === null) {
-        if (this.#wait === 'next') this.#waitFor('head', this.#house.headersTimeout)
+        if (this.#wait === 'next') this.#waitFor('head', this.#house.limits.head)
         break
       }
       this.#waitFor('call', Infinity)
-      this.#call = new Call(this, head, head.keepAlive && !this.#house.closing)
+      this.#call = new Call(this, head)
       this.#house.handle(this.#call)
     }
     this.#advancing = false

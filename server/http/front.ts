@@ -4,9 +4,8 @@ import type { Socket } from 'node:net'
 import { ERRORS, Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Log } from '../log.ts'
-import { KEEP_ALIVE_MS } from './call.ts'
 import type { Caller } from './caller.ts'
-import { Connection, type House, type RefusalCode } from './connection.ts'
+import { Connection, type CallerLimits, type House, type RefusalCode } from './connection.ts'
 
 export interface Front {
   /** Closes connections that are not in use, now, and every other with its next answer. */
@@ -22,10 +21,9 @@ const LOOK_MS = 1_000
  * Stands before Node's server: every connection that it accepts is read here first.
  *
  * @param handle takes each request for the proxy
- * @param headersTimeout milliseconds that a caller may take to send the head of a request
  * @param now milliseconds since 1970
  */
-export function openFront(server: Server, handle: (caller: Caller) => void, headersTimeout: number, log: Log, now: () => number): Front {
+export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number): Front {
   const connections = new Set<Connection>()
   const serve = server.listeners('connection')
   let closing = false
@@ -42,7 +40,8 @@ export function openFront(server: Server, handle: (caller: Caller) => void, head
   const house: House = {
     handle,
     refusal,
-    headersTimeout,
+    limits,
+    keep: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAlive / 1000)}\r\n\r\n`,
     left: (connection) => connections.delete(connection),
     get closing() {
       return closing
@@ -55,7 +54,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, head
       process.nextTick(() => socket.resume())
     },
   }
-  server.keepAliveTimeout = KEEP_ALIVE_MS
+  server.keepAliveTimeout = limits.keepAlive
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => connections.add(new Connection(socket, house)))
   const answering = new WeakMap<Socket, ServerResponse>()
@@ -71,7 +70,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, head
   const timer = setInterval(() => {
     const at = performance.now()
     for (const connection of connections) connection.check(at)
-  }, Math.min(LOOK_MS, headersTimeout / 2)).unref()
+  }, Math.min(LOOK_MS, limits.head / 2, limits.keepAlive / 2)).unref()
   server.on('close', () => clearInterval(timer))
 
   return {

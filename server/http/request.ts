@@ -6,7 +6,7 @@ import { endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from './fi
 /** The head of a request. */
 export interface RequestHead {
   readonly method: string
-  /** The target as it was sent, in latin1. */
+  /** The target as it was sent. */
   readonly target: string
   readonly headers: RawHeaders
   readonly http10: boolean
@@ -28,11 +28,12 @@ export class RequestError extends Error {
   }
 }
 
+const [CR, LF] = [13, 10]
 /** As Node's own server has it. */
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 256
 
-const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/
+const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
 
 /** Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body with `piece` until `ended`. */
 export class RequestReader {
@@ -62,7 +63,11 @@ export class RequestReader {
   head(): RequestHead | null {
     const at = this.#unread.indexOf(HEAD_END)
     if (at > MAX_HEAD_BYTES || (at < 0 && this.#unread.length > MAX_HEAD_BYTES)) throw new RequestError('headers_too_large', `The head of a request may have ${MAX_HEAD_BYTES} bytes.`)
-    if (at < 0) return null
+    if (at < 0) {
+      // A head with other line ends would never end.
+      if (hasBareLine(this.#unread)) throw malformed('The lines of a request end with CRLF.')
+      return null
+    }
     const head = readHead(this.#unread.toString('latin1', 0, at))
     this.#skip(at + HEAD_END.length)
     this.#body.begin(head.framing ?? 0)
@@ -89,11 +94,16 @@ export class RequestReader {
   }
 }
 
+function hasBareLine(bytes: Buffer): boolean {
+  const first = bytes.indexOf(LF)
+  return (first >= 0 && bytes[first - 1] !== CR) || bytes.indexOf('\n\n') >= 0
+}
+
 /** @param text a head without the blank line that ends it */
 function readHead(text: string): RequestHead {
   const end = endOfLine(text, 0)
   const line = end < 0 ? null : REQUEST_LINE.exec(text.slice(0, end))
-  if (line === null) throw malformed('The first line of the request is not that of an HTTP/1.1 request.')
+  if (line === null) throw malformed('The first line of the request is not that of an HTTP/1.1 request: METHOD /path?query HTTP/1.1, with everything beyond ASCII percent-encoded.')
   const headers = readFields(text, end + 2)
   if (headers === null) throw malformed('A header of the request is malformed.')
   if (headers.length > 2 * MAX_FIELDS) throw new RequestError('headers_too_large', `A request may have ${MAX_FIELDS} headers.`)
@@ -116,7 +126,9 @@ function meaningOf(headers: RawHeaders, http10: boolean): Pick<RequestHead, 'htt
         if (name.toLowerCase() === 'host') hosts++
         break
       case 6:
-        if (name.toLowerCase() === 'expect') expects = value.toLowerCase() === '100-continue'
+        if (name.toLowerCase() !== 'expect') break
+        if (value.toLowerCase() !== '100-continue') throw malformed('The request expects something other than 100-continue.')
+        expects = true
         break
       case 10:
         if (name.toLowerCase() === 'connection') connection += `,${value.toLowerCase()}`

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { openLocalAdmissions } from './local.ts'
+import { openRefusals } from './refusals.ts'
 import { abandon, settle, settlements } from './rows.ts'
 import type { Reservation, Settlement } from './rows.ts'
 
@@ -55,6 +56,7 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   let settleTimer: NodeJS.Timeout | null = null
   let closed = false
   const admissions = await openAdmissions()
+  const refusals = openRefusals(store, () => clock.now(), complain)
   await writeOff()
   const timer = setInterval(() => void writeOff().catch(complain), ABANDON_MS).unref()
 
@@ -98,11 +100,18 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
     if (closed) return
     closed = true
     clearInterval(timer)
-    await Promise.all([admissions.close(), flushSettlements()])
+    await Promise.all([admissions.close(), flushSettlements(), refusals.flush()])
   }
 
   return {
-    admit: (asking) => new Promise((resolve, reject) => admissions.ask({ asking, resolve, reject })),
+    admit: (asking) =>
+      new Promise((resolve, reject) => {
+        const answer = (admission: Admission): void => {
+          if (!admission.admitted) refusals.note(asking)
+          resolve(admission)
+        }
+        admissions.ask({ asking, resolve: asking.rpm === null ? resolve : answer, reject })
+      }),
     settle(settlement) {
       unsettled.push(settlement)
       settleTimer ??= setTimeout(() => void flushSettlements(), SETTLE_MS)

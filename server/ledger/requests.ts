@@ -57,7 +57,7 @@ export async function getRequest(store: Store, id: string, account: string | nul
 const CLOCK_ROOM = 3_600_000
 
 /** About the number of the first row of a moment, found by halving: rows have no index by time, and need none. */
-async function seqAt(store: Store, time: number): Promise<number> {
+export async function seqAt(store: Store, time: number): Promise<number> {
   const at = (seq: number) => store.reports.selectFrom('requests').select(['seq', 'created_at']).where('seq', '>=', seq).orderBy('seq').limit(1).executeTakeFirst()
   const newest = await store.reports.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst()
   let [low, high] = [0, (newest?.seq ?? 0) + 1]

@@ -7,7 +7,7 @@ import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
 import type { KeyCache } from '../keys/cache.ts'
-import { changeKey, createKey, getKey, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
+import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Store } from '../store/open.ts'
 import { Whose, whose } from './whose.ts'
@@ -88,6 +88,14 @@ const Rotation = z.object({
   grace_seconds: count.min(0).max(LONGEST_GRACE).default(86_400).openapi({ description: 'How long the old secret goes on working.' }),
 })
 
+const ListQuery = PageQuery.extend({
+  ...Whose.shape,
+  status: Status.optional(),
+  search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }),
+  model: z.string().max(300).optional().openapi({ description: 'Keys that may reach this model.' }),
+  sort: z.enum(KEY_SORTS).default('-created_at').openapi({ description: 'A minus turns the order round.' }),
+})
+
 const params = z.object({ id: z.string().max(100) })
 
 /** The routes of keys. */
@@ -115,14 +123,14 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
   const list = createRoute({
     method: 'get',
     path: '/api/v1/keys',
-    summary: 'List proxy keys, newest first',
+    summary: 'List proxy keys',
     ...guard,
-    request: { query: PageQuery.extend({ ...Whose.shape, status: Status.optional(), search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }) }) },
+    request: { query: ListQuery },
     responses: answers(200, 'A page of keys', listOf(KeySchema)),
   })
   api.openapi(list, async (c) => {
-    const { limit, cursor, status, search, account } = c.req.valid('query')
-    return c.json(page(await listKeys(store, { account: whose(callerOf(c), account), status, search }, limit + 1, cursor, clock()), limit), 200)
+    const { limit, cursor, account, ...filter } = c.req.valid('query')
+    return c.json(page(await listKeys(store, { ...filter, account: whose(callerOf(c), account) }, limit + 1, cursor, clock()), limit), 200)
   })
 
   const read = createRoute({

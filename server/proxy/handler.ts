@@ -1,35 +1,29 @@
 // A request's way through the proxy: the nine steps of the contract, in their order.
 import { hash } from 'node:crypto'
-import type { Clock } from '../clock.ts'
 import type { Caller } from '../http/caller.ts'
 import { valueOf } from '../http/fields.ts'
 import { newId } from '../id.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import type { KeyCache } from '../keys/cache.ts'
-import type { Admission, Ledger } from '../ledger/admit.ts'
+import type { Admission } from '../ledger/admit.ts'
 import type { Log } from '../log.ts'
 import { release } from './body.ts'
 import { METHODS } from './cors.ts'
-import type { CredentialPool } from './credentials.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
-import type { Objects } from './objects.ts'
+import { Passage, settleUnsent, type PassageParts } from './passage.ts'
 import { classify, refuseEndpoint } from './providers/endpoint.ts'
 import type { ProviderTable } from './providers/table.ts'
-import { BUSY_RETRY_S, reachOf } from './reach.ts'
-import { settle, stream } from './stream.ts'
-import { answerPreflight, refuse, Refused, type Trip } from './trip.ts'
+import { reachOf } from './reach.ts'
+import { relay } from './relay.ts'
+import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './trip.ts'
 import type { Outgoing, Upstream } from './upstream.ts'
 import { createWays, type Ways } from './ways.ts'
 
-export interface ProxyParts {
+export interface ProxyParts extends PassageParts {
   /** The provider table as it is now: stored credentials may add hosts to it. */
   table: () => ProviderTable
   keys: KeyCache
-  ledger: Ledger
-  credentials: CredentialPool
-  objects: Objects
   upstream: Upstream
-  clock: Clock
   log: Log
   /** `body`: bytes of a body that has to be read whole. `open`: requests under way at one time. */
   limits: { body: number; open: number }
@@ -41,15 +35,18 @@ const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
 export function createProxy(parts: ProxyParts): { handle(caller: Caller): void; open(): number } {
   let open = 0
   const ways = createWays(parts.table)
+  const over = (): void => {
+    open--
+  }
   const handle = (caller: Caller): void => {
     const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, model: null }
     if (caller.method === 'OPTIONS') return answerPreflight(parts, trip)
+    if (open >= parts.limits.open) return refuse(parts, trip, busy('The proxy is busy.'))
     open++
-    const gate = open > parts.limits.open ? Promise.reject(new Refused('service_unavailable', 'The proxy is busy.', ['Retry-After', String(BUSY_RETRY_S)])) : pass(parts, ways, trip)
-    gate
-      .catch((thrown: unknown) => refuse(parts, trip, thrown))
-      .finally(() => open--)
-      .catch((error: unknown) => parts.log.error('A proxied request failed.', error, { request_id: trip.id }))
+    pass(parts, ways, trip).then(over, (thrown: unknown) => {
+      over()
+      refuse(parts, trip, thrown)
+    })
   }
   return { handle, open: () => open }
 }
@@ -61,9 +58,11 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
 
   // 1. The target.
   const route = ways.routeOf(method, caller.target)
-  const { target, table, named } = route
+  const { target, named } = route
   trip.near = route.near
   if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
+  // Other upgrades are offers, which a server may pass over.
+  if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.', ['Connection', 'close'])
   if (!target.ok) throw new Refused('invalid_upstream_url', target.message)
   const { hostname, pathAndQuery } = target.upstream
   trip.provider = named?.provider ?? null
@@ -84,7 +83,8 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
   if (closed !== null) throw new Refused(closed.code, closed.message)
 
   // 5. The models, and the stored objects, that the request can reach.
-  const reach = await reachOf(trip, provider, match, pathAndQuery, parts.limits.body)
+  const reaching = reachOf(trip, provider, match, pathAndQuery, parts.limits.body)
+  const reach = reaching instanceof Promise ? await reaching : reaching
   if (reach === null) return
   try {
     const owned = reach.objects.length === 0 ? NOTHING_STORED : await parts.objects.look(provider.id, reach.objects, key.id)
@@ -92,16 +92,22 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
 
     // 6. The limit and the ledger.
     const context = contextOf(caller)
-    const admission = await admit(ledger, {
+    const asking = {
       id: trip.id, account_id: key.accountId, key_id: key.id, rpm: key.rpm, provider: provider.id, model: trip.model, endpoint: match.pattern, method,
       context: context === null ? null : hash('sha256', context).slice(0, 32),
-    })
+    }
+    let admission: Admission
+    try {
+      admission = await ledger.admit(asking)
+    } catch {
+      throw busy('The ledger cannot be written at the moment. Nothing was sent to the provider.')
+    }
     if (!admission.admitted) throw limited(key.rpm!, admission)
 
     // 7. The credential.
     const credential = parts.credentials.pick(named, context, owned.credential) ?? (owned.credential === null ? null : parts.credentials.pick(named, context, null))
     if (credential === null) {
-      settle(parts, trip, match, admission, null, { outcome: 'failed', error: 'upstream_credential_missing' }, null)
+      settleUnsent(parts, trip, match, admission, 'upstream_credential_missing')
       throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
     }
     const outgoing: Outgoing = {
@@ -113,21 +119,22 @@ async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
     }
 
     // 8. The stream, both ways.
-    await stream(parts, trip, { named, table, match, pathAndQuery, outgoing, credential, admission, observer: reach.observer })
+    const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, admission })
+    const relayed = await relay(parts.upstream, outgoing, caller, passage)
+    if (reach.observer !== null) trip.model = reach.observer.model
+
+    // 9. The ledger.
+    const reading = passage.metered()
+    const metered = reading instanceof Promise ? await reading : reading
+    const code = passage.settle(relayed, metered)
+    if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
+    logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, metered))
   } finally {
     if (reach.held > 0) release(reach.held)
   }
 }
 
 const NOTHING_STORED = { foreign: false, credential: null }
-
-async function admit(ledger: Ledger, asking: Parameters<Ledger['admit']>[0]): Promise<Admission> {
-  try {
-    return await ledger.admit(asking)
-  } catch {
-    throw new Refused('service_unavailable', 'The ledger cannot be written at the moment. Nothing was sent to the provider.', ['Retry-After', String(BUSY_RETRY_S)])
-  }
-}
 
 /** draft-ietf-httpapi-ratelimit-headers for `RateLimit`; AI SDKs read `Retry-After-Ms` first. */
 function limited(rpm: number, { wait }: { wait: number }): Refused {

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Scope } from '../keys/scope.ts'
 import { type WantedPaths, wantPaths } from './json-paths.ts'
-import { JsonScanner } from './json-scanner.ts'
+import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
 import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
@@ -141,6 +141,7 @@ interface Compiled {
   readonly objects: ReadonlyMap<string, string>
   /** Every place on the way to a model or to what is stored. */
   readonly ways: readonly string[]
+  readonly reader: ModelReader
 }
 
 const compiled = new WeakMap<BodyRule, Compiled>()
@@ -149,13 +150,14 @@ function compile(rule: BodyRule): Compiled {
   let rules = compiled.get(rule)
   if (!rules) {
     const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
-    rules = {
+    const parts = {
       wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {})]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),
       objects: new Map(Object.entries(rule.objects ?? {})),
       ways,
     }
+    rules = { ...parts, reader: new ModelReader(parts) }
     compiled.set(rule, rules)
   }
   return rules
@@ -167,47 +169,66 @@ const LONGEST_NAME = 2_048
 /** Reads the models of one JSON body to its end: RFC 8259, UTF-8, no BOM, nothing behind it. */
 function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
   if (!isUtf8(body)) return refusal(ambiguous('The body is not valid UTF-8.'))
-  const rules = compile(rule)
-  const models: string[] = []
-  const objects: ObjectRef[] = []
-  let named = false
-  let hidden: string | null = null
-  let twofold: string | null = null
-  let problem: Reach | null = null
-  const scanner = new JsonScanner(
-    rules.wanted,
-    {
-      value(path, raw) {
-        const value = raw && parse(raw)
-        if (value === null && raw !== null && raw.toString('latin1') === 'null') return
-        const kind = rules.objects.get(path)
-        if (kind !== undefined) {
-          if (typeof value === 'string') objects.push(objectRef(kind, value))
-        } else if (rules.stored.has(path)) {
-          problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
-        } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
-          problem ??= unknown(`The body's \`${path}\` is not a name.`)
-        } else {
-          models.push(value)
-          named ||= rules.required.has(path)
-        }
-      },
-      oddity(kind, path) {
-        if (kind === 'mismatch') {
-          if (rules.ways.some((way) => way.startsWith(path))) problem ??= unknown(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
-        } else if (kind === 'duplicate') twofold ??= `The body holds \`${path}\` twice.`
-        else if (kind === 'lookalike') twofold ??= `The body holds a key that some parsers read as \`${path}\`.`
-        else hidden ??= `The body spells the key \`${path}\` with escapes, which some parsers do not read.`
-      },
-    },
-    { strict: true, longestValue: LONGEST_NAME },
-  )
-  scanner.write(body)
-  scanner.end()
-  if (!scanner.ok) return refusal(ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.'))
-  if (twofold !== null) return refusal(ambiguous(twofold))
-  if (problem) return refusal(problem)
-  return { ok: true, models, named, objects, hidden }
+  const { reader } = compile(rule)
+  return reader.read(body)
+}
+
+/** Reads one body after another by one rule. */
+class ModelReader implements JsonSink {
+  readonly #rules: Omit<Compiled, 'reader'>
+  readonly #scanner: JsonScanner
+  #models: string[] = []
+  #objects: ObjectRef[] = []
+  #named = false
+  #hidden: string | null = null
+  #twofold: string | null = null
+  #problem: Reach | null = null
+
+  constructor(rules: Omit<Compiled, 'reader'>) {
+    this.#rules = rules
+    this.#scanner = new JsonScanner(rules.wanted, this, { strict: true, longestValue: LONGEST_NAME })
+  }
+
+  read(body: Buffer): BodyModels {
+    this.#models = []
+    this.#objects = []
+    this.#named = false
+    this.#hidden = this.#twofold = this.#problem = null
+    this.#scanner.reset()
+    this.#scanner.write(body)
+    this.#scanner.end()
+    if (!this.#scanner.ok) return refusal(ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.'))
+    if (this.#twofold !== null) return refusal(ambiguous(this.#twofold))
+    if (this.#problem !== null) return refusal(this.#problem)
+    return { ok: true, models: this.#models, named: this.#named, objects: this.#objects, hidden: this.#hidden }
+  }
+
+  value(path: string, raw: Buffer | null): void {
+    const rules = this.#rules
+    const value = raw && parse(raw)
+    // `null` says that nothing is there.
+    if (value === null && raw !== null) return
+    const kind = rules.objects.get(path)
+    if (kind !== undefined) {
+      if (typeof value === 'string') this.#objects.push(objectRef(kind, value))
+    } else if (rules.stored.has(path)) {
+      this.#problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
+    } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
+      this.#problem ??= unknown(`The body's \`${path}\` is not a name.`)
+    } else {
+      this.#models.push(value)
+      this.#named ||= rules.required.has(path)
+    }
+  }
+
+  oddity(kind: Oddity, path: string): void {
+    if (kind === 'mismatch') {
+      if (!this.#rules.ways.some((way) => way.startsWith(path))) return
+      this.#problem ??= unknown(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
+    } else if (kind === 'duplicate') this.#twofold ??= `The body holds \`${path}\` twice.`
+    else if (kind === 'lookalike') this.#twofold ??= `The body holds a key that some parsers read as \`${path}\`.`
+    else this.#hidden ??= `The body spells the key \`${path}\` with escapes, which some parsers do not read.`
+  }
 }
 
 function parse(raw: Buffer): unknown {

@@ -5,6 +5,7 @@ import type { ErrorShape, Provider } from './providers/provider.ts'
 /** TABLE of refusals: status, and the field's nearest words of Google, OpenAI and Anthropic for it. */
 export const REFUSALS = {
   invalid_upstream_url: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
+  upgrade_not_supported: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   ambiguous_body: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   invalid_api_key: { status: 401, google: 'UNAUTHENTICATED', type: 'authentication_error' },
   api_key_expired: { status: 401, google: 'UNAUTHENTICATED', type: 'authentication_error' },

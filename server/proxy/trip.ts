@@ -36,13 +36,29 @@ export class Refused {
   }
 }
 
+/** Seconds after which it is worth trying again when we cannot serve right now. */
+const BUSY_RETRY_S = 5
+
+export function busy(message: string): Refused {
+  return new Refused('service_unavailable', message, ['Retry-After', String(BUSY_RETRY_S)])
+}
+
 interface Parts {
   clock: Clock
   log: Log
 }
 
-/** Ends a request that was refused, or that failed on our side. */
+/** Ends a request that was refused, or that failed on our side. Never throws. */
 export function refuse(parts: Parts, trip: Trip, thrown: unknown): void {
+  try {
+    answerRefusal(parts, trip, thrown)
+  } catch (error) {
+    parts.log.error('A proxied request could not be answered.', error, { request_id: trip.id })
+    trip.caller.breakOff()
+  }
+}
+
+function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   const { caller } = trip
   if (!(thrown instanceof Refused)) parts.log.error('A proxied request failed.', thrown, { request_id: trip.id })
   const { code, message, headers } = thrown instanceof Refused ? thrown : new Refused('internal_error', 'The proxy failed. Nothing more is known to the caller.')

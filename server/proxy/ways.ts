@@ -29,25 +29,31 @@ const MOST = 2_000
 const LONGEST = 1_024
 
 export function createWays(tableNow: () => ProviderTable): Ways {
-  const routes = new Map<string, Route>()
+  const routes = new Map<string, Map<string, Route>>()
+  let kept = 0
   const dials = new Map<string, Dial>()
   let table = tableNow()
 
   return {
     routeOf(method, url) {
-      if (table !== tableNow()) {
+      if (table !== tableNow() || kept >= MOST) {
         table = tableNow()
         routes.clear()
+        kept = 0
       }
-      const name = `${method} ${url}`
-      const known = routes.get(name)
-      if (known !== undefined) return known
-      const target = readTarget(searchOf(url))
+      let known = routes.get(method)
+      const route = known?.get(url)
+      if (route !== undefined) return route
+      // A copy: the text is a part of a whole head, which must not be kept with it.
+      const own = Buffer.from(url, 'latin1').toString('latin1')
+      const target = readTarget(searchOf(own))
       const named = target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null
-      const route = { target, table, named, near: named?.provider ?? table.near(hostIn(url)), match: null }
-      if (routes.size >= MOST) routes.clear()
-      if (name.length <= LONGEST) routes.set(name, route)
-      return route
+      const made = { target, table, named, near: named?.provider ?? table.near(hostIn(own)), match: null }
+      if (url.length > LONGEST) return made
+      if (known === undefined) routes.set(method, (known = new Map()))
+      known.set(own, made)
+      kept++
+      return made
     },
     dialFor({ origin, dial }) {
       const base = `${dial.origin}${dial.basePath}`

@@ -242,6 +242,28 @@ export interface UsageHourRow {
   total_ms: number
 }
 
+/** Requests that a key's limit refused within an hour: the ledger holds only what was let through. */
+export interface RefusedHourRow {
+  key_id: string
+  /** Milliseconds since 1970 at which the hour begins. */
+  hour: number
+  account_id: string
+  refused: number
+}
+
+/** A provider that the operator added by the API. */
+export interface ProviderRow {
+  id: string
+  /** What callers name: `https://host[:port]`. */
+  origin: string
+  /** Where it is dialled instead. */
+  dial: string | null
+  /** How the credential is presented; null is `Authorization: Bearer …`. */
+  auth_header: string | null
+  auth_scheme: string | null
+  created_at: number
+}
+
 /** What we present to a provider. */
 export interface CredentialRow {
   id: string
@@ -274,6 +296,8 @@ export interface Database {
   key_secrets: KeySecretRow
   requests: RequestRow
   usage_hours: UsageHourRow
+  refused_hours: RefusedHourRow
+  providers: ProviderRow
   credentials: CredentialRow
   objects: ObjectRow
   accounts: AccountRow

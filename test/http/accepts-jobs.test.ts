@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { call, convert, startServer } from '../harness.ts'
 import { ASYNC, finished, getJob, pagesOf, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
+import { storedFiles, until } from '../until.ts'
 
 test('a large archive is answered 202 with its job, which ends with the document that 200 would have had', async (t) => {
   const [jobs, requests] = [await startServer(t, ASYNC), await startServer(t)]
@@ -61,9 +61,8 @@ test('the uploads of finished jobs are deleted, their results are kept', async (
     const { id } = (await convert(server.url, token, upload(pagesOf(2)))).json<Job>()
     assert.equal((await finished(server.url, token, id)).status, 'succeeded')
   }
-  const files = readdirSync(join(server.data, 'blobs'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const rows = await server.store.db.selectFrom('jobs').select('result_blob').execute()
-  assert.deepEqual(files.map(({ name }) => name).sort(), rows.map(({ result_blob }) => result_blob).sort())
+  await until(() => isDeepStrictEqual(storedFiles(server.data).sort(), rows.map(({ result_blob }) => result_blob).sort()))
 })
 
 test('jobs are listed newest first, a page at a time', async (t) => {

@@ -1,6 +1,5 @@
 // How jobs end other than well, and what is left of them.
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sweepJobs } from '../../server/convert/jobs.ts'
@@ -11,14 +10,10 @@ import { assertProblem, call, convert, startServer } from '../harness.ts'
 import type { Answer, TestServer } from '../harness.ts'
 import { ASYNC, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
-import { scratchFiles, until } from '../until.ts'
+import { scratchFiles, storedFiles, until } from '../until.ts'
 import { zip } from '../zip.ts'
 
 const HOUR = 3_600_000
-
-function storedFiles(data: string): string[] {
-  return readdirSync(join(data, 'blobs'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name)
-}
 
 async function newJob(server: TestServer, token: string, form = upload(pagesOf(1))): Promise<string> {
   return (await convert(server.url, token, form)).json<Job>().id

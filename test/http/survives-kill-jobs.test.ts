@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { openStore } from '../../server/store/open.ts'
@@ -10,7 +8,7 @@ import { ASYNC, finished, pagesOf, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
 import { placeOf } from '../store-settings.ts'
 import { temporaryFolder } from '../temporary.ts'
-import { scratchFiles, until } from '../until.ts'
+import { scratchFiles, storedFiles, until } from '../until.ts'
 
 const KILLS = 12
 
@@ -82,8 +80,7 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
   const { used } = await store.db.selectFrom('quota_days').select((e) => e.fn.sum<number>('used').as('used')).executeTakeFirstOrThrow()
   const rows = await store.db.selectFrom('jobs').select(['id', 'result_blob', 'claims']).execute()
   assert.deepEqual([used, rows.length], [jobs.size, jobs.size])
-  const files = (): string[] => readdirSync(join(data, 'blobs'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name)
-  await until(() => isDeepStrictEqual(files().sort(), rows.map(({ result_blob }) => result_blob).sort()))
+  await until(() => isDeepStrictEqual(storedFiles(data).sort(), rows.map(({ result_blob }) => result_blob).sort()))
   assert.deepEqual(scratchFiles(data), [])
   t.diagnostic(`${jobs.size} jobs, claimed ${rows.reduce((sum, { claims }) => sum + claims, 0)} times`)
 })

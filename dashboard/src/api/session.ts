@@ -1,5 +1,5 @@
 // Who is signed in, and the calls that change that.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { call, send } from './http.ts'
 import { OpenInvitation, Session, SignedIn, type Account } from './shapes.ts'
 
@@ -17,14 +17,19 @@ export function useAccount(): Account {
   return account
 }
 
+/** Nothing that the one before has seen stays in this page's memory. */
+function become(client: QueryClient, account: Account | null): void {
+  client.setQueryData<Session>(SESSION, { setup_required: false, account })
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
+}
+
 /** A call that ends in a session: setup, sign-in, an accepted invitation. */
 function useEntrance<Body>(path: string) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: (body: Body) => call(SignedIn, path, { method: 'POST', body }),
     onSuccess: ({ account }) => {
-      client.clear()
-      client.setQueryData<Session>(SESSION, { setup_required: false, account })
+      become(client, account)
     },
   })
 }
@@ -38,8 +43,7 @@ export function useSignOut() {
   return useMutation({
     mutationFn: () => send('/api/v1/session', { method: 'DELETE' }),
     onSuccess: () => {
-      client.clear()
-      client.setQueryData<Session>(SESSION, { setup_required: false, account: null })
+      become(client, null)
     },
   })
 }

@@ -51,21 +51,25 @@ export const Key = z.object({
 })
 export const NewKey = z.extend(Key, { secret: text })
 
+/** Sums over requests. */
+const measures = { requests: z.number(), errors: z.number(), aborted: z.number(), ...tokens, first_byte_ms: maybe, total_ms: maybe }
+
+export const Overview = z.object({
+  from: text,
+  to: text,
+  totals: z.object({ ...measures, refused: z.number() }),
+  series: z.array(z.object({ time: text, ...measures })),
+  keys: z.array(z.object({ key_id: text, name: maybeText, ...measures })),
+  models: z.array(z.object({ provider: text, model: maybeText, ...measures })),
+  attention: z.array(z.object({ kind: text, detail: text, key_id: maybeText, credential_id: maybeText })),
+})
+export const Model = z.object({ id: text })
+
 export const UsageLine = z.object({
   time: z.optional(text),
   key_id: z.optional(text),
-  provider: z.optional(text),
   model: z.optional(maybeText),
-  requests: z.number(),
-  errors: z.number(),
-  aborted: z.number(),
-  unknown: z.number(),
-  unmetered: z.number(),
-  bytes_in: z.number(),
-  bytes_out: z.number(),
-  ...tokens,
-  first_byte_ms: maybe,
-  total_ms: maybe,
+  ...measures,
 })
 
 export const Request = z.object({
@@ -148,6 +152,8 @@ export type Session = z.output<typeof Session>
 export type Invitation = z.output<typeof Invitation>
 export type Key = z.output<typeof Key>
 export type NewKey = z.output<typeof NewKey>
+export type Overview = z.output<typeof Overview>
+export type Measures = Omit<UsageLine, 'time' | 'key_id' | 'model'>
 export type UsageLine = z.output<typeof UsageLine>
 export type Request = z.output<typeof Request>
 export type Credential = z.output<typeof Credential>

@@ -1,26 +1,31 @@
 // What was used, and the ledger behind it.
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { address, call } from './http.ts'
-import { Request, UsageLine, listOf } from './shapes.ts'
-
-export interface UsageFilter {
-  by: string
-  /** Milliseconds since 1970. */
-  from: number
-  to: number
-  key?: string | undefined
-  model?: string | undefined
-}
+import { Model, Overview, Request, UsageLine, listOf } from './shapes.ts'
 
 const Lines = listOf(UsageLine)
 const Requests = listOf(Request)
 
-export function useUsage({ from, to, ...rest }: UsageFilter) {
-  const query = { ...rest, from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+export type Range = 'hour' | 'day' | 'month'
+
+/** What happened lately, to everything or to one key, and what needs attention. */
+export function useOverview(range: Range, key?: string) {
   return useQuery({
-    queryKey: ['usage', query],
-    queryFn: ({ signal }) => call(Lines, '/api/v1/usage', { query, signal }),
+    queryKey: ['overview', range, key ?? null],
+    queryFn: ({ signal }) => call(Overview, '/api/v1/overview', { query: { range, key }, signal }),
+    placeholderData: keepPreviousData,
+    // The last minutes move on while somebody looks.
+    refetchInterval: range === 'hour' ? 15_000 : 60_000,
+  })
+}
+
+/** The same by key or model and hour or day, between two moments. */
+export function useUsage({ by, from, to, key }: { by: string; from: string; to: string; key?: string | undefined }, enabled: boolean) {
+  return useQuery({
+    queryKey: ['usage', by, from, to, key ?? null],
+    queryFn: ({ signal }) => call(Lines, '/api/v1/usage', { query: { by, from, to, key }, signal }),
     select: ({ data }) => data,
+    enabled,
     placeholderData: keepPreviousData,
   })
 }
@@ -50,9 +55,8 @@ export function requestsCsv(filter: Partial<RequestFilter>): string {
   return address('/api/v1/requests', { ...filter, format: 'csv' })
 }
 
-/** Models that requests named in the last 30 days, most used first. */
+/** Models that requests have named, most used first. */
 export function useSeenModels(): string[] {
-  const { data } = useQuery({ queryKey: ['usage', 'models'], queryFn: ({ signal }) => call(Lines, '/api/v1/usage', { query: { by: 'model' }, signal }), staleTime: 60_000 })
-  const lines = [...(data?.data ?? [])].sort((a, b) => b.requests - a.requests)
-  return lines.flatMap(({ model }) => (typeof model === 'string' ? [model] : []))
+  const { data } = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => call(listOf(Model), '/api/v1/models', { signal }), staleTime: 60_000 })
+  return [...new Set(data?.data.map(({ id }) => id))]
 }

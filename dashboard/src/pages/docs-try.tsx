@@ -27,7 +27,7 @@ export function TryIt({ operation }: { operation: Operation }) {
   const runnable = (bodyType === null || bodyType === 'application/json') && !path.endsWith('/events')
   return (
     <div>
-      <h4>Example</h4>
+      <h3>Example</h3>
       <div className={css.try}>
         {runnable && asked.length > 0 && (
           <div className={css.inputs}>

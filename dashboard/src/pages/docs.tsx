@@ -70,7 +70,7 @@ function OperationView({ operation }: { operation: Operation }) {
             <Fields key={status} title={`Answer ${status}`} fields={fields} />
           ))}
           <div>
-            <h4>Answers</h4>
+            <h3>Answers</h3>
             <ul className={css.responses}>
               {responses.map(({ status, description, types }) => (
                 <li key={status}>
@@ -93,7 +93,7 @@ function Fields({ title, fields }: { title: string; fields: readonly Field[] }) 
   if (fields.length === 0) return null
   return (
     <div>
-      <h4>{title}</h4>
+      <h3>{title}</h3>
       <dl className={css.fields}>
         {fields.map(({ name, type, required, description, place }) => (
           <div key={`${place ?? ''} ${name}`}>

@@ -5,7 +5,7 @@ import { Refused } from '../api/http.ts'
 import type { KeyWishes } from '../api/keys.ts'
 import { useSeenModels } from '../api/usage.ts'
 import { DialogForm } from '../ui/dialog.tsx'
-import { ListInput } from '../ui/list-input.tsx'
+import { ListInput, valuesOf, type List } from '../ui/list-input.tsx'
 
 interface KeyFormProps {
   initial?: KeyWishes
@@ -21,9 +21,9 @@ const FIELDS: ReadonlySet<string> = new Set(['name', 'models', 'rpm', 'allowed_o
 
 export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubmit }: KeyFormProps) {
   const [name, setName] = useState(initial.name)
-  const [models, setModels] = useState([...(initial.models ?? [])])
+  const [models, setModels] = useState<List>({ values: initial.models ?? [], text: '' })
   const [rpm, setRpm] = useState(initial.rpm === null ? '' : String(initial.rpm))
-  const [origins, setOrigins] = useState([...(initial.allowed_origins ?? [])])
+  const [origins, setOrigins] = useState<List>({ values: initial.allowed_origins ?? [], text: '' })
   const [expires, setExpires] = useState(initial.expires_at?.slice(0, 10) ?? '')
   const [checked, setChecked] = useState(false)
   const seen = useSeenModels()
@@ -39,9 +39,9 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
     const expiry = expires === (initial.expires_at?.slice(0, 10) ?? '') ? initial.expires_at : expires === '' ? null : expires
     onSubmit({
       name: name.trim(),
-      models: models.length === 0 ? null : models,
+      models: orNull(valuesOf(models)),
       rpm: rpm === '' ? null : Number(rpm),
-      allowed_origins: origins.length === 0 ? null : origins,
+      allowed_origins: orNull(valuesOf(origins)),
       expires_at: expiry,
     })
   }
@@ -54,7 +54,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         what="model"
         description="What the key may call; * stands for anything. None means every model."
         placeholder="gemini-2.5-*"
-        values={models}
+        list={models}
         suggestions={seen}
         onChange={setModels}
         error={refusalOf('models')}
@@ -81,10 +81,15 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         what="origin"
         description="For keys in browsers: the sites that may use it. None means everywhere."
         placeholder="https://app.example.com"
-        values={origins}
+        list={origins}
         onChange={setOrigins}
         error={refusalOf('allowed_origins')}
       />
     </DialogForm>
   )
+}
+
+/** No entries are no restriction. */
+function orNull(values: string[]): string[] | null {
+  return values.length === 0 ? null : values
 }

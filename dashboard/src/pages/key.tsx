@@ -9,10 +9,8 @@ import { ago, count, dateTime } from '../format.ts'
 import { Facts } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Bars, Card, Empty, Failed, Page, ProblemNote, rowsOf } from '../ui/page.tsx'
-import { Segments } from '../ui/segments.tsx'
 import { DataTable } from '../ui/table.tsx'
-import { UsagePanel, usePeriod } from '../ui/usage-panel.tsx'
-import { PERIODS } from '../usage-series.ts'
+import { PeriodChoice, UsagePanel } from '../ui/usage-panel.tsx'
 import { KeyForm } from './key-form.tsx'
 import { KeyStatus, Models } from './key-status.tsx'
 import { NewSecret } from './new-secret.tsx'
@@ -47,7 +45,6 @@ function KeyView({ found }: { found: Key }) {
   const [opened, setOpened] = useState<Opened>(null)
   const change = useChangeKey(found.id)
   const revoke = useRevokeKey(found.id)
-  const { name: period, span, change: changePeriod } = usePeriod()
   const revoked = found.status === 'revoked'
   const close = (): void => {
     setOpened(null)
@@ -94,9 +91,9 @@ function KeyView({ found }: { found: Key }) {
         />
       </Card>
       <div style={{ display: 'flex', justifyContent: 'flex-end' }}>
-        <Segments label="Period" value={period} items={Object.entries(PERIODS).map(([value, { label }]) => ({ value: value as typeof period, label }))} onChange={changePeriod} />
+        <PeriodChoice />
       </div>
-      <UsagePanel span={span} keyId={found.id} splits={['none', 'model']} />
+      <UsagePanel keyId={found.id} splits={['none', 'model']} />
       <Recent id={found.id} />
 
       <Dialog title="Edit the key" opened={opened === 'edit'} onClose={close}>

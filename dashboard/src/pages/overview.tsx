@@ -1,50 +1,46 @@
 import { Button } from '@mantine/core'
 import { Link } from 'wouter'
-import { useKeyNames, useKeys } from '../api/keys.ts'
+import { useKeys } from '../api/keys.ts'
 import { useAccount } from '../api/session.ts'
-import { useUsage } from '../api/usage.ts'
-import { useAttention } from '../attention.ts'
+import type { Overview } from '../api/shapes.ts'
+import { useOverview } from '../api/usage.ts'
 import { count } from '../format.ts'
 import { RankedBars, type Ranked } from '../ui/chart.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Card, Empty, Loaded, Page } from '../ui/page.tsx'
-import { Segments } from '../ui/segments.tsx'
-import { UsagePanel, usePeriod } from '../ui/usage-panel.tsx'
-import { PERIODS, type Span } from '../usage-series.ts'
+import { Card, Empty, Page } from '../ui/page.tsx'
+import { PeriodChoice, UsagePanel, usePeriod } from '../ui/usage-panel.tsx'
 import css from './overview.module.css'
 
 export default function OverviewPage() {
-  const { name, span, change } = usePeriod()
+  const [period] = usePeriod()
+  const overview = useOverview(period)
   const keys = useKeys({ search: '', status: '', model: '', sort: '' })
-  const without = keys.data?.pages[0]?.data.length === 0
   return (
-    <Page
-      title="Overview"
-      actions={<Segments label="Period" value={name} items={Object.entries(PERIODS).map(([value, { label }]) => ({ value: value as typeof name, label }))} onChange={change} />}
-    >
-      {without && <FirstSteps />}
-      <Attention />
-      <UsagePanel span={span} splits={['none', 'key', 'model']} />
-      <div className={css.two}>
-        <Ranking span={span} by="key" title="Busiest keys" />
-        <Ranking span={span} by="model" title="Busiest models" />
-      </div>
+    <Page title="Overview" actions={<PeriodChoice />}>
+      {keys.data?.pages[0]?.data.length === 0 && <FirstSteps />}
+      {overview.data && <Attention items={overview.data.attention} />}
+      <UsagePanel splits={['none', 'key', 'model']} />
+      {overview.data && (
+        <div className={css.two}>
+          <Ranking title="Busiest keys" items={overview.data.keys.map(({ key_id, name, requests }) => ({ name: name ?? key_id, value: requests, href: `/keys/${key_id}` }))} />
+          <Ranking title="Busiest models" items={overview.data.models.map(({ model, requests }) => ({ name: model ?? 'no model named', value: requests }))} />
+        </div>
+      )}
     </Page>
   )
 }
 
-function Attention() {
-  const items = useAttention()
+function Attention({ items }: { items: Overview['attention'] }) {
   if (items.length === 0) return null
   return (
     <Card title="Needs attention" flush>
       <ul className={css.attention}>
-        {items.map(({ text, href, action }) => (
-          <li key={text}>
+        {items.map(({ kind, detail, key_id }) => (
+          <li key={`${kind} ${detail}`}>
             <Icon name="alert" />
-            <span>{text}</span>
-            <Link className="textlink" href={href}>
-              {action}
+            <span>{detail}</span>
+            <Link href={key_id === null ? '/providers' : `/keys/${key_id}`} className="textlink">
+              {key_id === null ? 'Providers' : 'Open key'}
             </Link>
           </li>
         ))}
@@ -55,23 +51,10 @@ function Attention() {
 
 const MOST = 6
 
-function Ranking({ span, by, title }: { span: Span; by: 'key' | 'model'; title: string }) {
-  const usage = useUsage({ by, from: span.from, to: span.to })
-  const names = useKeyNames()
+function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) {
   return (
     <Card title={title} note="by requests">
-      <Loaded query={usage}>
-        {(lines) => {
-          const items = lines
-            .map(({ key_id = '', model, requests }): Ranked =>
-              by === 'key' ? { name: names.get(key_id) ?? key_id, value: requests, href: `/keys/${key_id}` } : { name: model ?? 'no model named', value: requests },
-            )
-            .sort((a, b) => b.value - a.value)
-            .slice(0, MOST)
-          if (items.length === 0) return <Empty icon="overview" title="No requests in this time" />
-          return <RankedBars items={items} format={count} />
-        }}
-      </Loaded>
+      {items.length === 0 ? <Empty icon="overview" title="No requests in this time" /> : <RankedBars items={items.slice(0, MOST)} format={count} />}
     </Card>
   )
 }

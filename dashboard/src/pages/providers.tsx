@@ -48,7 +48,7 @@ export default function ProvidersPage() {
                     <li key={provider.id} className={css.other}>
                       <span>{provider.name}</span>
                       {admin && (
-                        <Button variant="subtle" size="compact-sm" onClick={() => setAdding(provider)} aria-label={`Add a credential for ${provider.name}`}>
+                        <Button variant="subtle" size="compact-sm" onClick={() => setAdding(provider)} aria-label={`Add credential for ${provider.name}`}>
                           Add credential
                         </Button>
                       )}
@@ -91,7 +91,7 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
           </Button>
         )}
         {admin && (
-          <Button variant="default" size="xs" onClick={onAdd} aria-label={`Add a credential for ${name}`}>
+          <Button variant="default" size="xs" onClick={onAdd} aria-label={`Add credential for ${name}`}>
             Add credential
           </Button>
         )}

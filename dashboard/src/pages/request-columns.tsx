@@ -25,7 +25,7 @@ export function requestColumns(nameOf: ((id: string) => string) | null, open: (i
       title: 'Request',
       cell: ({ id, model, provider, created_at }) => (
         <>
-          <button type="button" className={buttonLike} onClick={() => open(id)} aria-label={`Details of the request of ${exactTime(created_at)}`}>
+          <button type="button" className={buttonLike} onClick={() => open(id)} aria-label={`${model ?? 'No model named'}: details of the request of ${exactTime(created_at)}`}>
             {model ?? 'No model named'}
           </button>
           <span className={sub}>{provider}</span>

@@ -59,6 +59,8 @@ function componentsOf(slugger: Slugger): Components {
         <table {...rest} />
       </div>
     ),
+    // A table of Notion may have no headings; GFM wants a row for them.
+    th: ({ node: _, children, ...rest }) => (textOf(children) === '' ? <td {...rest}>{children}</td> : <th {...rest}>{children}</th>),
     pre: ({ node: _, children, ...rest }) => {
       const math = isValidElement<{ className?: string }>(children) && (children.props.className ?? '').includes('math-display')
       return math ? (

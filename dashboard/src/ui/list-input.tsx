@@ -1,8 +1,19 @@
 // A field for several values: type one and press Enter, or take one that is proposed.
 import { Button, TextInput } from '@mantine/core'
-import { useState, type KeyboardEvent } from 'react'
+import type { KeyboardEvent } from 'react'
 import { Icon } from './icons.tsx'
 import css from './list-input.module.css'
+
+/** The values of a field, and what has been typed and not yet added: it is meant all the same. */
+export interface List {
+  values: readonly string[]
+  text: string
+}
+
+/** All values that are meant. */
+export function valuesOf({ values, text }: List): string[] {
+  return [...new Set([...values, ...text.split(/[\s,]+/).filter((value) => value !== '')])]
+}
 
 interface ListInputProps {
   label: string
@@ -10,27 +21,23 @@ interface ListInputProps {
   placeholder: string
   /** What one of them is called. */
   what: string
-  values: readonly string[]
+  list: List
   suggestions?: readonly string[]
   error?: string | null
-  onChange: (values: string[]) => void
+  onChange: (list: List) => void
 }
 
 const MOST_SUGGESTIONS = 8
 
-export function ListInput({ label, description, placeholder, what, values, suggestions = [], error = null, onChange }: ListInputProps) {
-  const [text, setText] = useState('')
-  const add = (typed: string): void => {
-    const added = typed.split(/[\s,]+/).filter((value) => value !== '' && !values.includes(value))
-    if (added.length > 0) onChange([...values, ...new Set(added)])
-    setText('')
-  }
+export function ListInput({ label, description, placeholder, what, list, suggestions = [], error = null, onChange }: ListInputProps) {
+  const { values, text } = list
+  const add = (typed: string): void => onChange({ values: valuesOf({ values, text: typed }), text: '' })
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' || event.key === ',') {
       if (text.trim() === '') return
       event.preventDefault()
       add(text)
-    } else if (event.key === 'Backspace' && text === '') onChange(values.slice(0, -1))
+    } else if (event.key === 'Backspace' && text === '') onChange({ values: values.slice(0, -1), text })
   }
   const proposed = suggestions.filter((value) => !values.includes(value) && value.includes(text.trim())).slice(0, MOST_SUGGESTIONS)
   return (
@@ -45,10 +52,8 @@ export function ListInput({ label, description, placeholder, what, values, sugge
           spellCheck={false}
           autoCapitalize="off"
           autoComplete="off"
-          onChange={(event) => setText(event.currentTarget.value)}
+          onChange={(event) => onChange({ values, text: event.currentTarget.value })}
           onKeyDown={press}
-          // What was typed and not added is meant all the same.
-          onBlur={() => add(text)}
           rightSectionWidth={64}
           rightSection={
             text.trim() === '' ? null : (
@@ -64,7 +69,7 @@ export function ListInput({ label, description, placeholder, what, values, sugge
           {values.map((value) => (
             <li key={value} className={css.pill}>
               {value}
-              <button type="button" className={css.remove} aria-label={`Remove ${what} ${value}`} onClick={() => onChange(values.filter((other) => other !== value))}>
+              <button type="button" className={css.remove} aria-label={`Remove ${what} ${value}`} onClick={() => onChange({ values: values.filter((other) => other !== value), text })}>
                 <Icon name="close" size={13} />
               </button>
             </li>

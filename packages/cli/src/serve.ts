@@ -11,7 +11,8 @@ Runs the server. Settings come from the environment and from a .env file in this
 "web" answers requests, one with "worker" runs the jobs that they make; "all" does both.`,
   run: async (args) => {
     const { role } = parseArgs({ args, options: { role: { type: 'string' } } }).values
-    const problem = buildWhereChanged()
+    // A process that only works shows no pages.
+    const problem = role === 'worker' ? null : buildWhereChanged()
     if (problem !== null) process.stderr.write(`tollmark: ${problem}\n`)
     await main(role === undefined ? {} : { TOLLMARK_ROLE: role })
   },

@@ -28,6 +28,8 @@ export interface ProviderTable {
   /** Every provider, built-in and added. */
   readonly providers: readonly Provider[]
   byId(id: string): Provider | undefined
+  /** Every address that may be called. */
+  readonly upstreams: readonly Upstream[]
   /** Whose address this is, or null: then nobody may call it. */
   find(hostname: string, port: number): Upstream | null
   /** A provider of the same domain as a host, or null: how a refusal is written that concerns an address of nobody's. */
@@ -83,6 +85,7 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   return {
     providers: [...byId.values()],
     byId: (id) => byId.get(id),
+    upstreams: [...byHost.values()],
     find: (hostname, port) => byHost.get(`${hostname}:${port}`) ?? null,
     near: (hostname) => byDomain.get(domainOf(hostname)) ?? null,
   }

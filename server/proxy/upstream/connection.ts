@@ -11,6 +11,8 @@ export type ConnectionUser = ResponseSink & {
   onDrain(): void
   /** The connection is gone before the response was complete. */
   onBroken(error: Error): void
+  /** Ends what has taken too long. @param now monotonic milliseconds */
+  check(now: number): void
 }
 
 /**
@@ -43,6 +45,7 @@ export class Connection implements ResponseSink {
         this.#user?.onReady()
       },
       (chunk) => this.#read(chunk),
+      (error) => (this.#error = error),
     )
     this.socket.on('drain', () => this.#user?.onDrain())
     this.socket.on('end', () => this.#ended())
@@ -66,6 +69,10 @@ export class Connection implements ResponseSink {
   release(): void {
     this.#user = null
     this.reused = true
+  }
+
+  check(now: number): void {
+    this.#user?.check(now)
   }
 
   /** Ends the connection; its user hears nothing more. */
@@ -121,7 +128,7 @@ export class Connection implements ResponseSink {
       if (!this.socket.destroyed) this.destroy()
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      this.fail(error)
+      this.fail(this.#error ?? error)
     }
   }
 

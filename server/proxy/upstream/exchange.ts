@@ -53,8 +53,6 @@ export type Connections = {
   giveBack(dial: Dial, connection: Connection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */
   rested(connection: Connection): boolean
-  /** Those under way: each adds and deletes itself. */
-  exchanges: Set<Exchange>
 }
 
 /** Methods that may be sent twice when the first time went unanswered (RFC 9110, section 9.2.2), as we use it: without a body. */
@@ -86,7 +84,6 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     this.#incoming = incoming
     this.#limits = limits
     this.#connections = connections
-    connections.exchanges.add(this)
     this.#begin()
   }
 
@@ -228,6 +225,5 @@ export class Exchange implements UpstreamCall, ConnectionUser {
   #finish(): void {
     this.#over = true
     this.#sending?.stop()
-    this.#connections.exchanges.delete(this)
   }
 }

@@ -76,16 +76,20 @@ export async function dropBlobs(store: Store, blobs: BlobStore, ids: readonly st
 /** Deletes what has expired, and what an instance was storing that is gone. Gives how many. */
 export async function sweepBlobs(store: Store, blobs: BlobStore, now: number): Promise<number> {
   const { db } = store
-  const due = await db
-    .selectFrom('blobs')
-    .select('id')
-    .where((e) => e.or([e('expires_at', '<', now), e.and([e('instance_id', 'is not', null), e('instance_id', 'not in', e.selectFrom('instances').select('id'))])]))
-    .limit(SWEEP_AT_ONCE)
-    .execute()
-  const ids = due.map(({ id }) => id)
-  if (ids.length > 0) await db.updateTable('blobs').set({ instance_id: SWEEPING, expires_at: 0 }).where('id', 'in', ids).execute()
-  await dropBlobs(store, blobs, ids)
-  return ids.length
+  let swept = 0
+  for (;;) {
+    const due = await db
+      .selectFrom('blobs')
+      .select('id')
+      .where((e) => e.or([e('expires_at', '<', now), e.and([e('instance_id', 'is not', null), e('instance_id', 'not in', e.selectFrom('instances').select('id'))])]))
+      .limit(SWEEP_AT_ONCE)
+      .execute()
+    const ids = due.map(({ id }) => id)
+    if (ids.length === 0) return swept
+    await db.updateTable('blobs').set({ instance_id: SWEEPING, expires_at: 0 }).where('id', 'in', ids).execute()
+    await dropBlobs(store, blobs, ids)
+    swept += ids.length
+  }
 }
 
 /** Does something with stored files; what goes wrong is thrown as the store's error. @throws StoreError `blobs` or `full` */

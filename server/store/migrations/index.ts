@@ -7,8 +7,9 @@ import { blobs } from './0003-blobs.ts'
 import { keys } from './0010-keys.ts'
 import { ledger } from './0011-ledger.ts'
 import { credentials } from './0012-credentials.ts'
-import { sessions } from './0030-sessions.ts'
 import { jobs } from './0020-jobs.ts'
+import { sessions } from './0030-sessions.ts'
+import { providers } from './0031-providers.ts'
 import { changes } from './0040-changes.ts'
 import { sharedLedger } from './0041-shared-ledger.ts'
 
@@ -21,4 +22,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sessions, changes, sharedLedger]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sessions, providers, changes, sharedLedger]

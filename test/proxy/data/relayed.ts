@@ -45,16 +45,12 @@ export async function startRig(t: TestContext, script: Script, options: RigOptio
       body: () => {},
     }).then((ended) => {
       ends.push(ended)
-      if (ended.outcome === 'failed') {
-        caller.head(ended.error?.code === 'timeout' ? 504 : 502, 'Failed', [])
-        caller.end()
-        caller.flush()
-      }
+      if (ended.outcome === 'failed') fail(caller, ended)
       return ended
     })
   }
   const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => handle(new NodeCaller(incoming, outgoing)))
-  const front = door === 'ours' ? openFront(server, handle, 15_000, openLog('silent'), Date.now) : null
+  const front = door === 'ours' ? openFront(server, handle, { head: 15_000, keepAlive: 5_000 }, openLog('silent'), Date.now) : null
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(async () => {
@@ -65,6 +61,12 @@ export async function startRig(t: TestContext, script: Script, options: RigOptio
     await fake.close()
   })
   return { fake, port: (server.address() as AddressInfo).port, ends }
+}
+
+function fail(caller: Caller, { error }: Relayed): void {
+  caller.head(error?.code === 'timeout' ? 504 : 502, 'Failed', [])
+  caller.end()
+  caller.flush()
 }
 
 /** A test that is run with each door. */
