@@ -91,6 +91,7 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts', 'dashboard/build.ts', 'packages/core/src/managed-fetch.ts'] },
   { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/', 'dashboard/src/format.ts'] },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite.ts'] },
+  { effect: 'PostgreSQL', shows: /from 'pg'/, homes: ['server/store/postgres/'] },
   { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/', 'dashboard/src/api/http.ts', 'dashboard/src/pages/docs-try.tsx'] },
   { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'server/convert/converter.ts', 'packages/cli/'] },
   { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'packages/notion-markdown/src/archive/'] },

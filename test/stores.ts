@@ -7,16 +7,17 @@ import { closeDatabases, freshDatabase } from './postgres.ts'
 import type { Place } from './place.ts'
 import { temporaryFolder } from './temporary.ts'
 
-export const STORES: { name: Store['dialect']; place: (t: TestContext) => Promise<Place> }[] = [
-  { name: 'sqlite', place: async (t) => ({ data: temporaryFolder(t), databaseUrl: null }) },
-  { name: 'postgres', place: async (t) => ({ data: temporaryFolder(t), databaseUrl: await freshDatabase() }) },
-]
+/** An empty place on each. */
+export const placeOn: Record<Store['dialect'], (t: TestContext) => Promise<Place>> = {
+  sqlite: async (t) => ({ data: temporaryFolder(t), databaseUrl: null }),
+  postgres: async (t) => ({ data: temporaryFolder(t), databaseUrl: await freshDatabase() }),
+}
 
 after(closeDatabases)
 
 /** Declares a test for every store; each gets an empty one. */
 export function onEveryStore(name: string, body: (t: TestContext, place: Place) => Promise<void>): void {
-  for (const store of STORES) test(`${store.name}: ${name}`, async (t) => body(t, await store.place(t)))
+  for (const [store, place] of Object.entries(placeOn)) test(`${store}: ${name}`, async (t) => body(t, await place(t)))
 }
 
 /** Opens a store until the test ends. */

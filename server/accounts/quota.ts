@@ -54,6 +54,11 @@ function* usedSteps(db: QueryBuilder, account: string, day: number): Steps<{ cou
   return { counted: used?.counted ?? 0, reserved: used?.reserved ?? 0 }
 }
 
+/** The lock of every procedure that reserves or counts for an account: a burst of its requests would do nothing but collide. */
+export function quotaLock(account: string): string {
+  return `quota ${account}`
+}
+
 /** Lets a conversion in where the quota allows it, as part of a procedure. `full`: others have reserved the rest, and may give it back. */
 export function* reserve(db: QueryBuilder, { id, account, day, limit }: Reservation, instance: string): Steps<'reserved' | 'full' | 'used up'> {
   if (limit !== null) {

@@ -4,7 +4,7 @@
 // A key is under way from the moment when its first request is let in, and answered when that request has succeeded. Others with the same key
 // and content take no quota: they wait for the first one's answer, and where it failed or its process died, one of them takes its place.
 // So do requests that find the rest of the quota reserved by others: only what is counted is used up.
-import { count, isUsedUp, newReservation, quotaExceeded, reserve } from '../accounts/quota.ts'
+import { count, isUsedUp, newReservation, quotaExceeded, quotaLock, reserve } from '../accounts/quota.ts'
 import type { Reservation } from '../accounts/quota.ts'
 import type { Plan } from '../accounts/plans.ts'
 import { Problem } from '../errors.ts'
@@ -86,6 +86,7 @@ export const enter = procedure(
     }
     return { outcome: 'entered' }
   },
+  ({ reservation }) => quotaLock(reservation.account),
 )
 
 /**
@@ -130,6 +131,7 @@ export const settle = procedure(
     }
     return true
   },
+  ({ admission }) => quotaLock(admission.request.account),
 )
 
 /**

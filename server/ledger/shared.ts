@@ -190,7 +190,7 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
       }
     })
     if (full.size > 0) for (const one of queue.splice(0)) ask(one)
-    if (counted === received && late.length > 0) await restamp(late, firsts, timeline.at(received)[1])
+    if (counted === received && late.length > 0) await restamp(late, firsts, Math.min(timeline.at(received)[1], answer.present / 1000 + received - sent))
   }
 
   async function restamp(groups: Group[], numbers: number[], time: number): Promise<void> {

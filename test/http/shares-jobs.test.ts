@@ -5,6 +5,7 @@ import { openStore } from '../../server/store/open.ts'
 import { convert, getToken, spawnServer } from '../harness.ts'
 import { ASYNC, SLOW, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
+import { placeOf } from '../store-settings.ts'
 import { temporaryFolder } from '../temporary.ts'
 
 test('a worker serves its health only', async (t) => {
@@ -29,7 +30,7 @@ test('SIGTERM hands the job back: another worker has it at once and ends it', as
   first.kill('SIGTERM')
   assert.equal(await first.exited, 0)
   assert.equal((await getJob(web.url, token, id)).json<Job>().status, 'running')
-  await using store = await openStore({ data: env.TOLLMARK_DATA, databaseUrl: null, now: 0 })
+  await using store = await openStore({ ...(await placeOf(env.TOLLMARK_DATA)), now: 0 })
   const row = await store.db.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
   assert.deepEqual([row.claim, row.instance_id, row.claims], [null, null, 0])
   await spawnServer(t, env, '--role', 'worker')
@@ -58,7 +59,7 @@ test('two processes that do everything share the jobs of one folder', async (t) 
     // Whoever is asked knows it.
     assert.equal((await finished(other.url, token, (JSON.parse(text) as Job).id)).status, 'succeeded')
   }
-  await using store = await openStore({ data: env.TOLLMARK_DATA, databaseUrl: null, now: 0 })
+  await using store = await openStore({ ...(await placeOf(env.TOLLMARK_DATA)), now: 0 })
   const rows = await store.db.selectFrom('jobs').select(['claims']).execute()
   assert.deepEqual(rows.map(({ claims }) => claims), Array.from({ length: 12 }, () => 1))
 })

@@ -6,6 +6,7 @@ import { call, convert, getToken, spawnServer, startServer } from '../harness.ts
 import type { Process } from '../harness.ts'
 import { ASYNC, finished, pagesOf, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
+import { placeOf } from '../store-settings.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { scratchFiles, storedFiles, until } from '../until.ts'
 
@@ -75,7 +76,7 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
   for (const one of processes) await one.exited
 
   await startServer(t, { TOLLMARK_DATA: data })
-  await using store = await openStore({ data, databaseUrl: null, now: 0 })
+  await using store = await openStore({ ...(await placeOf(data)), now: 0 })
   const { used } = await store.db.selectFrom('quota_days').select((e) => e.fn.sum<number>('used').as('used')).executeTakeFirstOrThrow()
   const rows = await store.db.selectFrom('jobs').select(['id', 'result_blob', 'claims']).execute()
   assert.deepEqual([used, rows.length], [jobs.size, jobs.size])

@@ -9,6 +9,7 @@ import { migrate } from './migrate.ts'
 import { openConnections } from './pool.ts'
 import type { Connections } from './pool.ts'
 import { runProcedure, runStatements } from './transaction.ts'
+import { Turns } from './turns.ts'
 
 /** Connections of one process, besides the one that listens. Ten processes fit into PostgreSQL's usual 100. */
 const CONNECTIONS = 6
@@ -33,6 +34,7 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
   const name = `tollmark-${randomText(12)}`
   const connections = openConnections({ url, name, most: CONNECTIONS, patience: PATIENCE })
   const reports = openConnections({ url, name, most: REPORT_CONNECTIONS, patience: REPORT_PATIENCE })
+  const turns = new Turns()
   const listeners = new Set<() => void>()
   const listener = await listen(url, name, () => listeners.forEach((listener) => listener()))
 
@@ -46,7 +48,7 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
     db: kyselyOn({ read: one, write: one }, 'postgres'),
     reports: kyselyOn({ read: executeOn(reports), write: one }, 'postgres'),
     write: (...queries) => runStatements(connections, queries.map(statement)),
-    run: (procedure, args) => runProcedure(connections, builder, procedure, args),
+    run: (procedure, args) => runProcedure(connections, turns, builder, procedure, args),
     time: async () => {
       const { rows } = await one({ sql: 'select floor(extract(epoch from clock_timestamp()) * 1000) as now', parameters: [] })
       return (rows[0] as { now: number }).now

@@ -1,4 +1,4 @@
-// Connections to PostgreSQL: few, each unit of work on one of them, and never longer than its patience.
+// Connections to PostgreSQL: few, each unit of work on one of them, and no statement longer than its patience.
 import { Pool, types } from 'pg'
 import type { ClientBase, PoolClient, PoolConfig } from 'pg'
 import { StoreError } from '../error.ts'
@@ -35,7 +35,7 @@ export interface ConnectionOptions {
   name: string
   /** Connections at most. */
   most: number
-  /** How long one statement may run, waiting for locks included; a unit gets some more (milliseconds). */
+  /** How long one statement may run, waiting for locks included (milliseconds). */
   patience: number
 }
 
@@ -82,15 +82,17 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
       if (!released) client.release(broken)
       released = true
     }
-    // A server that stands still, or a network that swallows everything: nothing but a clock of our own ends that.
-    const cut = setTimeout(() => release(true), patience + TRANSIT)
     const guarded = async <V>(query: () => Promise<V>): Promise<V> => {
       if (released) throw new StoreError('unavailable', 'the database did not answer in time')
+      // A server that stands still, or a network that swallows everything: nothing but a clock of our own ends that.
+      const cut = setTimeout(() => release(true), patience + TRANSIT)
       try {
         return await query()
       } catch (thrown) {
         lost ||= isLost(thrown)
         throw thrown
+      } finally {
+        clearTimeout(cut)
       }
     }
     const session: Session = {
@@ -108,7 +110,6 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
     try {
       return await work(session)
     } finally {
-      clearTimeout(cut)
       release(lost)
     }
   }

@@ -6,6 +6,7 @@ import type { QueryBuilder, Statement, StatementResult } from '../statement.ts'
 import { isCollision, storeError } from './error.ts'
 import { lockNumber } from './lock.ts'
 import type { Connections, Session } from './pool.ts'
+import type { Turns } from './turns.ts'
 
 /** How long a unit that collides with others is tried again (milliseconds). */
 const PERSISTENCE = 2_000
@@ -29,19 +30,19 @@ export function runStatements(connections: Connections, statements: readonly Sta
  *
  * @throws StoreError
  */
-export async function runProcedure<A, R>(connections: Connections, db: QueryBuilder, { body, lock }: Procedure<A, R>, args: A): Promise<R> {
-  const begin =
-    lock === undefined
-      ? 'begin isolation level serializable'
-      : lock === 'rows'
-        ? 'begin isolation level read committed'
-        : `begin isolation level read committed; select pg_advisory_xact_lock(${lockNumber(lock(args))})`
-  try {
-    return await transact(connections, begin, (session) => walk(session, body(db, args), false))
-  } catch (thrown) {
-    if (!(thrown instanceof Caught)) throw thrown
-    return transact(connections, begin, (session) => walk(session, body(db, args), true))
+export function runProcedure<A, R>(connections: Connections, turns: Turns, db: QueryBuilder, { body, lock }: Procedure<A, R>, args: A): Promise<R> {
+  const attempt = async (begin: string): Promise<R> => {
+    try {
+      return await transact(connections, begin, (session) => walk(session, body(db, args), false))
+    } catch (thrown) {
+      if (!(thrown instanceof Caught)) throw thrown
+      return transact(connections, begin, (session) => walk(session, body(db, args), true))
+    }
   }
+  if (lock === undefined) return attempt('begin isolation level serializable')
+  if (lock === 'rows') return attempt('begin isolation level read committed')
+  const name = lock(args)
+  return turns.take(name, () => attempt(`begin isolation level read committed; select pg_advisory_xact_lock(${lockNumber(name)})`))
 }
 
 /** A body caught the failure of a statement. PostgreSQL goes on after a failure only where there is a savepoint, and we set none until now. */
