@@ -18,7 +18,7 @@ const { values } = parseArgs({ options: { uploads: { type: 'string', default: '2
 const uploads = Number(values.uploads)
 
 const root = join(import.meta.dirname, '..')
-const cli = ['--conditions=source', '--disable-warning=ExperimentalWarning', join(root, 'packages', 'cli', 'src', 'main.ts')]
+const cli = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(root, 'packages', 'cli', 'src', 'main.ts')]
 const data = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
 const env = { ...process.env, TOLLMARK_DATA: data, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'info', TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}' }
 

@@ -21,7 +21,7 @@ const children: ChildProcess[] = []
 type Contender = { name: string; port: number; pids: number[]; path: string; secret: string; streamPath: string }
 
 const node = (file: string, args: string[], env: Record<string, string> = {}): ChildProcess =>
-  start(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', file, ...args], env)
+  start(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', file, ...args], env)
 
 function start(command: string, args: string[], env: Record<string, string> = {}): ChildProcess {
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } })

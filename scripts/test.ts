@@ -18,7 +18,7 @@ const steps: { name: string; args: string[]; check?: true }[] = [
   { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--quiet'], check: true },
   {
     name: 'tests',
-    args: ['--conditions=source', '--disable-warning=ExperimentalWarning', '--test', '--test-reporter=spec', '--test-timeout=120000', '--test-concurrency=2', ...tests],
+    args: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--test', '--test-reporter=spec', '--test-timeout=120000', '--test-concurrency=2', ...tests],
   },
 ]
 

@@ -19,7 +19,7 @@ interface Area {
 }
 
 /** TABLE of leaves: anyone in the server may import them. */
-const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server/setting.ts', 'server/secret.ts', 'server/id.ts', 'server/clock.ts', 'server/linger.ts']
+const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server/setting.ts', 'server/secret.ts', 'server/id.ts', 'server/clock.ts', 'server/linger.ts', 'server/client.ts']
 const NOUNS = ['server/accounts/', 'server/keys/', 'server/ledger/']
 const FEATURES = ['server/convert/', 'server/proxy/', 'server/manage/']
 
@@ -33,8 +33,8 @@ const AREAS: Area[] = [
   { path: 'server/clock.ts', from: [], node: ['crypto', 'fs', 'zlib'] },
   { path: 'server/secret.ts', from: [], node: ['crypto', 'zlib'] },
   { path: 'server/id.ts', from: ['server/secret.ts'], node: [] },
-  { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg'] },
-  ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto'] })),
+  { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg', '@aws-sdk/client-s3'] },
+  ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto', 'util'] })),
   // A key is shown with what it has used.
   { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], node: [] },
   { path: 'server/api.ts', from: [...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
@@ -44,8 +44,9 @@ const AREAS: Area[] = [
     packages: ['@fastify/busboy', '@hono/zod-openapi', '@tollmark/notion-markdown'],
   },
   { path: 'server/convert/run.ts', from: ['server/convert/'], packages: ['@tollmark/notion-markdown'], node: ['fs'] },
-  { path: 'server/proxy/', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['undici', 'zod'] },
-  { path: 'server/manage/', from: ['server/api.ts', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi'], node: [] },
+  { path: 'server/http/', from: LEAVES, node: ['http', 'net'] },
+  { path: 'server/proxy/', from: ['server/http/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['undici', 'zod'] },
+  { path: 'server/manage/', from: ['server/api.ts', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
   { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/watch/', from: ['server/api.ts', ...LEAVES], packages: ['@hono/zod-openapi', 'prom-client'], node: ['crypto'] },
   {
@@ -57,10 +58,11 @@ const AREAS: Area[] = [
   { path: 'server/openapi.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/master-key.ts', from: ['server/errors.ts', 'server/setting.ts'], node: ['crypto', 'fs', 'path'] },
   { path: 'server/linger.ts', from: [], node: ['http'] },
-  { path: 'server/listen.ts', from: LEAVES, node: ['http', 'net'] },
+  { path: 'server/client.ts', from: [], node: ['http', 'net'] },
+  { path: 'server/listen.ts', from: ['server/http/', ...LEAVES], node: ['http', 'net'] },
   {
     path: 'server/app.ts',
-    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/health.ts', 'server/openapi.ts', 'server/watch/', 'server/linger.ts', 'server/listen.ts', ...LEAVES],
+    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/health.ts', 'server/openapi.ts', 'server/watch/', 'server/http/', 'server/listen.ts', ...LEAVES],
     packages: ['hono', '@hono/node-server'],
     node: [],
   },

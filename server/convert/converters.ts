@@ -29,6 +29,8 @@ export interface ConverterLimits {
   readonly deadline: number
   /** Bytes of JavaScript objects that one conversion may use. */
   readonly heap: number
+  /** Who waits for the conversions: somebody who holds a connection (the default), or nobody. */
+  readonly background?: boolean
 }
 
 export interface Converters extends AsyncDisposable {
@@ -68,15 +70,15 @@ const YOUNG = 4
 /** Letters of a converter's last words that are kept for the log. */
 const LAST_WORDS = 4000
 
-/** Opens the pool; one converter is started at once so that the first conversion does not wait for it. */
-export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimits, program: URL = PROGRAM): Converters {
+/** Opens the pool. Where somebody waits, one converter is started at once so that the first conversion does not wait for it. */
+export function openConverters({ atOnce, queue, deadline, heap, background = false }: ConverterLimits, program: URL = PROGRAM): Converters {
   const waiting: Item[] = []
   const idle = new Map<ChildProcess, NodeJS.Timeout>()
   const all = new Set<ChildProcess>()
   let closed = false
 
   const start = (): ChildProcess => {
-    const converter = startConverter(program, heap)
+    const converter = startConverter(program, heap, background ? constants.priority.PRIORITY_LOW : constants.priority.PRIORITY_BELOW_NORMAL)
     all.add(converter)
     converter.once('exit', () => {
       all.delete(converter)
@@ -143,7 +145,7 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
     converter.send({ task: item.task, step: item.step })
   }
 
-  rest(start())
+  if (!background) rest(start())
 
   return {
     size: atOnce,
@@ -174,10 +176,10 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
   }
 }
 
-function startConverter(program: URL, heap: number): ChildProcess {
+function startConverter(program: URL, heap: number, priority: number): ChildProcess {
   const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
   const converter = fork(fileURLToPath(program), {
-    execArgv: ['--conditions=source', '--disable-warning=ExperimentalWarning', `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
+    execArgv: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
     // Nothing of the server's environment: it holds secrets. The time zone of the machine must not show in a document.
     env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -186,7 +188,7 @@ function startConverter(program: URL, heap: number): ChildProcess {
   // A converter that dies while it is sent something, or could not be started, is told by its exit.
   converter.on('error', () => {})
   try {
-    if (converter.pid !== undefined) setPriority(converter.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    if (converter.pid !== undefined) setPriority(converter.pid, priority)
   } catch {
     // Not allowed here: conversions then compete with requests on equal terms.
   }

@@ -1,7 +1,7 @@
 // /api/v1/credentials: what the proxy presents to providers. Written once, never shown again; administrators only.
 import { createRoute, z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, authorized, callerOf, json, jsonBody, listOf, newApi, problems, security } from '../api.ts'
-import type { Api, ApiContext } from '../api.ts'
+import { answers, done, guarded, jsonContent, listOf, newApi } from '../api.ts'
+import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { changeCredential, createCredential, deleteCredential, getCredential, listCredentials } from '../proxy/credentials/stored.ts'
 import type { ShownCredential } from '../proxy/credentials/stored.ts'
@@ -43,19 +43,17 @@ type Proxied = Pick<Proxy, 'credentials' | 'table' | 'master' | 'refreshCredenti
 /** The routes of credentials. */
 export function credentialRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
   const api = newApi()
-  const manage = authorized(store, 'manage', clock)
+  const guard = guarded(store, clock, 'admin')
   const show = (row: ShownCredential) => ({ ...row, source: 'stored' as const, resting_ms: Math.ceil(proxied.credentials.resting(row.id)) })
 
   const list = createRoute({
     method: 'get',
     path: '/api/v1/credentials',
     summary: 'List provider credentials (administrators)',
-    security,
-    middleware: [manage] as const,
-    responses: { 200: json('All credentials, those of the environment first', listOf(CredentialSchema)), ...problems(...COMMON_PROBLEMS) },
+    ...guard,
+    responses: answers(200, 'All credentials, those of the environment first', listOf(CredentialSchema)),
   })
   api.openapi(list, async (c) => {
-    onlyAdmin(c)
     const stored = await listCredentials(store)
     const ids = new Set(stored.map(({ id }) => id))
     const given = proxied.credentials.all
@@ -71,13 +69,11 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     method: 'post',
     path: '/api/v1/credentials',
     summary: 'Store a provider credential (administrators)',
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { body: { required: true, content: { 'application/json': { schema: Wanted } } } },
-    responses: { 201: json('The credential, without its secret', CredentialSchema), ...problems('invalid_field', 'file_too_large', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { body: jsonContent(Wanted) },
+    responses: answers(201, 'The credential, without its secret', CredentialSchema),
   })
   api.openapi(create, async (c) => {
-    onlyAdmin(c)
     const wanted = c.req.valid('json')
     const provider = proxied.table().byId(wanted.provider)
     if (!provider) throw new Problem('invalid_field', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
@@ -92,13 +88,11 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     method: 'get',
     path: '/api/v1/credentials/{id}',
     summary: 'Read a provider credential, without its secret (administrators)',
-    security,
-    middleware: [manage] as const,
+    ...guard,
     request: { params },
-    responses: { 200: json('The credential', CredentialSchema), ...problems('invalid_field', 'credential_not_found', ...COMMON_PROBLEMS) },
+    responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
   })
   api.openapi(read, async (c) => {
-    onlyAdmin(c)
     return c.json(show(await getCredential(store, c.req.valid('param').id)), 200)
   })
 
@@ -106,13 +100,11 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     method: 'patch',
     path: '/api/v1/credentials/{id}',
     summary: 'Rename, weigh or pause a provider credential (administrators)',
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { params, body: { required: true, content: { 'application/json': { schema: Change } } } },
-    responses: { 200: json('The credential', CredentialSchema), ...problems('invalid_field', 'credential_not_found', 'file_too_large', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { params, body: jsonContent(Change) },
+    responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
   })
   api.openapi(change, async (c) => {
-    onlyAdmin(c)
     const { name, weight, status } = c.req.valid('json')
     const wanted = { ...(name === undefined ? {} : { name }), ...(weight === undefined ? {} : { weight }), ...(status === undefined ? {} : { paused: status === 'paused' }) }
     const row = await changeCredential(store, c.req.valid('param').id, wanted)
@@ -124,21 +116,15 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     method: 'delete',
     path: '/api/v1/credentials/{id}',
     summary: 'Delete a provider credential (administrators)',
-    security,
-    middleware: [manage] as const,
+    ...guard,
     request: { params },
-    responses: { 204: { description: 'Deleted' }, ...problems('invalid_field', 'credential_not_found', ...COMMON_PROBLEMS) },
+    responses: done('Deleted', 'credential_not_found'),
   })
   api.openapi(remove, async (c) => {
-    onlyAdmin(c)
     await deleteCredential(store, c.req.valid('param').id)
     await proxied.refreshCredentials()
     return c.body(null, 204)
   })
 
   return api
-}
-
-function onlyAdmin(c: ApiContext): void {
-  if (callerOf(c).account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may see or change provider credentials.')
 }

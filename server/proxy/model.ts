@@ -28,17 +28,29 @@ export interface ModelRequest {
   readonly pathAndQuery: string
   /** Name, value, name, value, … as Node's rawHeaders. */
   readonly headers: readonly string[]
-  /** The whole body as it came; null when there is none. */
+  /** The whole body; null when there is none. */
   readonly body: Buffer | null
   /** Largest decoded body in bytes. */
   readonly limit: number
 }
 
-/** Checks a scoped key: every model that the request can reach is known, and allowed. */
-export async function checkScope(scope: Scope, request: ModelRequest): Promise<Reach> {
-  const { match } = request
+/**
+ * Checks a scoped key: every model that the request can reach is known, and allowed. The answer is there at once unless the body has to be
+ * decoded first.
+ */
+export function checkScope(scope: Scope, request: ModelRequest): Reach | Promise<Reach> {
+  const { match, headers, body, limit } = request
   if (match.class === 'neutral') return { ok: true, models: [], objects: match.objects }
-  const reach = await reachOf(request)
+  const encodings = bodyNeeded(match) && body !== null ? valuesOf(headers, 'content-encoding') : []
+  if (encodings.length > 1) return ambiguous('The request has two content encodings.')
+  if (encodings[0] === undefined) return check(scope, request)
+  return decodeBody(body!, encodings[0], limit).then((decoded) =>
+    decoded === null ? unknown('The body does not decode by its Content-Encoding within the limits of the proxy.') : check(scope, { ...request, body: decoded }),
+  )
+}
+
+function check(scope: Scope, request: ModelRequest): Reach {
+  const reach = reachOf(request)
   const refused = 'models' in reach ? reach.models.find((name) => !scope.allows(request.provider.modelNames(name))) : undefined
   if (refused !== undefined) return { ok: false, code: 'model_not_allowed', message: `This key may not use the model ${printable(refused)}.` }
   return 'hidden' in reach ? ambiguous(reach.hidden) : reach
@@ -50,7 +62,7 @@ const printable = (name: string): string => JSON.stringify(name.slice(0, 120).re
 /** The models of a body that spells a key with `\u…`: which they are is known, but not that the upstream sees them. */
 type HiddenReach = { readonly models: readonly string[]; readonly hidden: string }
 
-async function reachOf({ match, pathAndQuery, headers, body, limit }: ModelRequest): Promise<Reach | HiddenReach> {
+function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): Reach | HiddenReach {
   const place = match.endpoint?.model
   if (!place) return unknown('The endpoint is not known to the proxy.')
   if (place.at === 'stored') return unknown('The model that this endpoint runs is stored with the provider and not named in the request.')
@@ -60,7 +72,7 @@ async function reachOf({ match, pathAndQuery, headers, body, limit }: ModelReque
 
   const models = [...(match.model === null ? [] : [match.model]), ...query]
   for (const name of place.headers ?? []) models.push(...valuesOf(headers, name))
-  const found = await bodyModels(place.body, headers, body, limit)
+  const found = bodyModels(place.body, headers, body)
   if (!found.ok) return found
   models.push(...found.models)
   if (found.hidden !== null) return { models, hidden: found.hidden }
@@ -94,20 +106,16 @@ type BodyModels =
   | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly hidden: string | null }
   | Extract<Reach, { ok: false }>
 
-async function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null, limit: number): Promise<BodyModels> {
+function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null): BodyModels {
   if (body === null || body.length === 0) return { ok: true, models: [], named: false, objects: [], hidden: null }
-  const encodings = valuesOf(headers, 'content-encoding')
   const types = valuesOf(headers, 'content-type')
-  if (encodings.length > 1 || types.length > 1) return refusal(ambiguous('The request has two content types or two content encodings.'))
-  const decoded = encodings[0] === undefined ? body : await decodeBody(body, encodings[0], limit)
-  if (decoded === null) return refusal(unknown('The body does not decode by its Content-Encoding within the limits of the proxy.'))
-
+  if (types.length > 1) return refusal(ambiguous('The request has two content types.'))
   const type = types[0] ?? ''
   if (/^multipart\//i.test(type.trim())) {
     const boundary = rule.multipart ? boundaryOf(type) : null
     if (boundary === null) return refusal(unknown('The body is multipart in a way in which its model cannot be known.'))
     const names = new Set([...rule.required, ...(rule.also ?? [])].filter((path) => /^\w+$/.test(path)))
-    const found = readFields(decoded, boundary, names)
+    const found = readFields(body, boundary, names)
     if (!found.ok) return refusal(ambiguous(found.message))
     const models = found.fields.map((field) => field.value)
     if (new Set(found.fields.map((field) => field.name)).size < models.length) return refusal(ambiguous('A field of the multipart body stands there twice.'))
@@ -116,7 +124,7 @@ async function bodyModels(rule: BodyRule, headers: readonly string[], body: Buff
   if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return refusal(unknown('The body is not JSON.'))
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
   if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return refusal(ambiguous('The body is in another charset than UTF-8.'))
-  return jsonModels(rule, decoded)
+  return jsonModels(rule, body)
 }
 
 /** Narrows what `ambiguous` and `unknown` return. */

@@ -1,8 +1,8 @@
 // Puts the proxy together from the settings and the store.
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { SetupError } from '../errors.ts'
+import type { Caller } from '../http/caller.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
 import { openLedger } from '../ledger/admit.ts'
 import type { Log } from '../log.ts'
@@ -15,7 +15,9 @@ import { createProviderTable, type ProviderTable } from './providers/table.ts'
 import { createUpstream } from './upstream.ts'
 
 export interface Proxy extends AsyncDisposable {
-  handle(req: IncomingMessage, res: ServerResponse): void
+  handle(caller: Caller): void
+  /** Requests under way. */
+  open(): number
   readonly keys: KeyCache
   readonly credentials: CredentialPool
   /** The provider table as it is now. */
@@ -68,11 +70,11 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   opening.defer(() => upstream.close())
   const ledger = opening.use(await openLedger(store, instance, clock, log))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
-  const handle = createProxy({
+  const proxy = createProxy({
     table: () => table, keys, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, open: settings.maxOpen },
   })
   const opened = opening.move()
-  return { handle, keys, credentials: pool, table: () => table, master, refreshCredentials, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { ...proxy, keys, credentials: pool, table: () => table, master, refreshCredentials, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 type Given = Pick<NonNullable<Parameters<typeof createProviderTable>[0]>, 'overrides' | 'custom'>

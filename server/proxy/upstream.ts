@@ -1,10 +1,11 @@
 // The pools: which connection a request goes out on, and how long an unused one is kept.
 import { Connection } from './upstream/connection.ts'
 import type { Dial } from './upstream/dial.ts'
-import { Exchange, type Connections, type Incoming, type Outgoing, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
+import { Exchange, type Connections, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
+import type { Outgoing } from './upstream/sending.ts'
 
-export { UpstreamError, type Incoming, type Outgoing, type OutgoingBody, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
-export type { RawHeaders } from './upstream/response.ts'
+export { UpstreamError, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
+export type { Outgoing, OutgoingBody } from './upstream/sending.ts'
 export { dialOf, isPrivateAddress, PrivateAddressError, type Dial } from './upstream/dial.ts'
 
 export type Upstream = {

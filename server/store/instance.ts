@@ -5,7 +5,8 @@ import { newId } from '../id.ts'
 import type { Store } from './open.ts'
 import { procedure, run } from './procedure.ts'
 
-const BEAT = 10_000
+/** Also how long it takes at most until what a killed process of this machine held is free. */
+const BEAT = 5000
 /** A process on another machine counts as dead when it has not been seen for so long. On this machine we look whether it runs. */
 const LEASE = 30_000
 

@@ -1,5 +1,5 @@
 // Opens the store: the data folder, the SQLite file in it, its writer, and this thread's own view for reading.
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { SetupError } from '../errors.ts'
@@ -102,6 +102,8 @@ function readHere(reader: Connection, one: Statement): StatementResult {
 function prepare(path: string, now: number): void {
   let connection: Connection | undefined
   try {
+    // For its owner only, also where the folder lets others in; what SQLite puts beside it takes the same mode.
+    closeSync(openSync(path, 'a', 0o600))
     connection = new Connection(path, 'write')
     migrate(connection, queryBuilder(), now)
   } catch (thrown) {

@@ -29,6 +29,47 @@ export interface TokenRow {
   last_used_at: number | null
 }
 
+/** The password of an account, for the dashboard: argon2id in the form of PHC. Apart from the account, so that nobody reads it by the way. */
+export interface PasswordRow {
+  account_id: string
+  hash: string
+}
+
+/** A browser that is signed in. The cookie itself is not stored, only its SHA-256. */
+export interface SessionRow {
+  /** The public part of the cookie, by which it is looked up. */
+  public_id: string
+  hash: string
+  account_id: string
+  created_at: number
+  expires_at: number
+}
+
+/** Failed sign-ins with one e-mail or from one address, and those under way. */
+export interface AttemptRow {
+  /** `email:…` or `address:…`. */
+  subject: string
+  failures: number
+  /** No further attempt before this moment. */
+  blocked_until: number
+  /** When all is forgotten. */
+  expires_at: number
+}
+
+/** A link that makes an account, once. Only the SHA-256 of its token is stored. */
+export interface InvitationRow {
+  id: string
+  public_id: string
+  hash: string
+  /** Whom it was meant for; null where nobody said. */
+  email: string | null
+  plan: string
+  created_at: number
+  expires_at: number
+  /** The account that was made with it. */
+  account_id: string | null
+}
+
 /** A running process that works on this store. What it holds for its requests goes when its row goes. */
 export interface InstanceRow {
   id: string
@@ -57,9 +98,46 @@ export interface ReservationRow {
 export interface BlobRow {
   id: string
   expires_at: number
+  /** Who is storing it, until another row names it; null from then on. */
+  instance_id: string | null
 }
 
-/** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` is. */
+/** A conversion in the background. */
+export interface JobRow {
+  id: string
+  account_id: string
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'expired'
+  format: 'markdown' | 'json'
+  include_metadata: number
+  file_name: string
+  /** Bytes. */
+  file_size: number
+  /** The archive, while it is needed. */
+  upload_blob: string | null
+  /** The document, while it is kept. */
+  result_blob: string | null
+  pages_done: number
+  pages_total: number | null
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  /** When the result is no longer kept. */
+  expires_at: number | null
+  error_code: string | null
+  error_detail: string | null
+  /** From when on it may be claimed, while nobody holds it. */
+  claimable_at: number
+  /** Who holds it; becomes null with the instance. */
+  instance_id: string | null
+  /** Different each time that it is claimed: who does not name it has lost the job. */
+  claim: string | null
+  /** How often it was claimed and not handed back in order. */
+  claims: number
+  /** How often its conversion has failed for no reason of its own. */
+  failures: number
+}
+
+/** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` (a document) or `job_id` is. */
 export interface IdempotencyRow {
   account_id: string
   key: string
@@ -68,6 +146,7 @@ export interface IdempotencyRow {
   instance_id: string | null
   content_type: string | null
   blob_id: string | null
+  job_id: string | null
   expires_at: number
 }
 
@@ -198,10 +277,15 @@ export interface Database {
   credentials: CredentialRow
   objects: ObjectRow
   accounts: AccountRow
+  passwords: PasswordRow
+  sessions: SessionRow
+  attempts: AttemptRow
+  invitations: InvitationRow
   tokens: TokenRow
   instances: InstanceRow
   quota_days: QuotaDayRow
   reservations: ReservationRow
   blobs: BlobRow
+  jobs: JobRow
   idempotency: IdempotencyRow
 }

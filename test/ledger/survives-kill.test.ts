@@ -53,7 +53,7 @@ test('what the upstream received is in the ledger after 30 × kill -9 under load
 
 /** Starts the server, calls it from many sides, and kills it after a time. */
 async function loadUntilKilled(data: string, upstream: string, [free = '', limited = '']: string[], milliseconds: number): Promise<void> {
-  const server = spawn(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../../packages/cli/src/main.ts'), 'serve'], {
+  const server = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../../packages/cli/src/main.ts'), 'serve'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, PORT: '0', HOST: '127.0.0.1', TOLLMARK_DATA: data, LOG_LEVEL: 'silent', OPENAI_API_KEY: 'sk', TOLLMARK_UPSTREAM_OPENAI: upstream },
   })

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
+import type { Admission } from '../../server/convert/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { openStore } from '../../server/store/open.ts'
@@ -20,7 +21,12 @@ async function open(t: TestContext): Promise<Store> {
 }
 
 const enter = (store: Store, now = NOW) => enterInstance(store, () => now, (error) => assert.fail(String(error)))
-const request = (instance: string) => ({ account: 'acc', plan: PLAN, key: undefined, instance })
+/** Lets a request of this instance in. */
+async function letIn(store: Store, instance: string): Promise<Admission> {
+  const admission = await admit(store, { account: 'acc', plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, new AbortController().signal)
+  assert.ok('reservation' in admission)
+  return admission
+}
 
 /** An id that no process has: the kernel's largest is 2²². */
 const NO_PROCESS = 2 ** 30
@@ -38,7 +44,7 @@ for (const [what, row, gone] of OTHERS) {
   test(`what ${what} holds is ${gone ? 'given back' : 'kept'}`, async (t) => {
     const store = await open(t)
     await store.db.insertInto('instances').values({ id: 'ins_other', ...row }).execute()
-    await admit(store, request('ins_other'), NOW)
+    await letIn(store, 'ins_other')
     assert.equal(await usedToday(store, 'acc', NOW), 1)
     await using instance = await enter(store)
     assert.ok(instance.id.startsWith('ins_'))
@@ -49,7 +55,7 @@ for (const [what, row, gone] of OTHERS) {
 test('two instances in one process leave each other alone', async (t) => {
   const store = await open(t)
   await using first = await enter(store)
-  await admit(store, request(first.id), NOW)
+  await letIn(store, first.id)
   await using _second = await enter(store)
   assert.equal(await usedToday(store, 'acc', NOW), 1)
 })
@@ -58,8 +64,8 @@ test('an instance that leaves gives back what it holds, and keeps what is counte
   const store = await open(t)
   {
     await using instance = await enter(store)
-    const admission = await admit(store, request(instance.id), NOW)
-    await admit(store, request(instance.id), NOW)
+    const admission = await letIn(store, instance.id)
+    await letIn(store, instance.id)
     await countConversion(store, admission, undefined, 0, NOW)
     await abandon(store, admission)
     assert.equal(await usedToday(store, 'acc', NOW), 2)
@@ -70,10 +76,10 @@ test('an instance that leaves gives back what it holds, and keeps what is counte
 test('a process that was taken for dead never counts past the quota', async (t) => {
   const store = await open(t)
   await using lost = await enter(store)
-  const [first, second] = [await admit(store, request(lost.id), NOW), await admit(store, request(lost.id), NOW)]
+  const [first, second] = [await letIn(store, lost.id), await letIn(store, lost.id)]
   await store.db.deleteFrom('instances').where('id', '=', lost.id).execute()
   await using other = await enter(store)
-  await countConversion(store, await admit(store, request(other.id), NOW), undefined, 0, NOW)
+  await countConversion(store, await letIn(store, other.id), undefined, 0, NOW)
   // One place is left for the two that were lost.
   await countConversion(store, first, undefined, 0, NOW)
   await assert.rejects(countConversion(store, second, undefined, 0, NOW), { code: 'quota_exceeded' })

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../temporary.ts'
 
 test('ten processes that start together migrate once', async (t) => {
   const data = temporaryFolder(t)
-  const args = ['--conditions=source', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'opener-process.ts'), data]
+  const args = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'opener-process.ts'), data]
   await Promise.all(Array.from({ length: 10 }, () => promisify(execFile)(process.execPath, args)))
   const connection = new Connection(`${data}/tollmark.db`, 'read')
   t.after(() => connection.close())

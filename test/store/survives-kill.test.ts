@@ -26,7 +26,7 @@ test('every row that was acknowledged is there after 30 × kill -9', async (t) =
 
 /** Starts a writer, kills it some milliseconds after its first acknowledged row; resolves to the rows it had acknowledged. */
 async function writeUntilKilled(data: string, run: string, afterMs: number): Promise<string[]> {
-  const args = ['--conditions=source', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'writer-process.ts'), data, run]
+  const args = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'writer-process.ts'), data, run]
   const writer = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   writer.stdout.setEncoding('utf8')

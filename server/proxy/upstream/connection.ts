@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
+import type { RawHeaders } from '../../http/fields.ts'
 import { openSocket, type Dial } from './dial.ts'
-import { ProtocolError, ResponseReader, type RawHeaders, type ResponseSink } from './response.ts'
+import { ProtocolError, ResponseReader, type ResponseSink } from './response.ts'
 
 /** What a connection tells the exchange that holds it. */
 export type ConnectionUser = ResponseSink & {
@@ -89,8 +90,12 @@ export class Connection implements ResponseSink {
     this.#user?.onHead(status, reason, headers)
   }
 
-  onBody(chunk: Buffer, last: boolean): void {
-    this.#user?.onBody(chunk, last)
+  onBody(chunk: Buffer): void {
+    this.#user?.onBody(chunk)
+  }
+
+  onPause(): void {
+    this.#user?.onPause()
   }
 
   onEnd(trailers: RawHeaders): void {

@@ -7,6 +7,8 @@ import { blobs } from './0003-blobs.ts'
 import { keys } from './0010-keys.ts'
 import { ledger } from './0011-ledger.ts'
 import { credentials } from './0012-credentials.ts'
+import { sessions } from './0030-sessions.ts'
+import { jobs } from './0020-jobs.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -15,4 +17,4 @@ export interface Migration {
   readonly up: (schema: SchemaModule) => Query<unknown>[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sessions]
