@@ -64,7 +64,12 @@ async function loadUntilKilled(place: Place, upstream: string, [free = '', limit
   server.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()))
   while (!/:\d+\n/.test(said)) await Promise.race([once(server.stderr, 'data'), once(server, 'exit').then(() => Promise.reject(new Error(said)))])
   const port = Number(/:(\d+)\n/.exec(said)![1])
-  for (let i = 0; i < CALLERS; i++) callOn(port, i % 2 === 0 ? free : limited)
+  // However slow the machine is, the server is under load when it is killed.
+  await new Promise<void>((resolve) => {
+    let passed = 0
+    const pass = () => ++passed === 4 && resolve()
+    for (let i = 0; i < CALLERS; i++) callOn(port, i % 2 === 0 ? free : limited, pass)
+  })
   await sleep(milliseconds)
   server.kill('SIGKILL')
   await once(server, 'exit')
@@ -72,8 +77,8 @@ async function loadUntilKilled(place: Place, upstream: string, [free = '', limit
 
 let calls = 0
 
-/** One connection that calls again as soon as it is answered, until it is cut. */
-function callOn(port: number, secret: string): void {
+/** One connection that calls again as soon as it is answered, until it is cut. @param pass told of each answer that came from the upstream */
+function callOn(port: number, secret: string, pass: () => void): void {
   const head = `POST /proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n`
   const again = () => {
     const name = `call-${++calls}`
@@ -81,5 +86,8 @@ function callOn(port: number, secret: string): void {
   }
   const socket = createConnection({ port, host: '127.0.0.1', noDelay: true }, again)
   socket.on('error', () => {})
-  socket.on('data', again)
+  socket.on('data', (bytes: Buffer) => {
+    if (bytes.toString('latin1').startsWith('HTTP/1.1 200')) pass()
+    again()
+  })
 }
