@@ -1,5 +1,5 @@
-// The callers of the bench, in a process of their own: MODE PORT CONNECTIONS SECONDS PATH [HEADER …]. Prints one line of JSON when the time is over,
-// or when it is told to stop. `requests`: each connection asks again as soon as it is answered. `paced`: every 20 ms. `events`: streams, one after another.
+// The callers of the bench, in a process of their own: MODE PORT CONNECTIONS SECONDS MOST PATH [HEADER …]. Prints one line of JSON when the time is over, when
+// there were MOST answers, or when it is told to stop. `requests`: each connection asks again as soon as it is answered. `paced`: every 20 ms. `events`: streams, one after another.
 import { connect } from 'node:net'
 
 /** What a load found: answers, and delays in milliseconds (of whole answers; of events on their way). */
@@ -11,7 +11,7 @@ export interface Found {
 }
 
 const PACE_MS = 20
-const [mode = 'requests', port = '0', connections = '32', seconds = '5', path = '/', ...headers] = process.argv.slice(2)
+const [mode = 'requests', port = '0', connections = '32', seconds = '5', most = 'Infinity', path = '/', ...headers] = process.argv.slice(2)
 const body = JSON.stringify({ model: 'gpt-5', ...(mode === 'events' ? { stream: true } : {}), messages: [{ role: 'user', content: 'x'.repeat(940) }] }).padEnd(1024)
 const request = Buffer.from(
   `POST ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n${headers.map((line) => `${line}\r\n`).join('')}` +
@@ -59,7 +59,7 @@ function ask(): void {
     got += bytes.length
     if (got < expected) return
     expected = 0
-    done++
+    if (++done >= Number(most)) report()
     if (mode !== 'paced') return send()
     delays.push(now() - sentAt)
     setTimeout(send, PACE_MS)
