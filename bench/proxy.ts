@@ -113,7 +113,7 @@ async function openStreams(contenders: Contender[]): Promise<void> {
 
 /** How long proxied requests take at most, while nothing else happens and while two exports are converted. */
 async function isolation(ours: Ours): Promise<void> {
-  const upload = form(file('Export.zip', Buffer.from(archive(many(100, (i) => ({ name: `Page ${i}.html`, data: pageHtml(`Page ${i}`, `<p>${noise(MB / 2).toString('hex')}</p>`.replaceAll(/[0-9a-f]{600}/g, '$&</p><p>')) }))))))
+  const upload = form(file('Export.zip', Buffer.from(archive(many(88, (i) => ({ name: `Page ${i}.html`, data: pageHtml(`Page ${i}`, `<p>${noise(MB / 2).toString('hex')}</p>`.replaceAll(/[0-9a-f]{600}/g, '$&</p><p>')) }))))))
   const idle = await load('paced', ours, 16, 6).found
   const paced = load('paced', ours, 16, 60)
   await sleep(200)
