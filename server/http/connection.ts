@@ -189,6 +189,7 @@ export class Connection implements Line {
 
   /** Closes our side, and waits a moment for the other to do likewise; what still comes is thrown away. */
   #close(): void {
+    if (this.#wait === 'close') return
     this.#waitFor('close', LINGER_MS)
     this.socket.off('data', this.#onData).on('data', ignore)
     this.resume()
