@@ -169,7 +169,7 @@ const CASES: Case[] = [
     const error = await reader.read().then(() => 'read on', (thrown: Error) => thrown.name)
     return [response.status, first, error]
   } },
-  { name: 'a timeout', call: (at) => [`${at}/silent`, { signal: AbortSignal.timeout(30) }] },
+  { name: 'a timeout', run: (fetch, at) => abortedOnTheWay(fetch, at, new DOMException('too late', 'TimeoutError')) },
 
   // Redirects.
   { name: 'a redirect', call: (at) => [`${at}/to?/landing%3Fa=1`] },
