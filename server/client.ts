@@ -46,7 +46,7 @@ function networkOf(address: string): string {
  * reverse proxy with TLS that we were not told of changes that and nothing else.
  */
 export function fromOurselves({ origin }: Client, headers: { site: string | undefined; origin: string | undefined }): boolean | undefined {
-  if (headers.site !== undefined) return headers.site === 'same-origin' || headers.site === 'none'
+  if (headers.site !== undefined) return headers.site === 'same-origin'
   if (headers.origin === undefined) return undefined
   return headers.origin.toLowerCase().replace(/^https?:/, '') === origin.replace(/^https?:/, '')
 }

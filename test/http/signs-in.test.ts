@@ -182,6 +182,7 @@ test('no change with a cookie but from a page of our own', async (t) => {
     ['an opaque origin', { origin: 'null' }, 403],
     ['our name as the start of another', { origin: `${server.url}.evil.example` }, 403],
     ['another site, by the browser', { origin: server.url, 'sec-fetch-site': 'cross-site' }, 403],
+    ['no site, by the browser', { origin: server.url, 'sec-fetch-site': 'none' }, 403],
     ['a neighbour, by the browser', { origin: server.url, 'sec-fetch-site': 'same-site' }, 403],
     ['our origin', { origin: server.url }, 201],
     ['our origin, behind TLS that we do not know of', { origin: server.url.replace('http:', 'https:') }, 201],
