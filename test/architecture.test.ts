@@ -88,7 +88,7 @@ const AREAS: Area[] = [
 
 /** TABLE of effects that have one home: what shows in the source, and the files that may have it. */
 const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
-  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts', 'dashboard/build.ts'] },
+  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts', 'dashboard/build.ts', 'packages/core/src/managed-fetch.ts'] },
   { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/', 'dashboard/src/format.ts'] },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite.ts'] },
   { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/', 'dashboard/src/api/http.ts', 'dashboard/src/pages/docs-try.tsx'] },
