@@ -1,7 +1,10 @@
 // What an account did in the last hour, day or month, along the time, by key and by model: one look for a whole page. The last hour is read
 // from the ledger itself, minute by minute; what is longer from the roll-ups.
 import { sql } from 'kysely'
+import type { SelectQueryBuilder } from 'kysely'
 import type { Store } from '../store/open.ts'
+import type { Database } from '../store/schema.ts'
+import { rollUps } from './days.ts'
 import { seqAt } from './requests.ts'
 
 const MINUTE = 60_000
@@ -47,7 +50,9 @@ const MOST = 20
 
 const SUMMED = ['requests', 'errors', 'aborted', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'answered', 'first_byte_ms', 'total_ms'] as const
 type Sums = Record<(typeof SUMMED)[number], number | null>
-type Line = Sums & { at: number; key_id: string; provider: string; model: string | null }
+type Line = Record<(typeof SUMMED)[number], number | null> & { at: number; key_id: string; provider: string; model: string | null }
+/** The rows that are summed, wherever they come from. */
+type Lines = SelectQueryBuilder<Database & { lines: Line }, 'lines', object>
 
 /** `account` null: all accounts. */
 export interface OverviewQuestion {
@@ -58,72 +63,57 @@ export interface OverviewQuestion {
 }
 
 export async function readOverview(store: Store, question: OverviewQuestion, now: number): Promise<Overview> {
-  const { step, steps } = RANGES[question.range]
+  const { range, ...filter } = question
+  const { step, steps } = RANGES[range]
   const to = (Math.floor(now / step) + 1) * step
   const from = to - steps * step
-  const lines = await (question.range === 'hour' ? fromLedger(store, question, from, step) : fromRollUps(store, question, from, step))
-  const gather = <K>(keyOf: (line: Line) => K) => new Map([...Map.groupBy(lines, keyOf)].map(([key, group]) => [key, measure(group)]))
-  const byTime = gather(({ at }) => at)
+  const lines = range === 'hour' ? await ledgerLines(store, filter, from) : ((await rollUps(store, { ...filter, from, to, hourly: range === 'day' })) as unknown as Lines) // more columns
+  const sums = lines.select((e) => SUMMED.map((name) => e.fn.sum<number | null>(name).as(name)))
+  const [times, keys, models] = await Promise.all([
+    sums.select((e) => e('at', '-', e('at', '%', step)).as('time')).groupBy('time').execute(),
+    sums.select('key_id').groupBy('key_id').orderBy('requests', 'desc').orderBy('key_id').limit(MOST).execute(),
+    sums.select(['provider', 'model']).groupBy(['provider', 'model']).orderBy('requests', 'desc').orderBy('model').limit(MOST).execute(),
+  ])
+  const byTime = new Map(times.map((line) => [Number(line.time), measure([line])]))
   const nothing = measure([])
   return {
     from,
     to,
-    totals: measure(lines),
+    totals: measure(times),
     series: Array.from({ length: steps }, (_, i) => ({ at: from + i * step, ...(byTime.get(from + i * step) ?? nothing) })),
-    keys: mostUsed([...gather(({ key_id }) => key_id)].map(([key_id, sums]) => ({ key_id, ...sums }))),
-    models: mostUsed(
-      [...gather(({ provider, model }) => `${provider} ${model ?? ''}`)].map(([name, sums]) => {
-        const space = name.indexOf(' ')
-        return { provider: name.slice(0, space), model: name.slice(space + 1) || null, ...sums }
-      }),
-    ),
+    keys: keys.map((line) => ({ key_id: line.key_id, ...measure([line]) })),
+    models: models.map((line) => ({ provider: line.provider, model: line.model || null, ...measure([line]) })),
   }
 }
 
-function mostUsed<R extends { requests: number }>(rows: R[]): R[] {
-  return rows.sort((a, b) => b.requests - a.requests).slice(0, MOST)
-}
-
-async function fromRollUps(store: Store, { account, key, model }: OverviewQuestion, from: number, step: number): Promise<Line[]> {
-  let query = store.reports
-    .selectFrom('usage_hours')
-    .select((e) => [e('hour', '-', e('hour', '%', step)).as('at'), 'key_id', 'provider', 'model', ...SUMMED.map((name) => e.fn.sum<number | null>(name).as(name))])
-    .where('hour', '>=', from)
-    .groupBy(['at', 'key_id', 'provider', 'model'])
-  if (account !== null) query = query.where('account_id', '=', account)
-  if (key !== undefined) query = query.where('key_id', '=', key)
-  if (model !== undefined) query = query.where('model', '=', model)
-  return query.execute()
-}
-
-async function fromLedger(store: Store, { account, key, model }: OverviewQuestion, from: number, step: number): Promise<Line[]> {
+/** The requests of the ledger from a moment on, each as a line of a roll-up. */
+async function ledgerLines(store: Store, { account, key, model }: Omit<OverviewQuestion, 'range'>, from: number): Promise<Lines> {
   let query = store.reports
     .selectFrom('requests')
-    .select((e) => [
-      e('created_at', '-', e('created_at', '%', step)).as('at'),
+    .select([
+      'created_at as at',
       'key_id',
       'provider',
       'model',
-      e.fn.countAll<number>().as('requests'),
       // As the roll-ups count them (rows.ts).
-      sql<number>`sum(case when state = 'settled' and (status is null or status >= 400) then 1 else 0 end)`.as('errors'),
-      sql<number>`sum(case when state = 'aborted' then 1 else 0 end)`.as('aborted'),
-      e.fn.sum<number | null>('tokens_in').as('tokens_in'),
-      e.fn.sum<number | null>('tokens_out').as('tokens_out'),
-      e.fn.sum<number | null>('tokens_cached').as('tokens_cached'),
-      e.fn.sum<number | null>('tokens_reasoning').as('tokens_reasoning'),
-      e.fn.count<number>('first_byte_ms').as('answered'),
-      e.fn.sum<number | null>('first_byte_ms').as('first_byte_ms'),
-      sql<number | null>`sum(case when first_byte_ms is not null then total_ms end)`.as('total_ms'),
+      sql<number>`1`.as('requests'),
+      sql<number>`case when state = 'settled' and (status is null or status >= 400) then 1 else 0 end`.as('errors'),
+      sql<number>`case when state = 'aborted' then 1 else 0 end`.as('aborted'),
+      'tokens_in',
+      'tokens_out',
+      'tokens_cached',
+      'tokens_reasoning',
+      sql<number>`case when first_byte_ms is not null and total_ms is not null then 1 else 0 end`.as('answered'),
+      sql<number>`case when total_ms is not null then first_byte_ms end`.as('first_byte_ms'),
+      sql<number>`case when first_byte_ms is not null then total_ms end`.as('total_ms'),
     ])
     .where('seq', '>=', await seqAt(store, from))
     .where('created_at', '>=', from)
     .where('state', '<>', 'reserved')
-    .groupBy(['at', 'key_id', 'provider', 'model'])
   if (account !== null) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
   if (model !== undefined) query = query.where('model', '=', model)
-  return query.execute()
+  return store.reports.selectFrom(query.as('lines'))
 }
 
 function measure(lines: readonly Sums[]): Measures {
@@ -146,14 +136,12 @@ export interface SeenModel {
 
 /** Models that were named since a moment, most used first, at most `limit`. `account` null: in all accounts. */
 export async function modelsSeen(store: Store, account: string | null, since: number, limit: number): Promise<SeenModel[]> {
-  let query = store.reports
-    .selectFrom('usage_hours')
-    .select((e) => ['model as id', 'provider', e.fn.sum<number>('requests').as('requests'), e.fn.max('hour').as('last_used_at')])
-    .where('hour', '>=', since)
+  const lines = await rollUps(store, { account, from: since, to: Number.MAX_SAFE_INTEGER })
+  return lines
+    .select((e) => ['model as id', 'provider', e.fn.sum<number>('requests').as('requests'), e.fn.max('at').as('last_used_at')])
     .where('model', '<>', '')
     .groupBy(['model', 'provider'])
     .orderBy('requests', 'desc')
     .limit(limit)
-  if (account !== null) query = query.where('account_id', '=', account)
-  return query.execute()
+    .execute()
 }

@@ -63,7 +63,7 @@ const OverviewSchema = z
   .openapi('Overview')
 
 const ModelSchema = z
-  .object({ id: z.string(), object: z.literal('model'), provider: z.string(), requests: count, last_used_at: z.iso.datetime().openapi({ description: 'To the hour.' }) })
+  .object({ id: z.string(), object: z.literal('model'), provider: z.string(), requests: count, last_used_at: z.iso.datetime().openapi({ description: 'To the hour on the last day, to the day before.' }) })
   .openapi('Model')
 
 const Query = Whose.extend({

@@ -57,7 +57,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
       const upstreams = table.upstreams.filter((one) => one.provider.id === provider.id)
       const dialled = upstreams.find(({ origin, dial }) => dial.origin !== origin || dial.basePath !== '')?.dial
       return {
-        id: provider.id, object: 'provider' as const, name: provider.name, base: provider.base,
+        id: provider.id, object: 'provider' as const, name: provider.name, base: baseOf(provider, upstreams[0]?.origin),
         source: stored.has(provider.id) ? ('stored' as const) : proxied.configured.has(provider.id) ? ('settings' as const) : ('built_in' as const),
         hosts: hostsOf(provider, upstreams.map(({ origin }) => new URL(origin).host)),
         auth: { header: provider.auth.header, scheme: provider.auth.scheme ?? null },
@@ -144,6 +144,11 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
   })
 
   return api
+}
+
+/** Where callers start: for an added provider at its own origin, whatever row of the table it has its ways from. */
+function baseOf({ base }: Provider, origin: string | undefined): string {
+  return origin === undefined || base.includes('{') ? base : `${origin}${new URL(base).pathname.replace(/\/$/, '')}`
 }
 
 /** The hosts that can be called; where none can yet, the patterns. */

@@ -2,7 +2,7 @@
 import { fits, type Credential, type CredentialPool } from './credentials.ts'
 import { withCredential } from './headers.ts'
 import type { Provider } from './providers/provider.ts'
-import type { ProviderTable } from './providers/table.ts'
+import { PROVIDERS, type ProviderTable } from './providers/table.ts'
 import type { Upstream, UpstreamError } from './upstream.ts'
 import type { Ways } from './ways.ts'
 
@@ -38,6 +38,12 @@ const CALLS: Readonly<Record<string, Call>> = {
   bedrock: { path: '/async-invoke?maxResults=1' },
 }
 
+/** An added provider on a built-in one's host is that one under another name: it has its base. */
+function callOf({ base }: Provider): Call {
+  const kin = PROVIDERS.find((row) => row.base === base)
+  return (kin && CALLS[kin.id]) ?? USUAL
+}
+
 /** How a test call ended. */
 export interface Probe {
   ok: boolean
@@ -59,7 +65,7 @@ export async function probe({ table, ways, upstream, credentials }: ProbeParts, 
   const named = table.upstreams.find((one) => one.provider.id === credential.provider && fits(credential, one))
   if (!named) return { ok: false, status: null, detail: 'The provider of this credential is not known any more.' }
   const { provider } = named
-  const { path, headers = [], body } = CALLS[provider.id] ?? USUAL
+  const { path, headers = [], body } = callOf(provider)
   const bytes = body === undefined ? null : Buffer.from(body)
   const dial = ways.dialFor(named)
   return new Promise((resolve) => {
@@ -68,7 +74,7 @@ export async function probe({ table, ways, upstream, credentials }: ProbeParts, 
         dial,
         method: bytes === null ? 'GET' : 'POST',
         path,
-        headers: withCredential(bytes === null ? headers : [...headers, 'Content-Length', String(bytes.length)], provider.auth, credential.secret),
+        headers: withCredential(headers, provider.auth, credential.secret),
         body: bytes === null ? null : { length: bytes.length, held: bytes, heldTrailers: [], rest: null, watch: null, trailers: () => [] },
       },
       {
@@ -81,6 +87,7 @@ export async function probe({ table, ways, upstream, credentials }: ProbeParts, 
           call.abort()
         },
         onBody: () => {},
+        onPause: () => {},
         onEnd: () => {},
         onError: (error) => resolve({ ok: false, status: null, detail: unreached(provider, error) }),
       },

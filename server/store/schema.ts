@@ -244,6 +244,16 @@ export interface UsageHourRow {
   total_ms: number
 }
 
+/** The same by day, for the hours before a mark. */
+export type UsageDayRow = Omit<UsageHourRow, 'hour'> & { /** Milliseconds since 1970 at which the day begins, UTC. */ day: number }
+
+/** How far hours have been added to their days. */
+export interface UsageAddedRow {
+  name: string
+  /** Start of the first hour that has not. */
+  before: number
+}
+
 /** Requests that a key's limit refused within an hour: the ledger holds only what was let through. */
 export interface RefusedHourRow {
   key_id: string
@@ -298,6 +308,8 @@ export interface Database {
   key_secrets: KeySecretRow
   requests: RequestRow
   usage_hours: UsageHourRow
+  usage_days: UsageDayRow
+  usage_added: UsageAddedRow
   refused_hours: RefusedHourRow
   providers: ProviderRow
   credentials: CredentialRow

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
+import { newId } from '../../server/id.ts'
 import { requestNow } from './ledger-row.ts'
 import { assertProblem, call, startServer } from '../harness.ts'
 import { invite, openBrowser, setUp } from './browser.ts'
@@ -12,6 +13,7 @@ interface Belongings {
   key: string
   token: string
   request: string
+  job: string
 }
 
 async function furnish(server: Awaited<ReturnType<typeof startServer>>, browser: Browser): Promise<Belongings> {
@@ -19,7 +21,16 @@ async function furnish(server: Awaited<ReturnType<typeof startServer>>, browser:
   const key = (await browser.send('POST', 'keys', { name: `key of ${account.name}` })).json<{ id: string }>().id
   const token = (await browser.send('POST', 'tokens', { name: 't', scopes: ['convert', 'manage'] })).json<{ id: string }>().id
   const request = await requestNow(server, { account: account.id, key, model: `model-of-${account.id}` })
-  return { account: account.id, key, token, request }
+  const job = newId('job', server.clock())
+  await server.store.db
+    .insertInto('jobs')
+    .values({
+      id: job, account_id: account.id, status: 'canceled', format: 'markdown', include_metadata: 0, file_name: 'x.zip', file_size: 1, upload_blob: null, result_blob: null, pages_done: 0,
+      pages_total: null, created_at: server.clock(), started_at: null, finished_at: server.clock(), expires_at: null, error_code: null, error_detail: null, claimable_at: 0,
+      instance_id: null, claim: null, claims: 0, failures: 0,
+    })
+    .execute()
+  return { account: account.id, key, token, request, job }
 }
 
 /** TABLE of addresses with an id that belongs to an account: method, address, body, and what a stranger reads. */
@@ -31,10 +42,14 @@ const BY_ID: [method: string, path: (of: Belongings) => string, body: object | u
   ['GET', ({ token }) => `tokens/${token}`, undefined, 'token_not_found'],
   ['DELETE', ({ token }) => `tokens/${token}`, undefined, 'token_not_found'],
   ['GET', ({ request }) => `requests/${request}`, undefined, 'request_not_found'],
+  ['GET', ({ job }) => `jobs/${job}`, undefined, 'job_not_found'],
+  ['GET', ({ job }) => `jobs/${job}/events`, undefined, 'job_not_found'],
+  ['GET', ({ job }) => `jobs/${job}/result`, undefined, 'job_not_found'],
+  ['DELETE', ({ job }) => `jobs/${job}`, undefined, 'job_not_found'],
 ]
 
 /** TABLE of lists and reports: the account that asks reads of itself and of nobody else. */
-const LISTS = ['keys', 'keys?search=key', 'tokens', 'requests', 'requests?format=csv', 'usage?by=key,model', 'usage?by=key,model,hour&format=csv', 'models', 'overview']
+const LISTS = ['jobs', 'keys', 'keys?search=key', 'tokens', 'requests', 'requests?format=csv', 'usage?by=key,model', 'usage?by=key,model,hour&format=csv', 'models', 'overview']
 
 /** TABLE of what filters name: the other account's key or model gives nothing, never an error that tells it apart. */
 const FILTERED: ((of: Belongings) => string)[] = [
@@ -104,7 +119,8 @@ test('two accounts see nothing of each other, on any route', async (t) => {
       })
     }
   }
-  for (const path of LISTS) {
+  // Jobs are nobody's but their account's.
+  for (const path of LISTS.filter((list) => list !== 'jobs')) {
     const query = path.includes('?') ? '&' : '?'
     for (const named of ['all', of.bob.account]) {
       assertProblem(await browsers.alice.send('GET', `${path}${query}account=${named}`), 403, 'insufficient_scope')
@@ -122,10 +138,10 @@ test('two accounts see nothing of each other, on any route', async (t) => {
   // Nothing is left out of the tables above.
   const { paths } = (await call(server.url, '/openapi.json')).json<{ paths: Record<string, object> }>()
   const routes = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
-  const sample = { account: 'acc_x', key: 'key_x', token: 'tok_x', request: 'req_x' }
+  const sample = { account: 'acc_x', key: 'key_x', token: 'tok_x', request: 'req_x', job: 'job_x' }
   const named = new Set([
     ...BY_ID.map(([method, path]) => `${method} ${path(sample)}`), ...LISTS.map((path) => `GET ${path}`), ...ADMINISTRATORS.map(([method, path]) => `${method} ${path(sample)}`),
-  ].map((line) => line.replace(' ', ' /api/v1/').replace(/\?.*/, '').replace(/\/(?:acc|key|tok|req|inv|cred)_x|(?<=providers)\/acme/, '/{id}')))
+  ].map((line) => line.replace(' ', ' /api/v1/').replace(/\?.*/, '').replace(/\/(?:acc|key|tok|req|inv|cred|job)_x|(?<=providers)\/acme/, '/{id}')))
   assert.deepEqual(routes.filter((route) => !ELSEWHERE.has(route) && !named.has(route)), [])
 })
 

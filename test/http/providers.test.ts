@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { createToken } from '../../server/accounts/tokens.ts'
-import { createProviderTable, PROVIDERS } from '../../server/proxy/providers/table.ts'
+import { PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { readConfig } from '../../server/config.ts'
 import { openLog } from '../../server/log.ts'
 import { serve } from '../../server/main.ts'
@@ -140,6 +142,17 @@ test('a provider that an administrator adds is called at once, changed, and gone
   assertProblem(await admin('DELETE', 'providers/acme'), 404, 'provider_not_found')
 })
 
+test('another region of a built-in provider is that provider under another name', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const admin = await api(served.running.url, served.running.store)
+  const made = (await admin('POST', 'providers', { id: 'anthropic-2', origin: 'https://api.anthropic.com', dial: served.fake.origin })).json<Provider & { base: string }>()
+  assert.equal(made.base, 'https://api.anthropic.com/v1')
+  const { id } = (await admin('POST', 'credentials', { provider: 'anthropic-2', secret: 'second' })).json<Credential>()
+  assert.equal((await admin('POST', `credentials/${id}/test`)).json<Outcome>().ok, true)
+  const { target, rawHeaders } = served.fake.requests.at(-1)!
+  assert.deepEqual([target, headerOf(rawHeaders, 'x-api-key')], ['/v1/models?limit=1', 'second'])
+})
+
 test('a provider that is added here is known to every other process, and to the next start', async (t: TestContext) => {
   const data = temporaryFolder(t)
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
@@ -157,7 +170,6 @@ test('a provider that is added here is known to every other process, and to the 
 /** TABLE of providers that cannot be: body, and what is said. */
 const BAD: [body: object, says: RegExp][] = [
   [{ id: 'openai', origin: 'https://llm.example.com' }, /already/],
-  [{ id: 'acme', origin: 'https://api.openai.com' }, /belongs to "openai"/],
   [{ id: 'acme', origin: 'http://llm.example.com' }, /"origin" must be/],
   [{ id: 'acme', origin: 'https://llm.example.com/v1' }, /"origin" must be/],
   [{ id: 'acme', origin: 'https://user@llm.example.com' }, /"origin" must be/],
@@ -168,7 +180,7 @@ const BAD: [body: object, says: RegExp][] = [
   [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'A', scheme: 'x\r\ny' } }, /one word/],
   [{ id: 'A c', origin: 'https://llm.example.com' }, /"id"/],
   [{ id: 'taken', origin: 'https://other.example.com' }, /already/],
-  [{ id: 'second', origin: 'https://taken.example.com' }, /belongs to "taken"|already/],
+  [{ id: 'second', origin: 'https://taken.example.com' }, /and so does "taken"/],
 ]
 
 test('a provider that cannot be is refused with a sentence, and nothing is stored', async (t) => {
@@ -184,7 +196,7 @@ test('a provider that cannot be is refused with a sentence, and nothing is store
     assertProblem(await admin('PATCH', `providers/${id}`, { dial: null }), 404, 'provider_not_found')
     assertProblem(await admin('DELETE', `providers/${id}`), 404, 'provider_not_found')
   }
-  assertProblem(await admin('PATCH', 'providers/taken', { origin: 'https://api.openai.com' }), 400, 'invalid_field')
+  assertProblem(await admin('PATCH', 'providers/taken', { origin: 'https://taken.example.com/v1' }), 400, 'invalid_field')
   assert.deepEqual((await served.running.store.db.selectFrom('providers').select(['id', 'origin']).execute()).map((row) => ({ ...row })), [{ id: 'taken', origin: 'https://taken.example.com' }])
 })
 
@@ -192,13 +204,16 @@ test('a stored provider that the settings leave no room for is left out, and the
   const data = temporaryFolder(t)
   {
     const first = await startServed(t, answer(200, {}), {}, data)
-    await first.running.store.db.insertInto('providers').values({ id: 'clash', origin: 'https://api.openai.com', dial: null, auth_header: null, auth_scheme: null, created_at: 1 }).execute()
+    await first.running.store.db.insertInto('providers').values({ id: 'clash', origin: 'https://llm.example.com', dial: null, auth_header: null, auth_scheme: null, created_at: 1 }).execute()
     await first.running[Symbol.asyncDispose]()
   }
-  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
+  const file = join(data, 'providers.json')
+  writeFileSync(file, JSON.stringify([{ id: 'filed', origin: 'https://llm.example.com' }]))
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), { TOLLMARK_PROVIDERS: file }, data)
   const admin = await api(served.running.url, served.running.store)
   const ids = (await admin('GET', 'providers')).json<{ data: Provider[] }>().data.map(({ id }) => id)
-  assert.deepEqual(ids, createProviderTable().providers.map(({ id }) => id))
+  assert.deepEqual(ids, [...PROVIDERS.map(({ id }) => id), 'filed'])
+  assertProblem(await admin('DELETE', 'providers/filed'), 404, 'provider_not_found')
   const key = await served.key()
   assert.equal((await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })).status, 200)
 })

@@ -7,9 +7,10 @@ import { blobs } from './0003-blobs.ts'
 import { keys } from './0010-keys.ts'
 import { ledger } from './0011-ledger.ts'
 import { credentials } from './0012-credentials.ts'
+import { jobs } from './0020-jobs.ts'
 import { sessions } from './0030-sessions.ts'
 import { providers } from './0031-providers.ts'
-import { jobs } from './0020-jobs.ts'
+import { usageDays } from './0032-usage-days.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -18,4 +19,4 @@ export interface Migration {
   readonly up: (schema: SchemaModule) => Query<unknown>[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sessions, providers]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sessions, providers, usageDays]
