@@ -79,7 +79,6 @@ export async function probe({ table, ways, upstream, credentials }: ProbeParts, 
       },
       {
         onInterim: () => {},
-        onPause: () => {},
         // What the head says is all there is to know; the rest may be long.
         onHead(status) {
           credentials.note(credential, status, null)
