@@ -22,6 +22,7 @@ const data = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
 const browser = await launchChromium()
 let first = 0
 const times: number[] = []
+const work: number[] = []
 try {
   await using site = await openSite(data)
   const cookie = await site.setUp()
@@ -29,11 +30,15 @@ try {
     const context = await browser.newContext()
     await context.addCookies([{ name: cookie.slice(0, cookie.indexOf('=')), value: cookie.slice(cookie.indexOf('=') + 1), url: site.url }])
     const page = await context.newPage()
+    const inspector = await context.newCDPSession(page)
+    await inspector.send('Performance.enable')
     const scripts = new Set<string>()
     page.on('response', (response) => void (response.url().endsWith('.js') && scripts.add(new URL(response.url()).pathname.slice(1))))
     await page.goto(site.url, { waitUntil: 'commit' })
     await page.getByRole('button', { name: /^Requests/ }).click()
     times.push(Number(await page.evaluate('performance.now()')))
+    const { metrics } = await inspector.send('Performance.getMetrics')
+    work.push((metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000)
     first = [...scripts].reduce((sum, file) => sum + weightOf(file), 0)
     await context.close()
   }
@@ -41,10 +46,12 @@ try {
   await browser.close()
   rmSync(data, { recursive: true, force: true })
 }
-const interactive = times.sort((a, b) => a - b)[LOADS >> 1] ?? Infinity
+const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? Infinity
+const interactive = median(times)
 console.table([
   { what: 'JavaScript of the first page, KB gzipped', measured: Math.round(first / 1024), bar: BARS.first / 1024 },
   { what: 'JavaScript in all, KB gzipped', measured: Math.round(all / 1024), bar: BARS.all / 1024 },
   { what: 'numbers shown and clickable, ms (median of cold loads)', measured: Math.round(interactive), bar: BARS.interactive },
+  { what: 'of that, work of the page, ms: all there is to wait for on a quiet machine', measured: Math.round(median(work)), bar: null },
 ])
 if (first > BARS.first || all > BARS.all || interactive > BARS.interactive) process.exitCode = 1

@@ -76,7 +76,7 @@ async function seed(site: Site): Promise<{ cookie: string; firstKey: string }> {
 
 /** A small page as Notion exports it. */
 const EXPORT = `<html><head><meta http-equiv="Content-Type" content="text/html; charset=utf-8"/><title>Team handbook</title></head><body>
-<article id="01234567-89ab-cdef-0123-456789abcdef" class="page sans"><header><div class="page-header-icon"><span class="icon">📘</span></div>
+<article id="01234567-89ab-cdef-0123-456789abcdef" class="page sans"><header>
 <h1 class="page-title">Team handbook</h1><p class="page-description"></p></header><div class="page-body">
 <p>Welcome! This is what everybody needs in the <strong>first week</strong>, and <em>where</em> to find the rest.</p>
 <h1>Your first day</h1><ul class="to-do-list"><li><div class="checkbox checkbox-on"></div><span class="to-do-children-checked">Meet your team</span></li></ul>
