@@ -41,9 +41,13 @@ async function build(): Promise<void> {
   mkdirSync(making, { recursive: true })
   await vite({ configFile: join(here, 'vite.config.ts'), logLevel: 'error', build: { outDir: making, emptyOutDir: true } })
   compress(making)
-  // Whoever was faster has made the same.
-  if (existsSync(made)) rmSync(making, { recursive: true })
-  else renameSync(making, made)
+  try {
+    renameSync(making, made)
+  } catch (error) {
+    // Whoever was faster has made the same.
+    if (!existsSync(join(made, 'index.html'))) throw error
+    rmSync(making, { recursive: true })
+  }
   writeFileSync(`${current}.${process.pid}`, hash)
   renameSync(`${current}.${process.pid}`, current)
   for (const name of readdirSync(dist)) if (/^[0-9a-f]{16}$/.test(name) && name !== hash) rmSync(join(dist, name), { recursive: true, force: true })

@@ -1,5 +1,6 @@
-// Pictures of every page for the docs: `node scripts/launch.mjs --dev scripts/screenshots.ts [FOLDER]`. Each at the width of a phone, a tablet and a
-// desktop, light and dark, on a real server whose month of traffic went through the real proxy.
+// Pictures of the dashboard, on a real server whose month of traffic went through the real proxy.
+// `node scripts/launch.mjs --dev scripts/screenshots.ts` makes those of the docs; with a FOLDER, every page at the width of a phone, a tablet and a
+// desktop, light and dark, to be looked at; with names behind it (`overview,keys`) only those.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,9 +9,20 @@ import { buildWhereChanged } from '../dashboard/build.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
 import { ADMIN, ANTHROPIC, GEMINI, OPENAI, openSite, type Site } from '../test/browser/dashboard/seeded.ts'
 
-const folder = process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'screenshots')
+const docs = join(import.meta.dirname, '..', 'docs', 'screenshots')
+const folder = process.argv[2] ?? docs
 const only = process.argv[3]
 const WIDTHS = [390, 1024, 1440]
+
+/** TABLE of the docs' pictures: file, and the picture that it is. */
+const DOCS: Readonly<Record<string, string>> = { 'overview-1440-light': 'overview', 'key-secret-1440-light': 'key-secret', 'convert-1440-dark': 'convert', 'key-390-dark': 'key-phone' }
+
+/** What a picture is called where it is wanted at all. */
+function fileOf(name: string, width: number, scheme: string): string | undefined {
+  const full = `${name}-${width}-${scheme}`
+  if (folder === docs) return DOCS[full]
+  return only === undefined || only.split(',').includes(name) ? full : undefined
+}
 const DAY = 86_400_000
 
 /** TABLE of keys and what they do: name, wishes, requests on a usual day, addresses. */
@@ -35,9 +47,9 @@ async function seed(site: Site): Promise<{ cookie: string; firstKey: string }> {
   await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name: 'team account', secret: 'sk-ant-1', weight: 3 })
   await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name: 'overflow', secret: 'sk-ant-2', weight: 1 })
   const made: { id: string; secret: string }[] = []
-  for (const { name, models, rpm, expires } of KEYS) {
+  for (const { name, models, expires } of KEYS) {
     const expires_at = expires === undefined ? null : new Date(Date.now() + expires * DAY).toISOString()
-    made.push((await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models, rpm, expires_at })).json()) as { id: string; secret: string })
+    made.push((await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models, expires_at })).json()) as { id: string; secret: string })
   }
   const old = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Prototype 2025' })).json()) as { id: string }
   await site.api(cookie, 'DELETE', `/api/v1/keys/${old.id}`)
@@ -55,14 +67,16 @@ async function seed(site: Site): Promise<{ cookie: string; firstKey: string }> {
     }
   }
   site.behind(0)
+  // Now, because a month in seconds would meet the limits.
   cookie = (await site.api(null, 'POST', '/api/v1/session', ADMIN)).headers.get('set-cookie')?.split(';')[0] ?? ''
+  for (const [index, { rpm }] of KEYS.entries()) await site.api(cookie, 'PATCH', `/api/v1/keys/${made[index]!.id}`, { rpm })
   await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })
   return { cookie, firstKey: made[0]!.id }
 }
 
 /** A small page as Notion exports it. */
 const EXPORT = `<html><head><meta http-equiv="Content-Type" content="text/html; charset=utf-8"/><title>Team handbook</title></head><body>
-<article id="01234567-89ab-cdef-0123-456789abcdef" class="page sans"><header><div class="page-header-icon"><span class="icon">📘</span></div>
+<article id="01234567-89ab-cdef-0123-456789abcdef" class="page sans"><header>
 <h1 class="page-title">Team handbook</h1><p class="page-description"></p></header><div class="page-body">
 <p>Welcome! This is what everybody needs in the <strong>first week</strong>, and <em>where</em> to find the rest.</p>
 <h1>Your first day</h1><ul class="to-do-list"><li><div class="checkbox checkbox-on"></div><span class="to-do-children-checked">Meet your team</span></li></ul>
@@ -141,7 +155,9 @@ try {
         const context = await browser.newContext({ viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme, reducedMotion: 'reduce', locale: 'en-GB' })
         if (cookie !== null) await context.addCookies([{ name: cookie.split('=')[0]!, value: cookie.slice(cookie.indexOf('=') + 1), url: site.url }])
         const page = await context.newPage()
-        for (const { name, path, before } of shots.filter(({ name }) => only === undefined || only.split(',').some((wanted) => name.startsWith(wanted)))) {
+        for (const { name, path, before } of shots) {
+          const file = fileOf(name, width, colorScheme)
+          if (file === undefined) continue
           const complain = (text: string): void => console.log(`${name} at ${width}: ${text}`)
           page.removeAllListeners()
           page.on('console', (message) => message.type() === 'error' && complain(message.text()))
@@ -152,7 +168,7 @@ try {
           await page.waitForTimeout(150)
           const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
           if (sideways !== 0) complain(`${String(sideways)} px too wide`)
-          await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: !['request', 'docs', 'key-form', 'key-secret'].includes(name) })
+          await page.screenshot({ path: join(folder, `${file}.png`), fullPage: !['request', 'docs', 'key-form', 'key-secret'].includes(name) })
         }
         await context.close()
       }

@@ -48,7 +48,7 @@ const AREAS: Area[] = [
   },
   { path: 'server/convert/run.ts', from: ['server/convert/'], packages: ['@tollmark/notion-markdown'], node: ['fs'] },
   { path: 'server/http/', from: LEAVES, node: ['http', 'net'] },
-  { path: 'server/proxy/', from: ['server/http/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['undici', 'zod'] },
+  { path: 'server/proxy/', from: ['server/http/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['zod'] },
   { path: 'server/manage/', from: ['server/api.ts', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
   { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/watch/', from: ['server/api.ts', ...LEAVES], packages: ['@hono/zod-openapi', 'prom-client'], node: ['crypto'] },

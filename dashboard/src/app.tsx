@@ -4,7 +4,7 @@ import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { useSession } from './api/session.ts'
 import { PAGES } from './pages.ts'
 import { Shell } from './shell.tsx'
-import { Bars, Empty, Failed, Page } from './ui/page.tsx'
+import { Bars, Empty, Failed, Page as Frame } from './ui/page.tsx'
 
 const SetupPage = lazy(() => import('./pages/setup.tsx'))
 const SignInPage = lazy(() => import('./pages/sign-in.tsx'))
@@ -43,17 +43,17 @@ export function App() {
     <Shell account={account}>
       <Suspense fallback={<Bars />}>
         <Switch>
-          {PAGES.filter(({ admin }) => admin !== true || account.role === 'admin').map(({ path, load: Load }) => (
+          {PAGES.filter(({ admin }) => admin !== true || account.role === 'admin').map(({ path, Page }) => (
             <Route key={path} path={path}>
-              <Load />
+              <Page />
             </Route>
           ))}
           <Route>
-            <Page title="Nothing is here">
+            <Frame title="Nothing is here">
               <Empty icon="search" title="This address leads nowhere">
                 It may have been mistyped, or what it led to is gone. The navigation lists every page.
               </Empty>
-            </Page>
+            </Frame>
           </Route>
         </Switch>
       </Suspense>

@@ -29,7 +29,10 @@ import { createRoot } from 'react-dom/client'
 import { Refused } from './api/http.ts'
 import { SESSION } from './api/session.ts'
 import { App } from './app.tsx'
+import { fetchAhead } from './pages.ts'
 import { theme } from './theme.ts'
+
+fetchAhead(location.pathname)
 
 const client: QueryClient = new QueryClient({
   queryCache: new QueryCache({

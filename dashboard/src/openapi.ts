@@ -98,8 +98,13 @@ export function groupsOf(document: OpenApi): Group[] {
       return raw ? [read(method.toUpperCase(), path, raw, resolve)] : []
     }),
   )
-  return [...Map.groupBy(operations, ({ path }) => groupOf(path))].map(([name, operations]) => ({ name, operations }))
+  const groups = [...Map.groupBy(operations, ({ path }) => groupOf(path))].map(([name, operations]) => ({ name, operations }))
+  // What a program calls first; how the server is comes last.
+  return groups.sort((a, b) => rankOf(a.name) - rankOf(b.name))
 }
+
+const FIRST = ['Conversion', 'Jobs', 'Keys', 'Requests', 'Usage', 'Overview', 'Models', 'Providers', 'Credentials', 'Tokens', 'Accounts', 'Plans', 'Invitations', 'Session', 'Setup']
+const rankOf = (name: string): number => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
 
 function groupOf(path: string): string {
   const word = /^\/api\/v1\/(\w+)/.exec(path)?.[1] ?? 'server'

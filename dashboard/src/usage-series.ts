@@ -59,7 +59,7 @@ interface Measure {
 
 /** TABLE of what can be looked at over time. */
 export const MEASURES = {
-  requests: { label: 'Requests', kind: 'bars', of: (s) => s.requests, format: format.count, note: () => 'admitted' },
+  requests: { label: 'Requests', kind: 'bars', of: (s) => s.requests, format: format.count, note: () => '' },
   tokens: { label: 'Tokens', kind: 'bars', of: (s) => plus(s.tokens_in, s.tokens_out), format: format.count, note: (s) => `${format.count(s.tokens_in)} in, ${format.count(s.tokens_out)} out` },
   errors: { label: 'Errors', kind: 'bars', of: (s) => s.errors, format: format.count, note: (s) => `${format.share(s.requests === 0 ? null : s.errors / s.requests)} of requests`, bad: true },
   latency: { label: 'Time to first byte', kind: 'line', of: (s) => s.first_byte_ms, format: format.duration, note: (s) => `${format.duration(s.total_ms)} to the end, mean`, bad: true },

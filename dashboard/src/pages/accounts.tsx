@@ -20,7 +20,7 @@ export default function AccountsPage() {
     </Button>
   )
   return (
-    <Page title="Accounts" lead="Each account sees its own keys, jobs and usage only. Administrators see all keys and usage." actions={inviteButton}>
+    <Page title="Accounts" lead="Who may use this server. Each account sees its own keys, jobs and usage only." actions={inviteButton}>
       <Accounts />
       <Invitations />
       <Invite opened={filters.invite !== ''} onClose={() => change({ invite: '' })} />

@@ -24,7 +24,8 @@ interface DocumentProps {
 export function ConvertedDocument({ name, format, text, href }: DocumentProps) {
   const [shown, setShown] = useState<'preview' | 'source'>('preview')
   const markdown = useMemo(() => (format === 'json' ? markdownOf(text) : withoutFrontMatter(text)), [format, text])
-  const file = `${name.replace(/\.(?:zip|html?)$/i, '')}.${format === 'json' ? 'json' : 'md'}`
+  // Without the ending, and without the id that Notion puts behind a title.
+  const file = `${name.replace(/(?: [0-9a-f]{32})?\.(?:zip|html?)$/i, '')}.${format === 'json' ? 'json' : 'md'}`
   const source = format === 'json' ? 'JSON' : 'Markdown'
   return (
     <section aria-label={`Result: ${file}`}>

@@ -49,7 +49,7 @@ export default function ProvidersPage() {
                       <span>{provider.name}</span>
                       {admin && (
                         <Button variant="subtle" size="compact-sm" onClick={() => setAdding(provider)} aria-label={`Add credential for ${provider.name}`}>
-                          Add credential
+                          Add
                         </Button>
                       )}
                     </li>

@@ -1,6 +1,6 @@
 // How one request of the ledger is told in a row.
 import type { Request } from '../api/shapes.ts'
-import { ago, count, duration, exactTime } from '../format.ts'
+import { UNKNOWN, ago, count, duration, exactTime } from '../format.ts'
 import { Badge, type Tone } from '../ui/bits.tsx'
 import { nowrap, sub, type Column } from '../ui/table.tsx'
 
@@ -34,7 +34,7 @@ export function requestColumns(nameOf: ((id: string) => string) | null, open: (i
     },
     ...key,
     { title: 'Outcome', cell: (request) => <Outcome request={request} /> },
-    { title: 'Tokens', from: 'middle', right: true, cell: ({ tokens_in, tokens_out }) => <span className={nowrap}>{`${count(tokens_in)} → ${count(tokens_out)}`}</span> },
+    { title: 'Tokens', from: 'middle', right: true, cell: ({ tokens_in, tokens_out }) => <span className={nowrap}>{tokens_in === null && tokens_out === null ? UNKNOWN : `${count(tokens_in)} → ${count(tokens_out)}`}</span> },
     { title: 'First byte', from: 'wide', right: true, cell: ({ first_byte_ms }) => <span className={nowrap}>{duration(first_byte_ms)}</span> },
     { title: 'Total', from: 'wide', right: true, cell: ({ total_ms }) => <span className={nowrap}>{duration(total_ms)}</span> },
     {

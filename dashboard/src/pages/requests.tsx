@@ -51,8 +51,8 @@ export default function RequestsPage() {
           data={[{ value: '', label: 'Any model' }, ...[...new Set([...models, filters.model])].filter((value) => value !== '').map((value) => ({ value, label: value }))]}
         />
         <NativeSelect aria-label="Outcome" value={outcome} onChange={(event) => change({ status: event.currentTarget.value })} data={OUTCOMES} />
-        <TextInput type="date" aria-label="From day (UTC)" value={filters.from} onChange={(event) => change({ from: event.currentTarget.value })} />
-        <TextInput type="date" aria-label="To day (UTC)" value={filters.to} onChange={(event) => change({ to: event.currentTarget.value })} />
+        <TextInput type="date" leftSection={<small>From</small>} leftSectionWidth={52} aria-label="From day (UTC)" value={filters.from} onChange={(event) => change({ from: event.currentTarget.value })} />
+        <TextInput type="date" leftSection={<small>To</small>} leftSectionWidth={36} aria-label="To day (UTC)" value={filters.to} onChange={(event) => change({ to: event.currentTarget.value })} />
       </Filters>
       <Card flush>
         {requests.data === undefined && (requests.error === null ? <Bars rows={8} /> : <Failed error={requests.error} retry={() => void requests.refetch()} />)}

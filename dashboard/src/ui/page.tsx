@@ -198,4 +198,3 @@ export const Filters = ({ children }: { children: ReactNode }) => (
   </div>
 )
 export const filterGrow = css.grow
-export const filterFit = css.fit

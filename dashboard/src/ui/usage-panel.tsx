@@ -84,10 +84,15 @@ function Tiles({ totals, show, onShow }: { totals: Overview['totals']; show: Mea
           <button key={name} type="button" className={css.tile} aria-pressed={name === show} onClick={() => onShow(name)}>
             <span className={css.label}>{label}</span>
             <span className={css.number}>{format(of(totals))}</span>
-            <span className={css.note}>{name === 'requests' ? `${count(totals.refused)} more over a limit` : note(totals)}</span>
+            <span className={css.note}>{name === 'requests' ? refusedNote(totals.refused) : note(totals)}</span>
           </button>
         )
       })}
     </div>
   )
+}
+
+/** What limits refused is not among the requests. */
+function refusedNote(refused: number): string {
+  return refused === 0 ? 'none refused by a limit' : `${count(refused)} more refused by a limit`
 }

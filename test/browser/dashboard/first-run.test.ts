@@ -1,9 +1,11 @@
 // The whole way of somebody who has never seen it, by keyboard alone: the link that the server prints, an account, a credential, a key, a
-// request with it, and its usage.
+// call streamed through the client package, and its usage.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { streamText } from 'ai'
 import type { Page } from 'playwright-core'
-import { ANTHROPIC } from './seeded.ts'
+import { PROXY_MANAGED, createProxyFetch } from '../../../packages/core/src/index.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
@@ -79,9 +81,10 @@ test('from the link to the usage of a key, by keyboard alone', async (t) => {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   assert.doesNotMatch(await page.content(), new RegExp(secret), 'a secret is shown once')
 
-  const answer = await site.proxied(secret, ANTHROPIC, { model: 'claude-sonnet-4-5', max_tokens: 9, messages: [{ role: 'user', content: '700/33/200' }] })
-  assert.equal(answer.status, 200)
-  await answer.arrayBuffer()
+  // As the snippet for @proxy-sdk/core says.
+  const anthropic = createAnthropic({ apiKey: PROXY_MANAGED, fetch: createProxyFetch({ proxyUrl: site.url, apiKey: secret }) })
+  const { textStream } = streamText({ model: anthropic('claude-sonnet-4-5'), prompt: '700/33/200', maxRetries: 0 })
+  assert.equal((await Array.fromAsync(textStream)).join(''), 'Hello there!')
 
   await press(page, 'link', 'First key')
   await page.getByRole('heading', { name: 'First key' }).waitFor()

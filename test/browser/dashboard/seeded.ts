@@ -1,6 +1,6 @@
 // A server with a month behind it: accounts, keys, credentials, and requests through the real proxy to a scripted provider.
-import type { FakeProvider, Script } from '../../providers/fake.ts'
-import { head, startFake } from '../../providers/fake.ts'
+import type { Call, FakeProvider, Script } from '../../providers/fake.ts'
+import { chunk, head, startFake } from '../../providers/fake.ts'
 import { readConfig } from '../../../server/config.ts'
 import { openLog } from '../../../server/log.ts'
 import { serve, type Running } from '../../../server/main.ts'
@@ -37,9 +37,28 @@ export const provider: Script = async (call) => {
     : call.received.target.includes('/messages')
       ? { id: 'msg_1', content: [{ type: 'text', text: 'Hello!' }], usage: { input_tokens: i - c, cache_read_input_tokens: c, output_tokens: o } }
       : { id: 'chat_1', choices: [{ message: { content: 'Hello!' } }], usage: { prompt_tokens: i, completion_tokens: o, prompt_tokens_details: { cached_tokens: c } } }
+  if (/"stream":true/.test(text) && call.received.target.includes('/messages')) return streamed(call, i - c, o, c)
   const body = JSON.stringify(status === '200' ? answer : { error: { message: 'scripted' } })
   await call.pause(3 + (text.length % 11))
   call.write(head(Number(status), { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }) + body)
+}
+
+/** A Messages stream, one word at a time. */
+async function streamed(call: Call, input: number, output: number, cached: number): Promise<void> {
+  const events = [
+    { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [], stop_reason: null, usage: { input_tokens: input, cache_read_input_tokens: cached, output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    ...['Hello', ' there', '!'].map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: output } },
+    { type: 'message_stop' },
+  ]
+  call.write(head(200, { 'Content-Type': 'text/event-stream', 'Transfer-Encoding': 'chunked' }))
+  for (const event of events) {
+    call.write(chunk(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`))
+    await call.pause(5)
+  }
+  call.write('0\r\n\r\n')
 }
 
 export async function openSite(data: string, env: Record<string, string> = {}): Promise<Site> {
