@@ -111,7 +111,8 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
     return listening.close(server.shutdownTimeout)
   })
   if (server.role !== 'web') {
-    const converters = starting.use(openConverters(convertersOf(config)))
+    // Where the same process answers requests, a job leaves one processor to them.
+    const converters = starting.use(openConverters(convertersOf(config, server.role === 'all' ? 1 : 0)))
     starting.use(openWorker({ ...common, converters, retention: config.conversion.retention }))
   }
   const setupLink = setup !== undefined && (await setupRequired(store)) ? `${listening.url}/setup?token=${setup}` : null
@@ -137,7 +138,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   const { storage, conversion, accounts } = config
   const master = masterKey(storage.masterKey, storage.data)
   const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
-  const converters = starting.use(openConverters(convertersOf(config)))
+  const converters = starting.use(openConverters(convertersOf(config, 0)))
   const watch = starting.use(watchJobs(store, changes))
   const { keys, credentials } = proxied
   metrics.add({
@@ -152,8 +153,9 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   return { doors, keys, setup, stop: () => watch[Symbol.dispose]() }
 }
 
-function convertersOf({ conversion }: Config): ConverterLimits {
-  return { ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }
+/** @param spared processors that are left to others where nobody has said how many conversions may run */
+function convertersOf({ conversion }: Config, spared: number): ConverterLimits {
+  return { ...conversion, atOnce: conversion.atOnce ?? Math.max(1, availableParallelism() - spared) }
 }
 
 /** What keeps the process from working, or a part of it. */
