@@ -103,6 +103,7 @@ const areas = {
     keepAlive: setting('TOLLMARK_KEEP_ALIVE', duration, '15s', 'How long an unused connection to a provider is kept, where the provider does not say.'),
     maxBody: setting('TOLLMARK_MAX_BODY', bytes, '64MB', 'The largest request body that is read whole, which is done only where its model has to be known.'),
     maxOpen: setting('TOLLMARK_MAX_OPEN', integer(1, 1_000_000), '10000', 'Proxied requests that may be under way at once; more are answered 503.'),
+    storeGrace: setting('TOLLMARK_STORE_GRACE', duration, '30s', 'How long proxied requests go on, each process keeping to its share of the limits, while the database does not answer; after it, and with 0s at once, they are answered 503. A process that is killed in this time loses the log of those requests.'),
     providers: setting('TOLLMARK_PROVIDERS', text, null, 'A JSON file of providers that are added or changed.'),
     azureResource: setting('AZURE_RESOURCE_NAME', text, null, 'The Azure resource that AZURE_API_KEY belongs to.'),
     bedrockRegion: setting('AWS_REGION', text, null, 'The AWS region that AWS_BEARER_TOKEN_BEDROCK is for.'),
