@@ -2,7 +2,6 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
-import { StoreError } from '../store/error.ts'
 import { openGrace } from './grace.ts'
 import { openLocalAdmissions } from './local.ts'
 import { openRefusals } from './refusals.ts'
@@ -48,8 +47,6 @@ export interface Asked {
   resolve(admission: Admission): void
   reject(error: unknown): void
 }
-
-export const goneError = (): StoreError => new StoreError('busy', 'the request was decided without the store')
 
 /** The windows of all keys, and what is admitted under them. */
 export interface Admissions {

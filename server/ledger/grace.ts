@@ -200,20 +200,27 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   function catchUp(): void {
     if (writing !== null) return
     state = 'behind'
-    writing = writeOwed().finally(() => (writing = null)).then(() => {
-      if (state === 'behind' && owed.length > 0) return catchUp()
-      if (state !== 'behind') return
-      if (since !== null) log.info('The store answers again; what was let through without it is written.')
-      since = null
-      state = 'up'
-      for (const one of parked.splice(0)) take(one)
-    })
+    if (owed.length === 0) rise()
+    else writing = writeAll()
+  }
+
+  async function writeAll(): Promise<void> {
+    while (state === 'behind' && owed.length > 0) await writeOwed()
+    writing = null
+    if (state === 'behind') rise()
+  }
+
+  /** From now on with the store again. */
+  function rise(): void {
+    if (since !== null) log.info('The store answers again; what was let through without it is written.')
+    since = null
+    state = 'up'
+    for (const one of parked.splice(0)) take(one)
   }
 
   async function writeOwed(): Promise<void> {
     const rows = owed
     owed = []
-    if (rows.length === 0) return
     try {
       const numbers = await inner.record(rows.map(({ row }) => row))
       heard = true
@@ -292,12 +299,17 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
       closed = true
       clearInterval(timer)
       await inner.close()
-      while (writing !== null) await writing
+      await writing
       if (owed.length > 0) await writeOwed()
       if (owed.length > 0) log.error('Requests that were let through without the store are not in the ledger.', new Error(`${owed.length} rows are lost`))
       for (const one of parked.splice(0)) refuseOrGive(one)
     },
   }
+}
+
+/** What `Admissions` reject with where a request is `gone`. */
+export function goneError(): StoreError {
+  return new StoreError('busy', 'the request was decided without the store')
 }
 
 const SILENT = new StoreError('unavailable', 'the store is silent')

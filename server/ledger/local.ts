@@ -2,7 +2,8 @@
 // other processes have admitted since, as one unit with the writing.
 import type { Clock } from '../clock.ts'
 import type { Store } from '../store/open.ts'
-import { goneError, type Admissions, type Asked } from './admit.ts'
+import type { Admissions, Asked } from './admit.ts'
+import { goneError } from './grace.ts'
 import { newest, recall, recent, record, reservations, reserve } from './rows.ts'
 import type { ForeignAdmission, Reservation, ReserveResult } from './rows.ts'
 import { LONGEST_WAIT_MS, Window, WINDOW_MS } from './window.ts'

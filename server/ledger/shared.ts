@@ -22,8 +22,9 @@ import type { Clock } from '../clock.ts'
 import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, type Steps } from '../store/procedure.ts'
-import type { SqlValue } from '../store/statement.ts'
-import { goneError, type Admissions, type Asked } from './admit.ts'
+import type { SqlValue, Statement } from '../store/statement.ts'
+import type { Admissions, Asked } from './admit.ts'
+import { goneError } from './grace.ts'
 import { recall } from './rows.ts'
 import { Timeline, TOLERANCE_MS } from './timeline.ts'
 import { LONGEST_WAIT_MS, WINDOW_MS } from './window.ts'
@@ -231,14 +232,17 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
   }
 }
 
+function query(sql: string, ...parameters: SqlValue[]): Statement {
+  return { sql, parameters }
+}
+
 /**
  * Writes rows that were let through already, once each, at the end of their keys' windows: with the time at which that was, but never one before what
  * is written. Gives their places, in their order.
  */
 export const recordShared = procedure(import.meta.url, 'recordShared', function* (_db, { rows, locks, instance }: { rows: string; locks: string[]; instance: string }): Steps<number[]> {
-  const ask = (sql: string, ...parameters: SqlValue[]) => ({ sql, parameters })
-  for (const lock of locks) yield ask('select pg_advisory_xact_lock($1)', lock)
-  yield ask(
+  for (const lock of locks) yield query('select pg_advisory_xact_lock($1)', lock)
+  yield query(
     `insert into requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, mono, boot, nth)
      select g.id, g.account_id, g.key_id, g.rpm, g.provider, g.model, g.endpoint, g.method, g.context, 'reserved', g.created_at, $2,
        greatest(max(g.mono) over line, newest.mono), 0, coalesce(newest.nth, 0) + row_number() over line
@@ -250,7 +254,7 @@ export const recordShared = procedure(import.meta.url, 'recordShared', function*
      order by g.mono, g.id`,
     rows, instance,
   )
-  const { rows: found } = yield ask(`select r.seq from rows from (json_to_recordset($1::json) as (id text)) with ordinality as g(id, line) join requests r on r.id = g.id order by g.line`, rows)
+  const { rows: found } = yield query(`select r.seq from rows from (json_to_recordset($1::json) as (id text)) with ordinality as g(id, line) join requests r on r.id = g.id order by g.line`, rows)
   return found.map((row) => Number((row as { seq: number }).seq))
 }, 'rows')
 
