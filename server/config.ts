@@ -177,8 +177,13 @@ function exampleOf({ sentence, kind, name, default: standard }: Setting<unknown>
   return `\n# ${sentence}\n# ${kind.what}\n#${name}=${standard ?? ''}\n`
 }
 
+/** The settings by area, in the order of the table. */
+export function settings(): [area: string, rows: Setting<unknown>[]][] {
+  return Object.entries(areas).map(([name, area]) => [name, Object.values<Setting<unknown>>(area)])
+}
+
 function rows(): Setting<unknown>[] {
-  return Object.values(areas).flatMap((area) => Object.values<Setting<unknown>>(area))
+  return settings().flatMap(([, area]) => area)
 }
 
 function mapValues<V, W>(table: Readonly<Record<string, V>>, change: (value: V, key: string) => W): Record<string, W> {
