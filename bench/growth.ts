@@ -83,7 +83,7 @@ async function compareAll(): Promise<number> {
 /** Runs one shape in a process of its own; a sentence says why it failed. */
 function runChild(name: string): Promise<Measure | string> {
   return new Promise((resolve) => {
-    const args = ['--expose-gc', '--conditions=source', '--disable-warning=ExperimentalWarning', import.meta.filename, '--child', name, '--size', String(size)]
+    const args = ['--expose-gc', '--conditions=tollmark', '--disable-warning=ExperimentalWarning', import.meta.filename, '--child', name, '--size', String(size)]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     let out = ''
     let err = ''

@@ -1,4 +1,5 @@
-// What a durable reservation and its settlement cost: rows a second, wait, CPU of each thread. `--rows N`, `--callers N,N,…`.
+// What a durable reservation and its settlement cost: rows a second, wait, CPU of each thread. `--rows N`, `--callers N,N,…`. With `--postgres` on a
+// PostgreSQL of its own on this machine, with fsync, or on the one of TEST_DATABASE_URL (an empty database).
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,14 +10,19 @@ import { readUsage } from '../server/ledger/usage.ts'
 import { openLog } from '../server/log.ts'
 import { enterInstance } from '../server/store/instance.ts'
 import { openStore } from '../server/store/open.ts'
+import { startPostgres } from '../test/postgres.ts'
 
-const { values } = parseArgs({ options: { rows: { type: 'string', default: '30000' }, callers: { type: 'string', default: '1,32,256' } } })
+const { values } = parseArgs({
+  options: { rows: { type: 'string', default: '30000' }, callers: { type: 'string', default: '1,32,256' }, postgres: { type: 'boolean', default: false } },
+})
+await using server = values.postgres && !process.env['TEST_DATABASE_URL'] ? await startPostgres({}) : null
+const databaseUrl = values.postgres ? (server?.url ?? new URL(process.env['TEST_DATABASE_URL']!)) : null
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-ledger-'))
 const clock = systemClock(Date.now)
 const log = openLog('silent')
 
 try {
-  const store = await openStore({ data: folder, databaseUrl: null, now: clock.now() })
+  const store = await openStore({ data: folder, databaseUrl, now: clock.now() })
   const instance = await enterInstance(store, clock.now, () => {})
   const ledger = await openLedger(store, instance.id, clock, log)
   let made = 0
@@ -31,7 +37,7 @@ try {
     const wait = clock.mono() - started
     if (!admission.admitted) throw new Error('refused')
     ledger.settle({
-      id: asking.id, account_id: asking.account_id, key_id: asking.key_id, provider: 'openai', created_at: admission.created_at, state: 'settled', model: 'gpt-5', status: 200,
+      seq: admission.seq, account_id: asking.account_id, key_id: asking.key_id, provider: 'openai', created_at: admission.created_at, state: 'settled', model: 'gpt-5', status: 200,
       error: null, credential_id: 'env_openai', first_byte_ms: 5, total_ms: 9, bytes_in: 1024, bytes_out: 1536, tokens_in: 200, tokens_out: 300, tokens_cached: null, tokens_reasoning: null,
     })
     return wait
@@ -54,13 +60,13 @@ try {
     waits.sort((a, b) => a - b)
     console.log(
       `${String(callers).padStart(4)} callers: ${(rows / seconds).toFixed(0).padStart(6)} rows/s, wait ${waits[Math.floor(rows / 2)]!.toFixed(2)} ms median, ${waits[Math.floor(rows * 0.99)]!.toFixed(2)} ms p99; ` +
-        `CPU each: ${each(mainUsed).toFixed(1)} µs here, ${(each(allUsed) - each(mainUsed)).toFixed(1)} µs in the writer`,
+        `CPU each: ${each(mainUsed).toFixed(1)} µs here, ${(each(allUsed) - each(mainUsed)).toFixed(1)} µs in the writer${values.postgres ? ' (not the server)' : ''}`,
     )
   }
   await ledger.close()
   const asked = clock.mono()
   const lines = await readUsage(store, { account: null, by: ['day', 'model'], from: 0, to: clock.now() + 1 })
-  console.log(`usage of ${made} rows: ${lines.length} lines in ${(clock.mono() - asked).toFixed(1)} ms; ${(statSync(join(folder, 'tollmark.db')).size / made).toFixed(0)} bytes a row on disk`)
+  console.log(`usage of ${made} rows: ${lines.length} lines in ${(clock.mono() - asked).toFixed(1)} ms${databaseUrl ? '' : `; ${(statSync(join(folder, 'tollmark.db')).size / made).toFixed(0)} bytes a row on disk`}`)
   await instance[Symbol.asyncDispose]()
   await store.close()
 } finally {

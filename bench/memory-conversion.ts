@@ -1,6 +1,7 @@
 // How much memory a conversion takes, seen from outside: a real server, real uploads, and what each of its processes ever held.
-// `npm run bench -- memory-conversion [--uploads N]`: one archive of 50 MB, then N uploads at once (default 20).
-// Fails when a process ever holds more than 300 MB, or when an upload is not answered with the whole document. Linux only: it reads /proc.
+// `npm run bench -- memory-conversion [--uploads N]`: archives of 50 MB, one at a time, then N uploads at once (default 20).
+// Fails when a process ever holds more than 300 MB, when a job that runs alone shows no progress within a second, or when an upload does not end
+// with the whole document. Linux only: it reads /proc.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -13,12 +14,14 @@ import { answerOf, start, type Answer } from '../test/harness.ts'
 
 const MOST_MB = 300
 const MB = 1024 * 1024
+/** Seconds from a job's acceptance to its first progress. */
+const MOST_WAIT = 1
 
 const { values } = parseArgs({ options: { uploads: { type: 'string', default: '20' } } })
 const uploads = Number(values.uploads)
 
 const root = join(import.meta.dirname, '..')
-const cli = ['--conditions=source', '--disable-warning=ExperimentalWarning', join(root, 'packages', 'cli', 'src', 'main.ts')]
+const cli = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(root, 'packages', 'cli', 'src', 'main.ts')]
 const data = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
 const env = { ...process.env, TOLLMARK_DATA: data, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'info', TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}' }
 
@@ -35,8 +38,9 @@ server.stderr.on('data', (chunk: Buffer) => (said += String(chunk)))
 let failed = false
 try {
   const url = await addressOf()
-  console.log(`${'upload'.padEnd(34)}${'MB'.padStart(6)}${'seconds'.padStart(9)}${'pages'.padStart(8)}${'server MB'.padStart(11)}${'largest MB'.padStart(12)}${'all MB'.padStart(8)}`)
+  console.log(`${'upload'.padEnd(34)}${'MB'.padStart(6)}${'seconds'.padStart(9)}${'progress'.padStart(10)}${'pages'.padStart(8)}${'server MB'.padStart(11)}${'largest MB'.padStart(12)}${'all MB'.padStart(8)}`)
   // Nothing but pages; pages among attachments, as most exports are.
+  await report('one archive of 2,000 pages, images', 1, url, build(48.5 * MB, 0.5, 2000))
   await report('one archive of pages', 1, url, build(49.5 * MB, 1))
   await report('one archive, nine tenths images', 1, url, build(49.5 * MB, 0.1))
   await report(`${uploads} archives of pages at once`, uploads, url, build(4.5 * MB, 1))
@@ -53,27 +57,38 @@ async function report(name: string, times: number, url: string, { bytes, pages }
   const upload = form(file('Export.zip', bytes))
   const watch = watchMemory(server.pid!)
   const started = performance.now()
-  const answers = await Promise.all(Array.from({ length: times }, () => convert(url, upload).catch((error: unknown) => `no answer: ${String(error)}`)))
+  let progress = 0
+  const onProgress = (seconds: number): void => void (progress = Math.max(progress, seconds))
+  const answers = await Promise.all(Array.from({ length: times }, () => convert(url, upload, onProgress).catch((error: unknown) => `no answer: ${String(error)}`)))
   const seconds = (performance.now() - started) / 1000
   const peak = watch.stop()
   const whole = answers.filter((answer) => answer.match(/^# Page /gm)?.length === pages).length
-  const bad = [whole < times ? `only ${whole} of ${times} documents are whole: ${answers.find((answer) => !answer.startsWith('# '))?.slice(0, 200)}` : '', peak.largest > MOST_MB ? `over ${MOST_MB} MB` : ''].filter((word) => word)
+  const bad = [whole < times ? `only ${whole} of ${times} documents are whole: ${answers.find((answer) => !answer.startsWith('# '))?.slice(0, 200)}` : '', peak.largest > MOST_MB ? `over ${MOST_MB} MB` : '', times === 1 && progress > MOST_WAIT ? 'no progress for too long' : ''].filter((word) => word)
   if (bad.length > 0) failed = true
-  const columns = [(bytes.length / MB).toFixed(1).padStart(6), seconds.toFixed(1).padStart(9), String(pages).padStart(8), String(peak.server).padStart(11), String(peak.largest).padStart(12), String(peak.all).padStart(8)]
+  const columns = [(bytes.length / MB).toFixed(1).padStart(6), seconds.toFixed(1).padStart(9), progress.toFixed(2).padStart(10), String(pages).padStart(8), String(peak.server).padStart(11), String(peak.largest).padStart(12), String(peak.all).padStart(8)]
   console.log(`${name.padEnd(34)}${columns.join('')}  ${bad.join(', ')}`)
 }
 
-/** Sends an archive and returns the document, whether it comes at once or from a job. Each request has a connection of its own. */
-async function convert(url: string, upload: Form): Promise<string> {
+/**
+ * Sends an archive and returns the document, whether it comes at once or from a job. Each request has a connection of its own.
+ *
+ * @param onProgress told how many seconds a job took from its acceptance to the first page that is done
+ */
+async function convert(url: string, upload: Form, onProgress: (seconds: number) => void): Promise<string> {
   const outgoing = start(url, '/api/v1/convert', { token, headers: { 'content-type': upload.contentType, 'content-length': upload.body.length } })
   outgoing.end(upload.body)
   const answer = await answerOf(outgoing)
   const job = answer.headers.location
   if (answer.status !== 202 || job === undefined) return answer.text
-  for (;;) {
-    const { status } = (await get(url, job)).json<{ status: string }>()
+  const accepted = performance.now()
+  for (let waits = true; ; ) {
+    const { status, progress } = (await get(url, job)).json<{ status: string; progress: { pages_done: number } }>()
+    if (waits && progress.pages_done > 0) {
+      onProgress((performance.now() - accepted) / 1000)
+      waits = false
+    }
     if (status !== 'queued' && status !== 'running') return (await get(url, `${job}/result`)).text
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
@@ -83,14 +98,15 @@ function get(url: string, path: string): Promise<Answer> {
   return answerOf(outgoing)
 }
 
-/** An archive of about `size` bytes, `share` of it pages, the rest images that do not compress. */
-function build(size: number, share: number): { bytes: Buffer; pages: number } {
+/** An archive of about `size` bytes, `share` of it pages (of some usual size, or so many), the rest images that do not compress. */
+function build(size: number, share: number, count?: number): { bytes: Buffer; pages: number } {
   const random = seeded(1)
   const entries: { name: string; data: string | Uint8Array; stored?: boolean }[] = []
-  const html = Array.from({ length: 8 }, () => pageHtml(random))
+  const usual = Array.from({ length: 8 }, () => pageHtml(random, 400))
   // What one page comes to is known once it is packed.
-  const packed = archive(html.map((text, index) => ({ name: `Page ${index}.html`, data: text }))).length / html.length
-  const pages = Math.floor((size * share) / packed)
+  const packed = archive(usual.map((text, index) => ({ name: `Page ${index}.html`, data: text }))).length / usual.length
+  const pages = count ?? Math.floor((size * share) / packed)
+  const html = count === undefined ? usual : usual.map(() => pageHtml(random, Math.floor((400 * size * share) / count / packed)))
   for (let index = 0; index < pages; index++) entries.push({ name: `Page ${index} ${String(index).padStart(32, '0')}.html`, data: html[index % html.length]!.replaceAll('TITLE', `Page ${index}`) })
   for (let left = size * (1 - share) - 1000; left > 100_000; left -= MB) {
     const image = new Uint8Array(Math.min(left, MB))
@@ -100,8 +116,8 @@ function build(size: number, share: number): { bytes: Buffer; pages: number } {
   return { bytes: archive(entries), pages }
 }
 
-/** A page of about 100 KB as the exporter writes it: paragraphs, lists, marks, links, tables. */
-function pageHtml(random: () => number): string {
+/** A page of so many blocks (of about 250 bytes) as the exporter writes it: paragraphs, lists, marks, links, tables. */
+function pageHtml(random: () => number, count: number): string {
   const word = () => Math.floor(random() * 2 ** 40).toString(36)
   const line = () => Array.from({ length: 12 }, word).join(' ')
   const blocks = [
@@ -110,7 +126,7 @@ function pageHtml(random: () => number): string {
     () => `<h2 id="${word()}" class="">${word()}</h2>`,
     () => `<table id="${word()}" class="simple-table"><tbody><tr><td>${line()}</td><td>${line()}</td></tr></tbody></table>`,
   ]
-  const body = Array.from({ length: 400 }, (_, index) => blocks[index % blocks.length]!()).join('')
+  const body = Array.from({ length: count }, (_, index) => blocks[index % blocks.length]!()).join('')
   return `<html><head><meta charset="utf-8"/><title>TITLE</title></head><body><article id="${word()}" class="page sans"><header><h1 class="page-title">TITLE</h1></header><div class="page-body">${body}</div></article></body></html>`
 }
 

@@ -1,60 +1,46 @@
-// What the whole gate costs, side by side with nginx's bare proxy_pass in one run: CPU of a request, CPU of an event and its delay,
-// memory of open streams. Machines differ and are noisy: believe the ratios. `--seconds N`, `--rounds N`, `--only requests|events|memory`.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+// What the whole gate costs, side by side in one run with nginx's bare proxy_pass, Caddy's bare reverse_proxy and the Portkey gateway: CPU of a
+// request and of an event, how late an event is, memory of open streams, and what two conversions of 50 MB do to proxied requests.
+// Machines differ and are noisy: believe the ratios. `--seconds N`, `--rounds N`, `--only requests|events|memory|isolation`. Linux only: it reads /proc.
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createConnection, createServer, type AddressInfo } from 'node:net'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createToken } from '../server/accounts/tokens.ts'
-import { createKey } from '../server/keys/keys.ts'
-import { openStore } from '../server/store/open.ts'
+import { noise } from '../test/archives/bombs.ts'
+import { pageHtml } from '../test/archives/pages.ts'
+import { many } from '../test/archives/shapes.ts'
+import { archive } from '../test/archives/writer.ts'
+import { file, form } from '../test/form.ts'
+import { answerOf, start } from '../test/harness.ts'
+import { startCaddy, startNginx, startOurs, startPortkey, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
+import type { Found } from './proxy/load.ts'
 
-const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '4' }, rounds: { type: 'string', default: '3' }, only: { type: 'string' } } })
-const here = import.meta.dirname
+const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '2' }, rounds: { type: 'string', default: '3' }, only: { type: 'string' } } })
+const seconds = Number(options.seconds)
+const rounds = Number(options.rounds)
+const wanted = (what: string): boolean => options.only === undefined || options.only === what
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
-const children: ChildProcess[] = []
+const MB = 1024 * 1024
 
-/** A proxy under test: where it is called, and the processes whose CPU it uses. */
-type Contender = { name: string; port: number; pids: number[]; path: string; secret: string; streamPath: string }
+/** TABLE of bars: what, of whom, and how many times theirs ours may be at most. */
+const BARS: readonly [what: 'requests' | 'events', of: string, most: number][] = [
+  ['requests', 'nginx', 5],
+  ['requests', 'caddy', 1],
+  ['requests', 'portkey', 1 / 7],
+  ['events', 'nginx', 4],
+  ['events', 'portkey', 1 / 2.5],
+]
+const MOST_DELAY_MS = 1
+const MOST_STREAMS_MB = 300
+const MOST_ISOLATION_MS = 5
 
-const node = (file: string, args: string[], env: Record<string, string> = {}): ChildProcess =>
-  start(process.execPath, ['--conditions=source', '--disable-warning=ExperimentalWarning', file, ...args], env)
-
-function start(command: string, args: string[], env: Record<string, string> = {}): ChildProcess {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, ...env } })
-  children.push(child)
-  return child
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
-
-async function listening(port: number): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    const socket = createConnection({ port, host: '127.0.0.1' })
-    const reached = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'error').then(() => false)]).catch(() => false)
-    socket.destroy()
-    if (reached) return
-    await sleep(50)
-  }
-  throw new Error(`nothing listens on port ${port}`)
-}
-
-/** User and system time of processes with all their threads, in microseconds. */
-function cpu(pids: number[]): number {
-  return pids.reduce((sum, pid) => {
-    // Fields 14 and 15 of proc(5), counted from behind the command's name, which may hold spaces; in hundredths of a second.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-    return sum + (Number(fields[11]) + Number(fields[12])) * 10_000
-  }, 0)
+/** User and system time of a process with all its threads, in microseconds. */
+function cpu(pid: number): number {
+  // Fields 14 and 15 of proc(5), counted from behind the command's name, which may hold spaces; in hundredths of a second.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
 }
 
 /** Resident memory in MB. */
@@ -62,96 +48,118 @@ function memory(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 }
 
-async function load(mode: string, { port, path, streamPath, secret }: Contender, connections: number, seconds: number): Promise<{ done: number; events: number; p50: number; p99: number }> {
-  const args = [mode, String(port), String(connections), String(seconds), mode === 'events' ? streamPath : path, secret]
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(here, 'proxy/load.ts'), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+function load(mode: string, { port, path, headers }: Contender, connections: number, time: number, most = Infinity): { child: ChildProcess; found: Promise<Found> } {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'proxy/load.ts'), mode, String(port), String(connections), String(time), String(most), path, ...headers], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let text = ''
   child.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()))
-  const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error('the load ended with an error')
-  return JSON.parse(text)
-}
-
-async function startNginx(upstream: number): Promise<Contender | null> {
-  const found = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/local/bin/nginx'].find((path) => existsSync(path))
-  if (found === undefined || spawnSync(found, ['-v']).status !== 0) return null
-  const port = await freePort()
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')
-  const config = join(folder, 'nginx.conf')
-  writeFileSync(
-    config,
-    `worker_processes 1; daemon off; pid ${folder}/nginx.pid; error_log /dev/null crit; events { worker_connections 4096; }
-http { access_log off; ${temporary} keepalive_requests 100000000;
-  upstream u { server 127.0.0.1:${upstream}; keepalive 64; keepalive_requests 100000000; }
-  server { listen 127.0.0.1:${port}; location / { proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } } }`,
-  )
-  const master = start(found, ['-c', config, '-p', folder])
-  await listening(port)
-  const workers = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8').trim().split(' ').map(Number)
-  return { name: 'nginx', port, pids: workers, path: '/v1/chat/completions', streamPath: '/stream', secret: '' }
-}
-
-const through = (address: string) => `/proxy?url=${encodeURIComponent(address)}`
-
-async function startOurs(upstream: number): Promise<Contender> {
-  const data = join(folder, 'data')
-  const now = Date.now()
-  const store = await openStore({ data, databaseUrl: null, now })
-  const { account } = await createToken(store, { name: null, plan: 'free' }, { name: 'bench', scopes: ['manage'], expiresAt: null }, now)
-  const { secret } = await createKey(store, account.id, { name: 'bench', models: ['gpt-*'], rpm: 1_000_000, allowed_origins: null, expires_at: null }, now)
-  await store.close()
-  const port = await freePort()
-  const child = node(join(here, '../packages/cli/src/main.ts'), ['serve'], {
-    PORT: String(port), HOST: '127.0.0.1', TOLLMARK_DATA: data, LOG_LEVEL: 'warn', OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
-    ...(process.env['BENCH_NODE_OPTIONS'] === undefined ? {} : { NODE_OPTIONS: process.env['BENCH_NODE_OPTIONS'] }),
+  const found = once(child, 'exit').then(([code]) => {
+    if (code !== 0) throw new Error('the load ended with an error')
+    return JSON.parse(text) as Found
   })
-  await listening(port)
-  return {
-    name: 'tollmark', port, pids: [child.pid!], secret,
-    path: through('https://api.openai.com/v1/chat/completions'), streamPath: through('https://api.openai.com/v1/chat/completions?x=/stream'),
+  return { child, found }
+}
+
+const median = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
+
+let missed = 0
+const verdict = (holds: boolean): string => {
+  if (!holds) missed++
+  return holds ? '' : '  MISSED'
+}
+
+/** CPU of each request, or of each event, in turns, so that the machine's moods are everybody's. */
+async function costs(mode: 'requests' | 'events', contenders: Contender[]): Promise<void> {
+  const connections = mode === 'requests' ? 32 : 200
+  const all = new Map(contenders.map(({ name }) => [name, { cost: [] as number[], p50: [] as number[], p99: [] as number[] }]))
+  // Until the compiler is through, which takes a number of requests and no number of seconds: before that the figures are about the compiler.
+  for (const contender of contenders) await load(mode, contender, connections, mode === 'requests' ? 15 : 4, 30_000).found
+  for (let round = 0; round < rounds; round++) {
+    for (const contender of contenders) {
+      const before = cpu(contender.pid)
+      const { done, events, p50, p99 } = await load(mode, contender, connections, seconds).found
+      const mine = all.get(contender.name)!
+      mine.cost.push((cpu(contender.pid) - before) / (mode === 'requests' ? done : events))
+      mine.p50.push(p50)
+      mine.p99.push(p99)
+    }
+  }
+  const ours = median(all.get('tollmark')!.cost)
+  console.log(`\nCPU of ${mode === 'requests' ? 'a request (1 KB up, 1.5 KB down, 32 connections)' : 'an event (200 streams, 50 events a second each)'}, median of ${rounds} × ${seconds} s`)
+  for (const [name, { cost, p50, p99 }] of all) {
+    const most = BARS.find(([what, of]) => what === mode && of === name)?.[2]
+    const ratio = ours / median(cost)
+    const delay = mode === 'events' ? `  late by ${median(p50).toFixed(2)} ms median, ${median(p99).toFixed(2)} ms p99` : ''
+    const bar = name === 'tollmark' ? '' : `  ours is ${ratio.toFixed(2)} ×${most === undefined ? '' : ` (at most ${most.toFixed(2)} ×)${verdict(ratio <= most)}`}`
+    console.log(`  ${name.padEnd(9)} ${median(cost).toFixed(1).padStart(7)} µs (${Math.min(...cost).toFixed(1)} to ${Math.max(...cost).toFixed(1)})${delay}${bar}`)
+  }
+  if (mode === 'requests') return
+  const added = median(all.get('tollmark')!.p50) - (all.has('nginx') ? median(all.get('nginx')!.p50) : 0)
+  console.log(`  an event is ${added.toFixed(2)} ms later than through ${all.has('nginx') ? 'nginx' : 'nothing'} (at most ${MOST_DELAY_MS} ms)${verdict(added <= MOST_DELAY_MS)}`)
+}
+
+async function openStreams(contenders: Contender[]): Promise<void> {
+  console.log('\nMemory, resident: at rest, and with 2,000 open streams')
+  for (const contender of contenders) {
+    const before = memory(contender.pid)
+    const running = load('events', contender, 2_000, 6)
+    await sleep(5_000)
+    const open = memory(contender.pid)
+    await running.found.catch(() => {})
+    console.log(`  ${contender.name.padEnd(9)} ${before.toFixed(0).padStart(5)} MB ${open.toFixed(0).padStart(5)} MB${contender.name === 'tollmark' ? ` (under ${MOST_STREAMS_MB} MB)${verdict(open < MOST_STREAMS_MB)}` : ''}`)
   }
 }
 
-const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
-const seconds = Number(options.seconds)
-const rounds = Number(options.rounds)
-const wanted = (what: string) => options.only === undefined || options.only === what
+/** How long proxied requests take at most, while nothing else happens and while two exports are converted. */
+async function isolation(ours: Ours): Promise<void> {
+  const upload = form(file('Export.zip', Buffer.from(archive(many(88, (i) => ({ name: `Page ${i}.html`, data: pageHtml(`Page ${i}`, `<p>${noise(MB / 2).toString('hex')}</p>`.replaceAll(/[0-9a-f]{600}/g, '$&</p><p>')) }))))))
+  const idle = await load('paced', ours, 16, 6).found
+  const paced = load('paced', ours, 16, 60)
+  await sleep(200)
+  await Promise.all([convert(ours, upload), convert(ours, upload)])
+  paced.child.kill('SIGTERM')
+  const busy = await paced.found
+  const later = busy.p99 - idle.p99
+  console.log(`\nIsolation: p99 of proxied requests ${idle.p99.toFixed(1)} ms at rest, ${busy.p99.toFixed(1)} ms while two exports of ${(upload.body.length / MB).toFixed(0)} MB are converted`)
+  console.log(`  ${later.toFixed(1)} ms more (at most ${MOST_ISOLATION_MS} ms)${verdict(later <= MOST_ISOLATION_MS)}; ${busy.done} requests in that time`)
+}
+
+/** Converts an export to its end, whether the document comes at once or from a job. */
+async function convert({ port, token }: Ours, { contentType, body }: ReturnType<typeof form>): Promise<void> {
+  const url = `http://127.0.0.1:${port}`
+  const outgoing = start(url, '/api/v1/convert', { token, headers: { 'content-type': contentType, 'content-length': body.length } })
+  outgoing.end(body)
+  const { status, headers, text } = await answerOf(outgoing)
+  if (status === 200) return
+  if (status !== 202 || headers.location === undefined) throw new Error(`the export was not taken: ${text.slice(0, 200)}`)
+  for (;;) {
+    const asking = start(url, headers.location, { method: 'GET', token })
+    asking.end()
+    const job = (await answerOf(asking)).json<{ status: string }>()
+    if (job.status === 'failed') throw new Error('the conversion failed')
+    if (job.status !== 'queued' && job.status !== 'running') return
+    await sleep(50)
+  }
+}
 
 try {
-  const upstreamPort = await freePort()
-  node(join(here, 'proxy/upstream.ts'), [String(upstreamPort), '20', '50'])
-  await listening(upstreamPort)
-  const nginx = await startNginx(upstreamPort)
-  const ours = await startOurs(upstreamPort)
-  const contenders = nginx === null ? [ours] : [nginx, ours]
-  if (nginx === null) console.log('nginx is not installed: only our own figures.')
-
-  for (const mode of ['requests', 'events'].filter(wanted)) {
-    const connections = mode === 'requests' ? 32 : 200
-    const costs = new Map<string, number[]>(contenders.map(({ name }) => [name, []]))
-    // Until the compiler is through: before that the figures are about the compiler.
-    for (const contender of contenders) await load(mode, contender, connections, 8)
-    for (let round = 0; round < rounds; round++) {
-      for (const contender of contenders) {
-        const before = cpu(contender.pids)
-        const { done, events, p50, p99 } = await load(mode, contender, connections, seconds)
-        const cost = (cpu(contender.pids) - before) / (mode === 'requests' ? done : events)
-        costs.get(contender.name)!.push(cost)
-        const delays = mode === 'events' ? `, delay ${p50.toFixed(2)} ms median, ${p99.toFixed(2)} ms p99` : ''
-        console.log(`${mode.padEnd(9)} ${contender.name.padEnd(9)} ${cost.toFixed(1).padStart(6)} µs CPU each, ${mode === 'requests' ? done : events} in ${seconds} s${delays}`)
-      }
-    }
-    if (nginx !== null) console.log(`${mode.padEnd(9)} ratio of medians: ${(median(costs.get('tollmark')!) / median(costs.get('nginx')!)).toFixed(2)} × nginx`)
+  const upstream = await startUpstream()
+  const ours = await startOurs(folder, upstream)
+  const rivals = options.only === 'isolation' ? [] : [await startNginx(folder, upstream), await startCaddy(folder, upstream), await startPortkey(upstream)]
+  const contenders = [...rivals.filter((one) => one !== null), ours]
+  console.log(`contenders: ${contenders.map(({ name }) => name).join(', ')}; Node ${process.versions.node}`)
+  if (wanted('requests')) await costs('requests', contenders)
+  const streaming: Contender[] = []
+  for (const contender of contenders) {
+    if (await streams(contender)) streaming.push(contender)
+    else console.log(`\n${contender.name} fails on a streamed answer: it takes no part in what follows.`)
   }
-  if (wanted('memory')) {
-    const before = memory(ours.pids[0]!)
-    const running = load('events', ours, 2_000, 8)
-    await sleep(6_000)
-    console.log(`memory    2,000 open streams: ${memory(ours.pids[0]!).toFixed(0)} MB resident (${before.toFixed(0)} MB before)`)
-    await running
-  }
+  if (wanted('events')) await costs('events', streaming)
+  if (wanted('memory')) await openStreams(streaming)
+  if (wanted('isolation')) await isolation(ours)
 } finally {
-  for (const child of children) child.kill('SIGTERM')
-  await Promise.all(children.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null)))
+  await stopAll()
   rmSync(folder, { recursive: true, force: true })
 }
+process.exitCode = missed > 0 ? 1 : 0

@@ -2,8 +2,12 @@
 import type { HttpBindings } from '@hono/node-server'
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
+import { getCookie } from 'hono/cookie'
+import { callerBySession } from './accounts/sessions.ts'
 import { authenticate } from './accounts/tokens.ts'
 import type { Caller, Scope } from './accounts/tokens.ts'
+import { fromOurselves } from './client.ts'
+import type { Client } from './client.ts'
 import { ERRORS, Problem } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Store } from './store/open.ts'
@@ -13,6 +17,8 @@ export interface ApiEnv {
   Bindings: HttpBindings
   Variables: {
     requestId: string
+    /** The other end of the connection. */
+    client: Client
     /** Set by `authorized`. */
     caller?: Caller
     /** Code of the problem that is answered, for the log. */
@@ -38,16 +44,45 @@ export function newApi(): Api {
 /** The largest JSON body that a route reads. */
 const JSON_BYTES = 65_536
 
-/** Lets pass only requests with a token of this scope; decides that before anything of the body is read. */
+/** The cookie of a session. */
+export const SESSION_COOKIE = 'tollmark_session'
+
+/**
+ * Lets pass only requests with a token of this scope, or with the session of a signed-in browser, which opens everything; decides that before
+ * anything of the body is read.
+ */
 export function authorized(store: Store, scope: Scope, clock: () => number): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
-    const caller = await authenticate(store, c.req.header('authorization'), clock())
+    const caller = await prove(c, store, clock())
     c.set('caller', caller)
     if (!caller.scopes.includes(scope)) {
       throw new Problem('insufficient_scope', `This needs an API token with the scope "${scope}"; the one that was sent has "${caller.scopes.join(' ')}".`)
     }
     await next()
   }
+}
+
+/** Who sends a request. A token wins: whoever sends one means it. @throws Problem `invalid_token`, `cross_site_request` */
+export async function prove(c: ApiContext, store: Store, now: number): Promise<Caller> {
+  const authorization = c.req.header('authorization')
+  const cookie = getCookie(c, SESSION_COOKIE)
+  if (authorization !== undefined || cookie === undefined) return authenticate(store, authorization, now)
+  refuseOtherSites(c)
+  const caller = await callerBySession(store, cookie, now)
+  if (!caller) throw new Problem('invalid_token', 'The session has ended. Sign in again.')
+  return caller
+}
+
+/**
+ * Refuses a change that another site makes a browser ask for. Where no browser says where it comes from, a cookie is not enough.
+ *
+ * @throws Problem `cross_site_request`
+ */
+export function refuseOtherSites(c: ApiContext): void {
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') return
+  const own = fromOurselves(c.get('client'), { site: c.req.header('sec-fetch-site'), origin: c.req.header('origin') })
+  if (own ?? getCookie(c, SESSION_COOKIE) === undefined) return
+  throw new Problem('cross_site_request', 'The request carries the cookie of a session, and does not come from a page of this server. Programs send an API token instead.')
 }
 
 /** Reads a JSON body of bounded size, after asking for it where the caller waits to be asked (`Expect: 100-continue`). No body is an empty one. */
@@ -80,7 +115,7 @@ export function askForBody(c: ApiContext): void {
 /** The caller that `authorized` has proven. */
 export function callerOf(c: ApiContext): Caller {
   const caller = c.get('caller')
-  if (!caller) throw new Error('the route does not ask for a token')
+  if (!caller) throw new Error('the route does not ask who calls')
   return caller
 }
 
@@ -112,11 +147,48 @@ export function problems<C extends ErrorCode>(...codes: C[]): { [K in C as (type
 }
 
 /** What any route behind a token may answer besides its own. */
-export const COMMON_PROBLEMS = ['invalid_token', 'insufficient_scope', 'internal_error', 'store_unavailable'] as const
+export const COMMON_PROBLEMS = ['invalid_token', 'insufficient_scope', 'cross_site_request', 'internal_error', 'store_unavailable'] as const
 
 /** One JSON answer. */
 export function json<S extends z.ZodType>(description: string, schema: S) {
   return { description, content: { 'application/json': { schema } } }
+}
+
+/** What comes in as a JSON body. */
+export function jsonContent<S extends z.ZodType>(schema: S) {
+  return { required: true, content: { 'application/json': { schema } } }
+}
+
+/** The answers of a route behind `guarded`: one good one, and the problems of its own beside those that all have. */
+export function answers<N extends 200 | 201, S extends z.ZodType, C extends ErrorCode = never>(status: N, description: string, schema: S, ...codes: C[]) {
+  // A computed key loses its literal type.
+  const good = { [status]: json(description, schema) } as { [K in N]: ReturnType<typeof json<S>> }
+  return { ...good, ...problems<C | GuardedProblem>(...codes, ...GUARDED_PROBLEMS) }
+}
+
+/** The answers of a route behind `guarded` that gives a table, as JSON or as CSV. */
+export function tableAnswers<S extends z.ZodType>(description: string, schema: S) {
+  const good = { description, content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } } }
+  return { 200: good, ...problems(...GUARDED_PROBLEMS) }
+}
+
+/** The answers of a route behind `guarded` that has nothing to say but that it is done. */
+export function done<C extends ErrorCode = never>(description: string, ...codes: C[]) {
+  return { 204: { description }, ...problems<C | GuardedProblem>(...codes, ...GUARDED_PROBLEMS) }
+}
+
+const GUARDED_PROBLEMS = ['invalid_field', 'file_too_large', ...COMMON_PROBLEMS] as const
+type GuardedProblem = (typeof GUARDED_PROBLEMS)[number]
+
+/** What the routes of the management API have in common: spread it into `createRoute`. `admin` lets administrators pass only. */
+export function guarded(store: Store, clock: () => number, who: 'anybody' | 'admin' = 'anybody') {
+  const proven = authorized(store, 'manage', clock)
+  const middleware: MiddlewareHandler<ApiEnv> = (c, next) =>
+    proven(c, async () => {
+      if (who === 'admin' && callerOf(c).account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may do this.')
+      await jsonBody(c, next)
+    })
+  return { security, middleware }
 }
 
 /** A page of a list. */
@@ -136,4 +208,5 @@ export function page<T extends { id: string }>(rows: T[], limit: number): { obje
   return { object: 'list', data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
 }
 
-export const security = [{ token: [] }]
+/** What opens a route: an API token, or the cookie of a signed-in browser. */
+export const security = [{ token: [] }, { session: [] }]

@@ -9,38 +9,59 @@ import { usedToday } from './accounts/quota.ts'
 import { rateLimitHeaders } from './accounts/ratelimit.ts'
 import { newApi } from './api.ts'
 import type { Api, ApiEnv } from './api.ts'
+import { clientOf } from './client.ts'
 import { convertRoutes } from './convert/routes.ts'
 import type { ConvertParts } from './convert/routes.ts'
+import type { Dashboard } from './dashboard.ts'
+import { jobRoutes } from './convert/job-routes.ts'
+import type { JobWatch } from './convert/watch.ts'
 import { Problem } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import type { Health } from './health.ts'
+import type { Caller } from './http/caller.ts'
+import { NodeCaller } from './http/node-caller.ts'
 import { newId } from './id.ts'
 import { linger } from './linger.ts'
-import type { RawHandler } from './listen.ts'
+import type { Doors, RawHandler } from './listen.ts'
 import type { Log } from './log.ts'
 import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
+import { invitationRoutes } from './manage/invitations.ts'
 import { keyRoutes } from './manage/keys.ts'
+import { overviewRoutes } from './manage/overview.ts'
+import { providerRoutes } from './manage/providers.ts'
 import { requestRoutes } from './manage/requests.ts'
+import { sessionRoutes } from './manage/session.ts'
 import { tokenRoutes } from './manage/tokens.ts'
 import { usageRoutes } from './manage/usage.ts'
 import type { Metrics } from './watch/metrics.ts'
 import { metricsRoutes } from './watch/routes.ts'
 import { describeApi, allowedMethods } from './openapi.ts'
 import type { Proxy } from './proxy/open.ts'
-import { StoreError } from './store/error.ts'
 import type { Store } from './store/open.ts'
+import { passingTrouble } from './store/trouble.ts'
 
-export interface AppParts extends ConvertParts {
+interface SurfaceParts {
   log: Log
   health: Health
+  clock: () => number
   metrics: Metrics
   /** What a scraper of /metrics must send; null lets everybody. */
   metricsToken: string | null
+  /** Whether `X-Forwarded-…` tell the truth. */
+  trustProxy: boolean
+}
+
+export interface AppParts extends SurfaceParts, ConvertParts {
+  watch: JobWatch
+  /** What the link to the first account must hold. */
+  setupToken: string
   /** What the management routes change of the proxy. */
-  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'master' | 'refreshCredentials'>
-  /** Takes `/proxy` on the raw request, before anything else looks at it. */
-  proxy?: RawHandler | undefined
+  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint' | 'probe'>
+  /** Takes what belongs to the dashboard. */
+  dashboard: Dashboard
+  /** Takes `/proxy` before anything else looks at it. */
+  proxy: (caller: Caller) => void
 }
 
 /** TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed or guessed from its answers. */
@@ -52,35 +73,52 @@ const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 } as const
 
-/** Seconds after which a caller should try again when the store could not answer. */
-const STORE_RETRY = 5
-
-/** Builds the listener of the HTTP server. */
-export function app(parts: AppParts): RawHandler {
-  const { store, plans, clock, log, health, proxied, proxy } = parts
-  const api = newApi()
-
-  api.use(async (c, next) => {
-    const started = performance.now()
-    c.set('requestId', newId('req', clock()))
-    await next()
-    const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await apiHeaders(c, store, plans, clock())) }
-    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
-    linger(c.env.incoming, c.env.outgoing)
-    logWhenDone(c, log, started)
-  })
-
-  api.route('/', healthRoutes(health))
-  api.route('/', metricsRoutes(parts.metrics, parts.metricsToken))
+/** Builds what a server that answers everything listens with. */
+export function app(parts: AppParts): Doors {
+  const { store, plans, clock, proxied, proxy, setupToken } = parts
+  const api = surface(parts, (c) => apiHeaders(c, store, plans, clock()))
   api.route('/', convertRoutes(parts))
+  api.route('/', jobRoutes(parts))
+  api.route('/', sessionRoutes(store, plans, clock, setupToken))
+  api.route('/', invitationRoutes(store, plans, clock))
   api.route('/', tokenRoutes(store, clock))
-  api.route('/', accountRoutes(store, plans, clock))
+  api.route('/', accountRoutes(store, plans, proxied.keys, clock))
   api.route('/', keyRoutes(store, proxied.keys, clock))
   api.route('/', usageRoutes(store, clock))
   api.route('/', requestRoutes(store, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
+  api.route('/', providerRoutes(store, proxied, clock))
+  api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeApi(api)
+  const rest = withDashboard(parts.dashboard, listener(api, parts))
+  // On a connection that began with something else requests for the proxy come by this way.
+  return { proxy, rest: (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(new NodeCaller(incoming, outgoing)) : rest(incoming, outgoing)) }
+}
 
+function withDashboard(dashboard: Dashboard, rest: RawHandler): RawHandler {
+  return (incoming, outgoing) => {
+    if (!dashboard(incoming, outgoing)) rest(incoming, outgoing)
+  }
+}
+
+/** Builds what a process that only works listens with: it says how it is. */
+export function workerApp(parts: SurfaceParts): Doors {
+  return { proxy: null, rest: listener(surface(parts, async () => ({})), parts) }
+}
+
+/** What every answer has, what is answered to what nothing else answers, and how the process is. */
+function surface({ log, health, clock, metrics, metricsToken, trustProxy }: SurfaceParts, more: (c: Context<ApiEnv>) => Promise<Record<string, string>>): Api {
+  const api = newApi()
+  api.use(async (c, next) => {
+    const started = performance.now()
+    c.set('requestId', newId('req', clock()))
+    c.set('client', clientOf(c.env.incoming, trustProxy))
+    await next()
+    const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await more(c)) }
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
+    linger(c.env.incoming, c.env.outgoing)
+    logWhenDone(c, log, started)
+  })
   api.notFound((c) => {
     const allowed = allowedMethods(api, c.req.path)
     if (allowed.length === 0) return problemAnswer(c, new Problem('not_found', 'Nothing is at this address. GET /openapi.json lists what there is.'))
@@ -93,16 +131,12 @@ export function app(parts: AppParts): RawHandler {
     if (problem.status >= 500) log.error(problem.detail, problem.cause ?? error, { request_id: c.get('requestId') })
     return problemAnswer(c, problem)
   })
-
-  return withProxy(proxy, listener(api, log, clock))
+  api.route('/', healthRoutes(health))
+  api.route('/', metricsRoutes(metrics, metricsToken))
+  return api
 }
 
-function withProxy(proxy: RawHandler | undefined, rest: RawHandler): RawHandler {
-  if (!proxy) return rest
-  return (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(incoming, outgoing) : rest(incoming, outgoing))
-}
-
-function listener(api: Api, log: Log, clock: () => number): RawHandler {
+function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {
   const listen = getRequestListener((request, env) => api.fetch(request, env), {
     // Requests that are not read to their end are our own affair: see linger.ts.
     autoCleanupIncoming: false,
@@ -136,14 +170,9 @@ function problemAnswer(c: Context<ApiEnv>, problem: Problem, headers: Record<str
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof HTTPException && error.status < 500) return new Problem('invalid_field', 'The body must be valid JSON, sent with Content-Type: application/json.')
-  if (error instanceof StoreError && error.code !== 'failed' && error.code !== 'unique') return unavailable('The store does not answer at the moment.', error)
-  const errno = error instanceof Error && 'code' in error ? error.code : undefined
-  if (errno === 'ENOSPC' || errno === 'EDQUOT') return unavailable('The server has no room for files at the moment.', error)
+  const trouble = passingTrouble(error)
+  if (trouble) return trouble
   return new Problem('internal_error', 'Something went wrong on the server. If it happens again, tell its operator the request id.', { cause: error })
-}
-
-function unavailable(detail: string, cause: unknown): Problem {
-  return new Problem('store_unavailable', `${detail} Try again in a moment.`, { retryAfter: STORE_RETRY, cause })
 }
 
 /** One line when the answer is complete or the caller is gone. */
@@ -159,7 +188,7 @@ function logWhenDone(c: Context<ApiEnv>, log: Log, started: number): void {
       status: outgoing.statusCode,
       duration_ms: Math.round(performance.now() - started),
       account_id: caller?.account.id,
-      token_id: caller?.tokenId,
+      token_id: caller?.tokenId ?? undefined,
       code: c.get('code'),
       aborted: outgoing.writableFinished ? undefined : true,
       traceparent: c.req.header('traceparent'),

@@ -16,14 +16,16 @@ export type Clock = {
 export function systemClock(now: () => number): Clock {
   // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux), performance.now the same clock from the start of the process, cheaper.
   const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
-  return { now, mono: () => performance.now() + offset, boot: crc32(bootId()) }
+  return { now, mono: () => performance.now() + offset, boot: crc32(bootName()) }
 }
 
 /** The kernel's name for this boot; where there is none, every process counts as a boot of its own. */
-function bootId(): string {
+export function bootName(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {
-    return randomUUID()
+    return OWN
   }
 }
+
+const OWN = randomUUID()

@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util'
 import { SetupError } from './errors.ts'
 import { readProvidersFile } from './providers-file.ts'
 import type { ProviderEntry } from './providers-file.ts'
-import { bytes, choice, duration, integer, json, key256, setting, share, text, url } from './setting.ts'
+import { bytes, choice, duration, flag, integer, json, key256, setting, share, text, url } from './setting.ts'
 import type { Kind, Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
@@ -53,6 +53,7 @@ const areas = {
     host: setting('HOST', text, 'localhost', 'The address to listen on. Beyond localhost, put a reverse proxy with TLS in front.'),
     role: setting('TOLLMARK_ROLE', choice('all', 'web', 'worker'), 'all', 'What this process does: answer requests (web), run jobs (worker), or both.'),
     logLevel: setting('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent'), 'info', 'The least important kind of line that is logged.'),
+    trustProxy: setting('TOLLMARK_TRUST_PROXY', flag, 'false', 'Whether a reverse proxy stands in front, so that X-Forwarded-Proto, -Host and -For tell the truth.'),
     headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', duration, '15s', 'How long a caller may take to send the head of a request.'),
     shutdownTimeout: setting('TOLLMARK_SHUTDOWN_TIMEOUT', duration, '20s', 'How long requests under way may take to end after SIGTERM.'),
   },
@@ -68,6 +69,11 @@ const areas = {
     masterKey: setting('TOLLMARK_MASTER_KEY', key256, null, 'The key that seals stored provider credentials; unset, one is made and kept in the data folder.', {
       secret: true,
     }),
+    s3Endpoint: setting('S3_ENDPOINT', url('http:', 'https:'), null, 'The S3-compatible store for files; unset, Amazon\'s own if S3_BUCKET is set.'),
+    s3Bucket: setting('S3_BUCKET', text, null, 'The bucket for files, made where it is missing; unset, files are in the data folder.'),
+    s3Region: setting('S3_REGION', text, 'us-east-1', 'The region of the bucket.'),
+    s3KeyId: setting('S3_ACCESS_KEY_ID', text, null, 'The access key for the bucket; unset, the one that the machine has (a role, for example).'),
+    s3Secret: setting('S3_SECRET_ACCESS_KEY', text, null, 'The secret of the access key.', { secret: true }),
   },
   accounts: {
     plans: setting('TOLLMARK_PLANS', plans, '{}', 'Plans besides "free", or another quota for "free"; null is without a limit.'),
@@ -79,13 +85,15 @@ const areas = {
     maxHtml: setting('TOLLMARK_MAX_HTML', bytes, '10MB', 'The largest HTML file that is taken.'),
     maxZip: setting('TOLLMARK_MAX_ZIP', bytes, '50MB', 'The largest ZIP archive that is taken.'),
     asyncAbove: setting('TOLLMARK_ASYNC_ABOVE', bytes, '5MB', 'A ZIP archive larger than this is converted by a job.'),
-    atOnce: setting('TOLLMARK_CONVERSIONS', integer(1, 256), null, 'Conversions that run at once; unset, one for each processor.'),
+    atOnce: setting('TOLLMARK_CONVERSIONS', integer(1, 256), null, 'Conversions that run at once for requests, and as many parts of a job; unset, one for each processor.'),
     queue: setting('TOLLMARK_CONVERSION_QUEUE', integer(0, 100_000), '200', 'Conversions that may wait for their turn; more are answered 503.'),
+    jobQueue: setting('TOLLMARK_JOB_QUEUE', integer(0, 1_000_000), '1000', 'Jobs that may wait for a worker; more are answered 503.'),
     uploads: setting('TOLLMARK_UPLOADS', integer(1, 100_000), '100', 'Uploads that may be under way at once; more are answered 503.'),
     transferIdle: setting('TOLLMARK_TRANSFER_IDLE', duration, '30s', 'How long an upload or an answer may stand still before it is given up.'),
     deadline: setting('TOLLMARK_CONVERSION_DEADLINE', duration, '2m', 'How long one conversion may run.'),
     heap: setting('TOLLMARK_CONVERSION_HEAP', bytes, '256MB', 'Memory that one conversion may use for its own objects.'),
     retention: setting('TOLLMARK_RESULT_RETENTION', duration, '24h', 'How long the result of a job is kept.'),
+    eventsIdle: setting('TOLLMARK_EVENTS_IDLE', duration, '15s', 'How often a stream of events says that it lives while nothing happens.'),
     idempotency: setting('TOLLMARK_IDEMPOTENCY_RETENTION', duration, '24h', 'How long an Idempotency-Key gives the first answer again.'),
   },
   proxy: {

@@ -4,14 +4,20 @@ import { json, newApi } from './api.ts'
 import type { Api } from './api.ts'
 
 export interface Health {
-  /** What keeps the server from working, in words; empty where nothing does. */
+  /** What keeps the server from working, or a part of it, in words; empty where nothing does. */
   troubles(): Promise<string[]>
 }
 
 const StateSchema = z.object({ status: z.enum(['ok', 'unavailable']), troubles: z.array(z.string()) })
 
+/** The routes of whoever looks after the process. */
 export function healthRoutes(health: Health): Api {
   const api = newApi()
+  // What was true a moment ago is of no use to whoever asks, or to anything between.
+  api.use(async (c, next) => {
+    await next()
+    c.res.headers.set('cache-control', 'no-store')
+  })
   const live = createRoute({
     method: 'get',
     path: '/livez',

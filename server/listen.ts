@@ -3,9 +3,31 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SetupError } from './errors.ts'
+import type { Caller } from './http/caller.ts'
+import { openFront, type Front } from './http/front.ts'
+import type { Log } from './log.ts'
 
 /** Answers one request on Node's own objects. */
 export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void
+
+/** The two ways in. */
+export interface Doors {
+  /** Takes every request that is for the proxy and begins a connection, or follows another one that does; null where there is no proxy. */
+  readonly proxy: ((caller: Caller) => void) | null
+  /** Takes all others, and whatever follows one on its connection. */
+  readonly rest: RawHandler
+}
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0 takes any free one. */
+  readonly port: number
+  /** Milliseconds that a caller may take to send the head of a request. */
+  readonly headersTimeout: number
+  readonly log: Log
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
 
 export interface Listening {
   readonly port: number
@@ -18,20 +40,20 @@ export interface Listening {
 /** `localhost` means both: some programs try one family only. */
 const LOOPBACK = ['127.0.0.1', '::1']
 
-/**
- * Listens on `host` and `port` (0 takes any free one).
- *
- * @param headersTimeout milliseconds that a caller may take to send the head of a request
- * @throws SetupError where that is not possible
- */
-export async function listen(handler: RawHandler, host: string, port: number, headersTimeout: number): Promise<Listening> {
+/** How long a connection may wait for its next request: longer than the 60 s for which balancers keep theirs, so that they close first. */
+const KEEP_ALIVE_MS = 75_000
+
+/** Listens. @throws SetupError where that is not possible */
+export async function listen({ proxy, rest }: Doors, { host, port, headersTimeout, log, clock }: ListenOptions): Promise<Listening> {
   const servers: Server[] = []
+  const fronts: Front[] = []
   const addresses = host === 'localhost' ? LOOPBACK : [host]
   let taken = port
   for (const address of addresses) {
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
-    const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000 }, handler)
-    server.on('checkContinue', handler)
+    const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000 }, rest)
+    server.on('checkContinue', rest)
+    if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock))
     try {
       await bind(server, address, taken)
     } catch (error) {
@@ -49,7 +71,11 @@ export async function listen(handler: RawHandler, host: string, port: number, he
     url: `http://${shown}:${taken}`,
     close: async (bound) => {
       const closed = Promise.all(servers.map(stop))
-      const last = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), bound)
+      for (const front of fronts) front.retire()
+      const last = setTimeout(() => {
+        for (const front of fronts) front.cut()
+        for (const server of servers) server.closeAllConnections()
+      }, bound)
       // A connection that was busy when `close` looked becomes idle later, and would be kept alive.
       const idle = setInterval(() => servers.forEach((server) => server.closeIdleConnections()), 50)
       await closed

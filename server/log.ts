@@ -74,7 +74,8 @@ export function openLog(level: string, destination?: DestinationStream): Log {
     request: (line) => {
       const level = line.status >= 500 ? 'error' : 'info'
       if (!out.isLevelEnabled(level)) return
-      const allowed = Object.fromEntries(FIELDS.flatMap((field) => (line[field] === undefined ? [] : [[field, line[field]]])))
+      const allowed: Record<string, unknown> = {}
+      for (const field of FIELDS) if (line[field] !== undefined) allowed[field] = line[field]
       out[level](allowed, 'request')
     },
     info: (sentence, fields = {}) => out.info(fields, sentence),

@@ -2,106 +2,189 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readPlans } from './accounts/plans.ts'
-import { app } from './app.ts'
+import { setUpBySettings, setupRequired, setupToken } from './accounts/setup.ts'
+import { app, workerApp } from './app.ts'
 import { environment, readConfig, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './clock.ts'
+import { jobChanges } from './convert/changes.ts'
+import type { JobChanges } from './convert/changes.ts'
 import { openConverters } from './convert/converters.ts'
+import type { ConverterLimits } from './convert/converters.ts'
+import { sweepJobs } from './convert/jobs.ts'
+import { watchJobs } from './convert/watch.ts'
+import { openWorker } from './convert/worker.ts'
+import { openDashboard } from './dashboard.ts'
+import type { Health } from './health.ts'
 import { listen } from './listen.ts'
-import type { RawHandler } from './listen.ts'
+import type { Doors } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
-import { observed, openLog } from './log.ts'
+import { openLog } from './log.ts'
 import type { Log } from './log.ts'
 import { masterKey } from './master-key.ts'
 import { openProxy } from './proxy/open.ts'
-import { sweepRegularly } from './store/blobs/blobs.ts'
-import { folderBlobs } from './store/blobs/folder.ts'
+import { sweepBlobs } from './store/blobs/blobs.ts'
+import type { BlobStore } from './store/blobs/blobs.ts'
+import { openBlobs } from './store/blobs/open.ts'
 import { enterInstance } from './store/instance.ts'
+import type { Instance } from './store/instance.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
-import { openMetrics } from './watch/metrics.ts'
+import type { Scratch } from './store/scratch.ts'
+import type { Metrics } from './watch/metrics.ts'
+import { openWatching } from './watch/open.ts'
 
 export interface Running extends AsyncDisposable {
   readonly url: string
+  /** Where the first account gets its e-mail and password; null where it has them. */
+  readonly setupLink: string | null
   readonly port: number
   readonly store: Store
-  /** The keys that the proxy knows; whoever changes one calls `refresh`. */
-  readonly keys: KeyCache
+  /** The keys that the proxy knows; whoever changes one calls `refresh`. A process that only works has none. */
+  readonly keys: KeyCache | undefined
 }
 
 export interface ServeOptions {
-  /** Takes `/proxy` on the raw request. */
-  proxy?: RawHandler
   /** Milliseconds since 1970; the machine's clock unless a test has another. */
   clock?: () => number
 }
 
+/** Where the built dashboard is. */
+const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
+
+/** What every process has, whatever its role. */
+interface Common {
+  readonly config: Config
+  readonly log: Log
+  readonly clock: () => number
+  readonly store: Store
+  readonly instance: Instance
+  readonly scratch: Scratch
+  readonly blobs: BlobStore
+  readonly changes: JobChanges
+  readonly health: Health
+  readonly metrics: Metrics
+  readonly metricsToken: string | null
+  readonly trustProxy: boolean
+}
+
 /**
- * Starts the server. Disposing of it stops accepting, lets requests under way end within `shutdownTimeout`, and closes everything.
+ * Starts the server. Disposing of it hands back the job under way, stops accepting, lets requests under way end within `shutdownTimeout`, and
+ * closes everything.
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function serve(config: Config, logged: Log, { proxy, clock = Date.now }: ServeOptions = {}): Promise<Running> {
+export async function serve(config: Config, logged: Log, { clock = Date.now }: ServeOptions = {}): Promise<Running> {
   await using starting = new AsyncDisposableStack()
-  const { server, storage, conversion } = config
+  const { server, storage } = config
   let stopping = false
 
-  const metrics = openMetrics({
-    ready: { help: '1 while the server takes requests.', read: () => Number(!stopping && !instance.failing()) },
-    keys_stale: { help: '1 while changes of proxy keys cannot be read.', read: () => Number(!proxied.keys.fresh) },
-    credentials_resting: { help: 'Provider credentials that rest after a failure.', read: () => proxied.credentials.all.filter(({ id }) => proxied.credentials.resting(id) > 0).length },
-    conversions_running: { help: 'Steps of conversions that run.', read: () => converters.load().running },
-    conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
-  })
-  const observers = [metrics.request]
-  if (config.watch.otlpEndpoint !== null) {
-    // Loaded only where it is used: it takes a fifth of a second.
-    const { openTraces } = await import('./watch/traces.ts')
-    const { otlpEndpoint, otlpHeaders, serviceName, traceRatio } = config.watch
-    observers.push(starting.use(openTraces({ endpoint: otlpEndpoint.href, headers: otlpHeaders, serviceName, ratio: traceRatio }, clock)).request)
-  }
-  const log = observed(logged, observers)
+  const { log, metrics } = await openWatching(config, logged, clock, starting)
   const fatal = (error: Error): void => {
     log.error('the store has failed; the process ends', error)
     process.exit(1)
   }
   const store = starting.use(await openStore({ data: storage.data, databaseUrl: storage.databaseUrl, now: clock(), onFailure: fatal }))
   const instance = starting.use(await enterInstance(store, clock, (error) => log.error('the store takes no sign of life', error)))
-  const living = await store.db.selectFrom('instances').select('id').execute()
-  const scratch = starting.use(openScratch(join(storage.data, 'scratch'), instance.id, living.map((row) => row.id)))
-  const blobs = folderBlobs(join(storage.data, 'blobs'))
-  starting.use(sweepRegularly(store, blobs, clock, (error) => log.error('expired files cannot be deleted', error)))
-  const proxied = starting.use(await openProxy(config, store, masterKey(storage.masterKey, storage.data), instance.id, systemClock(clock), log))
-  const converters = starting.use(openConverters({ ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }))
-
-  const health = {
-    troubles: async () => {
-      if (stopping) return ['the server is shutting down']
-      const readable = await store.db.selectFrom('instances').select('id').limit(1).execute().then(() => true, () => false)
-      return readable && !instance.failing() ? [] : ['the store does not answer']
-    },
+  const living = async (): Promise<string[]> => (await store.db.selectFrom('instances').select('id').execute()).map((row) => row.id)
+  const scratch = starting.use(await openScratch(join(storage.data, 'scratch'), instance.id, living))
+  const blobs = await openBlobs(storage, scratch, starting)
+  await blobs.check().catch((error: unknown) => log.error('files cannot be stored for now', error))
+  const sweep = async (): Promise<void> => {
+    await store.run(sweepJobs, { now: clock() })
+    await sweepBlobs(store, blobs, clock())
   }
-  const parts = { store, blobs, scratch, converters, instance, plans: readPlans(config.accounts), clock, limits: conversion, log, health, metrics, metricsToken: config.watch.metricsToken, proxied, proxy: proxy ?? proxied.handle }
-  const listening = await listen(app(parts), server.host, server.port, server.headersTimeout)
+  starting.use(regularly(SWEEP_EVERY, sweep, (error) => log.error('what has expired cannot be deleted', error)))
+  const changes = jobChanges(store)
+  const health = { troubles: async () => (stopping ? ['the server is shutting down'] : troublesOf(store, instance, blobs)) }
+  metrics.add({ ready: { help: '1 while the process does its work.', read: () => Number(!stopping && !instance.failing()) } })
+  await setUpBySettings(store, config.accounts, clock())
+  const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy }
+  const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
+
+  const { doors, keys, setup, stop } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
+  const listening = await listen(doors, { ...server, log, clock })
   starting.defer(() => {
     stopping = true
+    stop?.()
     return listening.close(server.shutdownTimeout)
   })
+  if (server.role !== 'web') {
+    const converters = starting.use(openConverters(convertersOf(config)))
+    starting.use(openWorker({ ...common, converters, retention: config.conversion.retention }))
+  }
+  const setupLink = setup !== undefined && (await setupRequired(store)) ? `${listening.url}/setup?token=${setup}` : null
   const running = starting.move()
-  return { url: listening.url, port: listening.port, store, keys: proxied.keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return { url: listening.url, setupLink, port: listening.port, store, keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
-/** Runs the server until SIGTERM or SIGINT; resolves when everything is closed. @throws SetupError */
-export async function main(): Promise<void> {
-  const env = environment(process.cwd())
+/** How often what has expired is deleted, and what a killed process left behind. */
+const SWEEP_EVERY = 60_000
+
+interface Web {
+  doors: Doors
+  keys: KeyCache
+  /** What the link to the first account must hold. */
+  setup: string
+  /** Ends the streams that would not end by themselves. */
+  stop: () => void
+}
+
+/** The parts that answer requests. */
+async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<Web> {
+  const { config, log, clock, store, instance, changes, metrics } = common
+  const { storage, conversion, accounts } = config
+  const master = masterKey(storage.masterKey, storage.data)
+  const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
+  const converters = starting.use(openConverters(convertersOf(config)))
+  const watch = starting.use(watchJobs(store, changes))
+  const { keys, credentials } = proxied
+  metrics.add({
+    proxy_open_requests: { help: 'Proxied requests under way.', read: proxied.open },
+    keys_stale: { help: '1 while changes of proxy keys cannot be read.', read: () => Number(!keys.fresh) },
+    credentials_resting: { help: 'Provider credentials that rest after a failure.', read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length },
+    conversions_running: { help: 'Steps of conversions that run.', read: () => converters.load().running },
+    conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
+  })
+  const setup = setupToken(master)
+  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle, dashboard: openDashboard(DASHBOARD) })
+  return { doors, keys, setup, stop: () => watch[Symbol.dispose]() }
+}
+
+function convertersOf({ conversion }: Config): ConverterLimits {
+  return { ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }
+}
+
+/** What keeps the process from working, or a part of it. */
+async function troublesOf(store: Store, instance: Instance, blobs: BlobStore): Promise<string[]> {
+  const [readable, storable] = await Promise.all([works(store.db.selectFrom('instances').select('id').limit(1).execute()), works(blobs.check())])
+  return [...(readable && !instance.failing() ? [] : ['the store does not answer']), ...(storable ? [] : ['files cannot be stored'])]
+}
+
+function works(look: Promise<unknown>): Promise<boolean> {
+  return look.then(() => true, () => false)
+}
+
+/** Does something now and then, and says when it fails. Ends with the disposable. */
+function regularly(every: number, deed: () => Promise<void>, onError: (error: unknown) => void): Disposable {
+  const act = (): void => void deed().catch(onError)
+  act()
+  const timer = setInterval(act, every).unref()
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+/** Runs the server until SIGTERM or SIGINT; resolves when everything is closed. `over` wins over the environment. @throws SetupError */
+export async function main(over: Readonly<Record<string, string>> = {}): Promise<void> {
+  const env = { ...environment(process.cwd()), ...over }
   const config = readConfig(env)
   const log = openLog(config.server.logLevel)
   for (const name of unknownSettings(env)) log.warn('a setting is not known', { name })
   await using running = await serve(config, log)
-  log.info('listening', { url: running.url })
+  log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host)) log.warn('the server can be reached from other machines; put a reverse proxy with TLS in front of it')
   process.stderr.write(`Tollmark is at ${running.url}\n`)
+  if (running.setupLink !== null) process.stderr.write(`Open this once to make the first account:\n${running.setupLink}\n`)
   const signal = await firstSignal()
   log.info('shutting down', { signal })
 }

@@ -1,12 +1,27 @@
 // GET /openapi.json, made from the routes themselves.
 import { createRoute, z } from '@hono/zod-openapi'
-import { json } from './api.ts'
+import { SESSION_COOKIE, json } from './api.ts'
 import type { Api } from './api.ts'
 
 const INFO = {
   openapi: '3.1.0',
   info: { title: 'Tollmark', version: '1', description: 'Notion exports to Markdown, and the management of accounts, tokens and keys.' },
 }
+
+/** TABLE of the answers' headers: on which addresses and statuses, and what they say. `always`: every such answer has it. */
+const HEADERS: readonly { name: string; at: RegExp; status: RegExp; description: string; always?: true }[] = [
+  { name: 'X-Request-Id', at: /^/, status: /^/, description: 'Id of this request, in the log and in problems.', always: true },
+  { name: 'RateLimit-Policy', at: /^\/api\//, status: /^/, description: 'Quota of the plan: `"free";q=10;w=86400` (IETF httpapi draft).', always: true },
+  { name: 'RateLimit', at: /^\/api\//, status: /^/, description: 'What is left of the quota, and seconds until it comes back: `"free";r=9;t=43200`.', always: true },
+  { name: 'Location', at: /^/, status: /^202$/, description: 'Address of the job.', always: true },
+  { name: 'Retry-After', at: /^\/api\//, status: /^(?:202|429|503)$/, description: 'Seconds after which it is worth trying, or asking, again.' },
+  { name: 'Retry-After', at: /\/jobs\/\{id\}$/, status: /^200$/, description: 'Seconds after which it is worth asking again, while the job is not finished.' },
+  { name: 'Retry-After', at: /\/result$/, status: /^409$/, description: 'Seconds after which it is worth asking again.' },
+  { name: 'WWW-Authenticate', at: /^/, status: /^401$/, description: 'Which authentication is wanted (RFC 6750).', always: true },
+  { name: 'WWW-Authenticate', at: /^\/api\//, status: /^403$/, description: 'Which scope is wanted (RFC 6750).' },
+  { name: 'Set-Cookie', at: /\/(?:setup|session|accept)$/, status: /^201$/, description: 'The session: HttpOnly, SameSite=Strict.', always: true },
+  { name: 'Set-Cookie', at: /\/session$/, status: /^204$/, description: 'Takes the session from the browser.' },
+]
 
 /** Adds `GET /openapi.json`; call it when all routes are there. */
 export function describeApi(api: Api): void {
@@ -17,12 +32,31 @@ export function describeApi(api: Api): void {
     responses: { 200: json('OpenAPI 3.1', z.object({ openapi: z.string() }).loose()) },
   })
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer', description: 'An API token (tmt_…).' })
+  api.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description: 'The cookie of a signed-in browser. A change needs `Origin` or `Sec-Fetch-Site` of this very server besides.',
+  })
   api.openAPIRegistry.registerPath(route)
   let document: string | undefined
   api.get(route.path, () => {
-    document ??= JSON.stringify(api.getOpenAPI31Document(INFO))
+    document ??= JSON.stringify(withHeaders(api.getOpenAPI31Document(INFO)))
     return new Response(document, { headers: { 'content-type': 'application/json' } })
   })
+}
+
+/** The description with the headers of every answer, which no route declares by itself. */
+function withHeaders<D extends { paths?: object }>(description: D): D {
+  for (const [path, operations] of Object.entries<Record<string, { responses?: Record<string, { headers?: object }> }>>({ ...description.paths })) {
+    for (const { responses = {} } of Object.values(operations)) {
+      for (const [status, response] of Object.entries(responses)) {
+        const mine = HEADERS.filter((header) => header.at.test(path) && header.status.test(status))
+        response.headers = Object.fromEntries(mine.map(({ name, description, always }) => [name, { description, schema: { type: 'string' }, ...(always && { required: true }) }]))
+      }
+    }
+  }
+  return description
 }
 
 /** The methods that an address answers to; none where nothing is there. */

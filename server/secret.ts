@@ -1,4 +1,5 @@
-// Secrets that we hand out: API tokens (`tmt_…`) and proxy keys (`tmk_…`) have one form, made, read and compared here.
+// Secrets that we hand out: API tokens (`tmt_…`), proxy keys (`tmk_…`), sessions (`tms_…`) and invitations (`tmi_…`) have one form, made, read
+// and compared here.
 //
 //   tmt_<public id>_<secret>_<checksum>
 //
@@ -15,8 +16,8 @@ const SECRET_LENGTH = 36
 /** 62⁶ > 2³². */
 const CHECKSUM_LENGTH = 6
 
-/** What a secret opens, by its prefix: the conversion and management API, or the proxy. */
-export type SecretPrefix = 'tmt' | 'tmk'
+/** What a secret opens, by its prefix: the API (a token), the proxy (a key), the dashboard (a session), an account (an invitation). */
+export type SecretPrefix = 'tmt' | 'tmk' | 'tms' | 'tmi'
 
 export interface NewSecret {
   /** The whole text; shown once and not stored. */
@@ -34,7 +35,7 @@ export function makeSecret(prefix: SecretPrefix): NewSecret {
   return { secret, publicId, hash: hashSecret(secret) }
 }
 
-const FORM = new RegExp(`^(tm[tk])_([0-9A-Za-z]{${PUBLIC_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}_([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`)
+const FORM = new RegExp(`^(tm[tksi])_([0-9A-Za-z]{${PUBLIC_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}_([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`)
 
 /** The public id of a well-formed secret with this prefix and a right checksum, else undefined. Costs no look-up. */
 export function publicIdOf(prefix: SecretPrefix, secret: string): string | undefined {

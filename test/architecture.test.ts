@@ -19,9 +19,12 @@ interface Area {
 }
 
 /** TABLE of leaves: anyone in the server may import them. */
-const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server/setting.ts', 'server/secret.ts', 'server/id.ts', 'server/clock.ts', 'server/linger.ts']
+const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server/setting.ts', 'server/secret.ts', 'server/id.ts', 'server/clock.ts', 'server/linger.ts', 'server/client.ts']
 const NOUNS = ['server/accounts/', 'server/keys/', 'server/ledger/']
 const FEATURES = ['server/convert/', 'server/proxy/', 'server/manage/']
+
+/** What pages are made of. */
+const DRAWN = ['react', 'react-dom', '@mantine/core', '@mantine/hooks', '@tanstack/react-query', 'zod']
 
 /** TABLE of areas and what each may import. */
 const AREAS: Area[] = [
@@ -33,10 +36,10 @@ const AREAS: Area[] = [
   { path: 'server/clock.ts', from: [], node: ['crypto', 'fs', 'zlib'] },
   { path: 'server/secret.ts', from: [], node: ['crypto', 'zlib'] },
   { path: 'server/id.ts', from: ['server/secret.ts'], node: [] },
-  { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg'] },
-  ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto'] })),
+  { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg', '@aws-sdk/client-s3'] },
+  ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto', 'util', 'zlib'] })),
   // A key is shown with what it has used.
-  { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], node: [] },
+  { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['kysely'], node: [] },
   { path: 'server/api.ts', from: [...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
   {
     path: 'server/convert/',
@@ -44,8 +47,9 @@ const AREAS: Area[] = [
     packages: ['@fastify/busboy', '@hono/zod-openapi', '@tollmark/notion-markdown'],
   },
   { path: 'server/convert/run.ts', from: ['server/convert/'], packages: ['@tollmark/notion-markdown'], node: ['fs'] },
-  { path: 'server/proxy/', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['undici', 'zod'] },
-  { path: 'server/manage/', from: ['server/api.ts', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi'], node: [] },
+  { path: 'server/http/', from: LEAVES, node: ['http', 'net'] },
+  { path: 'server/proxy/', from: ['server/http/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['zod'] },
+  { path: 'server/manage/', from: ['server/api.ts', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
   { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/watch/', from: ['server/api.ts', ...LEAVES], packages: ['@hono/zod-openapi', 'prom-client'], node: ['crypto'] },
   {
@@ -57,15 +61,24 @@ const AREAS: Area[] = [
   { path: 'server/openapi.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/master-key.ts', from: ['server/errors.ts', 'server/setting.ts'], node: ['crypto', 'fs', 'path'] },
   { path: 'server/linger.ts', from: [], node: ['http'] },
-  { path: 'server/listen.ts', from: LEAVES, node: ['http', 'net'] },
+  { path: 'server/dashboard.ts', from: [], node: ['crypto', 'fs', 'http', 'path'] },
+  { path: 'server/client.ts', from: [], node: ['http', 'net'] },
+  { path: 'server/listen.ts', from: ['server/http/', ...LEAVES], node: ['http', 'net'] },
   {
     path: 'server/app.ts',
-    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/health.ts', 'server/openapi.ts', 'server/watch/', 'server/linger.ts', 'server/listen.ts', ...LEAVES],
+    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/dashboard.ts', 'server/health.ts', 'server/openapi.ts', 'server/watch/', 'server/http/', 'server/listen.ts', ...LEAVES],
     packages: ['hono', '@hono/node-server'],
     node: [],
   },
   { path: 'server/main.ts', from: ['server/'] },
-  { path: 'packages/cli/', from: ['server/', 'packages/notion-markdown/'], packages: ['@tollmark/notion-markdown'] },
+  // The dashboard knows the server by its API only.
+  { path: 'dashboard/src/', from: [], packages: [...DRAWN, 'wouter'], node: [] },
+  { path: 'dashboard/src/api/', from: [], packages: ['react', '@tanstack/react-query', 'zod'], node: [] },
+  { path: 'dashboard/src/ui/', from: ['dashboard/src/'], packages: [...DRAWN, 'wouter'], node: [] },
+  { path: 'dashboard/src/preview/', from: ['dashboard/src/ui/'], packages: ['react', 'github-slugger', 'katex', 'mdast', 'react-markdown', 'remark-gfm', 'remark-math'], node: [] },
+  { path: 'dashboard/vite.config.ts', from: ['dashboard/src/theme.ts'], packages: ['@mantine/core', '@vitejs/plugin-react', 'vite'], node: [] },
+  { path: 'dashboard/build.ts', from: [], packages: ['vite'], node: ['child_process', 'crypto', 'fs', 'path', 'zlib'] },
+  { path: 'packages/cli/', from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'], packages: ['@tollmark/notion-markdown'] },
   { path: 'packages/notion-markdown/src/', from: [], packages: ['entities', 'github-slugger', 'yaml'], node: [] },
   { path: 'packages/notion-markdown/src/archive/', from: ['packages/notion-markdown/src/'], packages: [] },
   { path: 'packages/core/src/', from: [], node: [] },
@@ -75,13 +88,14 @@ const AREAS: Area[] = [
 
 /** TABLE of effects that have one home: what shows in the source, and the files that may have it. */
 const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
-  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts'] },
-  { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/'] },
+  { effect: 'the environment', shows: /process\.env\b/, homes: ['server/config.ts', 'dashboard/build.ts', 'packages/core/src/managed-fetch.ts'] },
+  { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/', 'dashboard/src/format.ts'] },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite.ts'] },
-  { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/'] },
+  { effect: 'PostgreSQL', shows: /from 'pg'/, homes: ['server/store/postgres/'] },
+  { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/', 'dashboard/src/api/http.ts', 'dashboard/src/pages/docs-try.tsx'] },
   { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'server/convert/converter.ts', 'packages/cli/'] },
   { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'packages/notion-markdown/src/archive/'] },
-  { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/convert/converters.ts'] },
+  { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/convert/converters.ts', 'dashboard/build.ts'] },
 ]
 
 interface Import {
@@ -91,7 +105,7 @@ interface Import {
   typeOnly: boolean
 }
 
-const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/*.test.ts'] })
+const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts', 'dashboard/**/*.{ts,tsx}'], { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/*.test.ts'] })
   .map((file) => file.replaceAll('\\', '/'))
   .sort()
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
@@ -118,6 +132,8 @@ function areaOf(file: string): Area | undefined {
 /** Why an import is not allowed, or undefined. */
 function complaint({ file, target }: Import): string | undefined {
   const area = areaOf(file)
+  // Style sheets are files of the page that they belong to.
+  if (target.endsWith('.css')) return undefined
   if (!area) return `${file} is in no area of the table`
   if (target.startsWith('node:')) {
     const name = target.slice(5).split('/')[0] ?? ''

@@ -1,35 +1,77 @@
-// Holds the server to its own description: every answer that a test receives must be in /openapi.json.
+// Holds the server to its own description: every answer that a test receives must be in /openapi.json, down to the last field.
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
+import { z } from 'zod'
 
+type Schema = Record<string, unknown>
+interface Response {
+  headers?: Record<string, { required?: boolean; schema: Schema }>
+  content?: Record<string, { schema?: Schema }>
+}
 interface Described {
-  paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, unknown> }> }>>
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>
+  components: { schemas: Record<string, Schema> }
 }
 
 const documents = new Map<string, Promise<Described>>()
 
-/** Checks method, path, status and content type against the server's description. Addresses that are not described must be 404 or 405. */
-export async function checkDescribed(
-  url: string,
-  method: string,
-  path: string,
-  answer: { status: number; headers: IncomingMessage['headers'] },
-): Promise<void> {
+/** TABLE of headers that are described wherever they are sent. */
+const HEADERS = ['x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after', 'location', 'www-authenticate', 'set-cookie']
+
+/** Checks method, path, status, headers, content type and JSON against the server's description. Addresses that are not described must be 404 or 405. */
+export async function checkDescribed(url: string, method: string, path: string, answer: { status: number; headers: IncomingMessage['headers']; text: string }): Promise<void> {
   let document = documents.get(url)
   if (!document) {
     document = fetch(`${url}/openapi.json`).then((response) => response.json() as Promise<Described>)
     documents.set(url, document)
   }
-  const { paths } = await document
+  const described = await document
   const pathname = path.split('?')[0] ?? ''
-  const operations = Object.entries(paths).find(([pattern]) => new RegExp(`^${pattern.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname))?.[1]
-  const operation = operations?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
-  if (!operation) {
-    assert.equal(answer.status, operations ? 405 : 404, `${method} ${path} is not described, and answered ${answer.status}`)
-    return
+  // An address that is written out counts before one with a place in it.
+  const patterns = Object.keys(described.paths).sort((a, b) => a.split('{').length - b.split('{').length)
+  const pattern = patterns.find((one) => new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname))
+  const operation = pattern === undefined ? undefined : described.paths[pattern]![method === 'HEAD' ? 'get' : method.toLowerCase()]
+  const what = `${method} ${path} answered ${answer.status}`
+  if (!operation) return assert.equal(answer.status, pattern === undefined ? 404 : 405, `${what}, and is not described`)
+  const response = operation.responses[String(answer.status)]
+  assert.ok(response, `${what}, which is not described`)
+  for (const [name, { required }] of Object.entries(response.headers ?? {})) {
+    if (required) assert.ok(answer.headers[name.toLowerCase()] !== undefined, `${what} without the header ${name}`)
   }
-  const described = operation.responses[String(answer.status)]
-  assert.ok(described, `${method} ${path} answered ${answer.status}, which is not described`)
+  const known = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()))
+  for (const name of HEADERS) assert.ok(answer.headers[name] === undefined || known.has(name), `${what} with ${name}, which is not described`)
   const type = answer.headers['content-type']?.split(';')[0]
-  if (type !== undefined) assert.ok(described.content?.[type], `${method} ${path} answered ${answer.status} with ${type}, which is not described`)
+  if (type === undefined) return
+  const content = response.content?.[type]
+  assert.ok(content, `${what} with ${type}, which is not described`)
+  if (!/\bjson$/.test(type) || method === 'HEAD') return
+  assert.ok(content.schema, `${what} with JSON whose shape is not described`)
+  const { success, error } = shapeOf(described, content.schema).safeParse(JSON.parse(answer.text))
+  assert.ok(success, `${what} with another shape than is described: ${error && z.prettifyError(error)}\n${answer.text}`)
+}
+
+const shapes = new WeakMap<Schema, z.ZodType>()
+
+function shapeOf(document: Described, schema: Schema): z.ZodType {
+  let shape = shapes.get(schema)
+  if (!shape) shapes.set(schema, (shape = z.fromJSONSchema(closed(document, schema) as Parameters<typeof z.fromJSONSchema>[0])))
+  return shape
+}
+
+/** The schema with its references filled in, and closed: an object has no field that is not described. */
+function closed(document: Described, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => closed(document, one))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { $ref, allOf, ...rest } = schema as { $ref?: string; allOf?: Schema[] } & Schema
+  if ($ref !== undefined) return closed(document, document.components.schemas[$ref.split('/').at(-1)!]!)
+  if (allOf !== undefined) {
+    const parts = allOf.map((one) => closed(document, one) as { properties: object; required: string[] })
+    return { type: 'object', properties: Object.assign({}, ...parts.map(({ properties }) => properties)) as object, required: parts.flatMap(({ required }) => required), additionalProperties: false }
+  }
+  const whole = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, name === 'properties' ? eachOf(document, value as object) : closed(document, value)]))
+  return 'properties' in whole && !('additionalProperties' in whole) ? { ...whole, additionalProperties: false } : whole
+}
+
+function eachOf(document: Described, properties: object): object {
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, closed(document, schema)]))
 }

@@ -15,6 +15,7 @@ import { serve } from '../server/main.ts'
 import type { Running } from '../server/main.ts'
 import { checkDescribed } from './described.ts'
 import type { Form } from './form.ts'
+import { storeSettings } from './store-settings.ts'
 import { temporaryFolder } from './temporary.ts'
 
 export interface Answer {
@@ -111,7 +112,7 @@ export async function startServer(t: TestContext, env: Record<string, string> = 
   const log = openLog('info', { write: (line) => void lines.push(line) })
   let offset = NOON - performance.now()
   const clock = (): number => Math.round(performance.now() + offset)
-  const config = readConfig({ PORT: '0', TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '2s', ...env })
+  const config = readConfig({ PORT: '0', ...(await storeSettings(data)), TOLLMARK_SHUTDOWN_TIMEOUT: '2s', ...env })
   const running = await serve(config, log, { clock })
   t.after(() => running[Symbol.asyncDispose]())
   const newToken = async ({ account, plan = 'free', scopes = ['convert'], expiresAt }: Wanted = {}): Promise<NewToken> => {
@@ -127,34 +128,54 @@ export interface Process {
   /** Ends with the exit code, or null where a signal ended it. */
   readonly exited: Promise<number | null>
   kill(signal: NodeJS.Signals): void
+  /** What it has written to standard error so far. */
+  said(): string
+  /** The link of the first run, once it is printed. */
+  link(): Promise<string>
 }
 
 /** Starts a server in a process of its own. */
-export async function spawnServer(t: TestContext, env: Record<string, string>): Promise<Process> {
-  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve'], { env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+export async function spawnServer(t: TestContext, env: Record<string, string>, ...args: string[]): Promise<Process> {
+  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve', ...args], { env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) }, stdio: ['ignore', 'ignore', 'pipe'] })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
     child.kill('SIGKILL')
     await exited
   })
   let said = ''
-  for await (const piece of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    said += piece
-    const url = /http:\/\/\S+/.exec(said)?.[0]
-    if (url !== undefined) return { url, exited, kill: (signal) => void child.kill(signal) }
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (said += piece))
+  const find = async (what: RegExp): Promise<string> => {
+    for (;;) {
+      const found = what.exec(said)?.[0]
+      if (found !== undefined) return found
+      const ended = await Promise.race([once(child.stderr, 'data').then(() => false), exited.then(() => true)])
+      if (ended) throw new Error(`the server ended: ${said}`)
+    }
   }
-  throw new Error(`the server did not start: ${said}`)
+  const url = await find(/http:\/\/\S+(?=\n)/)
+  return { url, exited, kill: (signal) => void child.kill(signal), said: () => said, link: () => find(/http:\/\/\S+\/setup\S+(?=\n)/) }
 }
 
-const NODE_ARGS = ['--conditions=source', '--disable-warning=ExperimentalWarning']
+async function storeOf({ TOLLMARK_DATA: data, DATABASE_URL: url }: Record<string, string>): Promise<Record<string, string>> {
+  return data === undefined || url !== undefined ? {} : { ...(await storeSettings(data)) }
+}
+
+const NODE_ARGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning']
 const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
 
 /** Runs one command of the command line to its end. */
 export async function tollmark(args: string[], env: Record<string, string> = {}, cwd = process.cwd()): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, ...args], { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, ...args], { env: { ...process.env, ...env, ...(await storeOf(env)) }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (out += piece))
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, out, err }
+}
+
+/** A token for conversions, made by the command line on a store that no server need run on. */
+export async function getToken(env: Record<string, string>): Promise<string> {
+  const { code, out, err } = await tollmark(['tokens', 'create', '--name', 'test', '--json'], env)
+  if (code !== 0) throw new Error(`no token could be made: ${err}`)
+  return (JSON.parse(out) as { secret: string }).secret
 }

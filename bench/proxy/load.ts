@@ -1,30 +1,52 @@
-// The callers of the bench, in a process of their own. Prints one line of JSON when the time is over.
+// The callers of the bench, in a process of their own: MODE PORT CONNECTIONS SECONDS MOST PATH [HEADER …]. Prints one line of JSON when the time is over, when
+// there were MOST answers, or when it is told to stop. `requests`: each connection asks again as soon as it is answered. `paced`: every 20 ms. `events`: streams, one after another.
 import { connect } from 'node:net'
 
-const [mode = 'requests', port = '0', connections = '32', seconds = '5', path = '/', authorization = ''] = process.argv.slice(2)
-const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'x'.repeat(960) }] }).padEnd(1024)
+/** What a load found: answers, and delays in milliseconds (of whole answers; of events on their way). */
+export interface Found {
+  done: number
+  events: number
+  p50: number
+  p99: number
+}
+
+const PACE_MS = 20
+const [mode = 'requests', port = '0', connections = '32', seconds = '5', most = 'Infinity', path = '/', ...headers] = process.argv.slice(2)
+const body = JSON.stringify({ model: 'gpt-5', ...(mode === 'events' ? { stream: true } : {}), messages: [{ role: 'user', content: 'x'.repeat(940) }] }).padEnd(1024)
 const request = Buffer.from(
-  `POST ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n${authorization ? `Authorization: Bearer ${authorization}\r\n` : ''}` +
+  `POST ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n${headers.map((line) => `${line}\r\n`).join('')}` +
     `Content-Type: application/json\r\nUser-Agent: ai-sdk/6.0\r\nAccept: */*\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
 )
 let done = 0
 let over = false
 const delays: number[] = []
 
-for (let i = 0; i < Number(connections); i++) (mode === 'requests' ? callAgain : listen)()
-setTimeout(() => {
+for (let i = 0; i < Number(connections); i++) setTimeout(mode === 'events' ? listen : ask, mode === 'paced' ? Math.random() * PACE_MS : 0)
+setTimeout(report, Number(seconds) * 1000)
+process.on('SIGTERM', report)
+
+function report(): void {
+  if (over) return
   over = true
   delays.sort((a, b) => a - b)
   const at = (share: number) => delays[Math.floor(delays.length * share)] ?? 0
-  console.log(JSON.stringify({ done, events: delays.length, p50: at(0.5) / 1000, p99: at(0.99) / 1000 }))
+  console.log(JSON.stringify({ done, events: delays.length, p50: at(0.5) / 1000, p99: at(0.99) / 1000 } satisfies Found))
   setTimeout(() => process.exit(0), 50)
-}, Number(seconds) * 1000)
+}
 
-/** One keep-alive connection that asks again as soon as it is answered. */
-function callAgain(): void {
-  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, () => socket.write(request))
+const now = (): number => Number(process.hrtime.bigint() / 1000n)
+
+/** One keep-alive connection of plain requests. */
+function ask(): void {
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, send)
   let expected = 0
   let got = 0
+  let sentAt = 0
+  function send(): void {
+    if (over) return
+    sentAt = now()
+    socket.write(request)
+  }
   socket.on('error', fail)
   socket.on('data', (bytes) => {
     if (expected === 0) {
@@ -37,8 +59,10 @@ function callAgain(): void {
     got += bytes.length
     if (got < expected) return
     expected = 0
-    done++
-    if (!over) socket.write(request)
+    if (++done >= Number(most)) report()
+    if (mode !== 'paced') return send()
+    delays.push(now() - sentAt)
+    setTimeout(send, PACE_MS)
   })
 }
 
@@ -47,9 +71,9 @@ function listen(): void {
   const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, () => socket.write(request))
   socket.on('error', fail)
   socket.on('data', (bytes) => {
-    const now = Number(process.hrtime.bigint() / 1000n)
+    const at = now()
     const text = bytes.toString('latin1')
-    for (const [, at] of text.matchAll(/"at":(\d+)/g)) delays.push(now - Number(at))
+    for (const [, sent] of text.matchAll(/"at":(\d+)/g)) delays.push(at - Number(sent))
     if (!text.endsWith('0\r\n\r\n')) return
     done++
     if (!over) socket.write(request)

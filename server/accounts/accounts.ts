@@ -76,7 +76,7 @@ export async function getAccount(store: Store, id: string): Promise<AccountRow> 
 }
 
 /**
- * Changes an account's plan, or disables it and enables it again. Its tokens stop and start working with it, at once.
+ * Changes an account's plan, or disables it and enables it again. Its tokens and keys stop and start working with it; its sessions end.
  *
  * @throws Problem `account_not_found`
  */
@@ -85,7 +85,10 @@ export async function changeAccount(store: Store, id: string, change: { plan?: s
     ...(change.plan === undefined ? {} : { plan: change.plan }),
     ...(change.disabled === undefined ? {} : { disabled: Number(change.disabled) }),
   }
-  if (Object.keys(set).length > 0) await store.db.updateTable('accounts').set(set).where('id', '=', id).execute()
+  if (Object.keys(set).length > 0) {
+    const update = store.db.updateTable('accounts').set(set).where('id', '=', id)
+    await store.write(update, ...(change.disabled ? [store.db.deleteFrom('sessions').where('account_id', '=', id)] : []))
+  }
   return getAccount(store, id)
 }
 

@@ -1,4 +1,4 @@
-// The daily quota, exact to one. A conversion is reserved before its upload is read, and counted, durably, before its success is
+// The daily quota, exact to one. A conversion is reserved when its upload has been received, and counted, durably, before its success is
 // answered; every other end gives it back.
 //
 // A killed process: what it had counted stays counted, what it had only reserved is given back with its instance (store/instance.ts). So no
@@ -40,24 +40,34 @@ export function secondsToReset(now: number): number {
   return Math.max(1, Math.ceil((resetOf(now) - now) / 1000))
 }
 
-/** Conversions of the day that are counted or reserved. */
-function* usedSteps(db: QueryBuilder, account: string, day: number): Steps<number> {
-  return (yield* first(usedQuery(db, account, day)))?.used ?? 0
-}
-
+/** Conversions of a day: counted, and reserved. */
 function usedQuery(db: QueryBuilder, account: string, day: number) {
   return db.selectNoFrom((e) => {
     const counted = e.selectFrom('quota_days').select('used').where('account_id', '=', account).where('day', '=', day)
     const reserved = e.selectFrom('reservations').select(e.fn.countAll<number>().as('count')).where('account_id', '=', account).where('day', '=', day)
-    return e(e.fn.coalesce(counted, e.lit(0)), '+', reserved).as('used')
+    return [e.fn.coalesce(counted, e.lit(0)).as('counted'), reserved.as('reserved')]
   })
 }
 
-/** Lets a conversion in where the quota allows it, as part of a procedure; tells whether it did. */
-export function* reserve(db: QueryBuilder, { id, account, day, limit }: Reservation, instance: string): Steps<boolean> {
-  if (limit !== null && (yield* usedSteps(db, account, day)) >= limit) return false
+function* usedSteps(db: QueryBuilder, account: string, day: number): Steps<{ counted: number; reserved: number }> {
+  const used = yield* first(usedQuery(db, account, day))
+  return { counted: used?.counted ?? 0, reserved: used?.reserved ?? 0 }
+}
+
+/** The lock of every procedure that reserves or counts for an account: a burst of its requests would do nothing but collide. */
+export function quotaLock(account: string): string {
+  return `quota ${account}`
+}
+
+/** Lets a conversion in where the quota allows it, as part of a procedure. `full`: others have reserved the rest, and may give it back. */
+export function* reserve(db: QueryBuilder, { id, account, day, limit }: Reservation, instance: string): Steps<'reserved' | 'full' | 'used up'> {
+  if (limit !== null) {
+    const { counted, reserved } = yield* usedSteps(db, account, day)
+    if (counted >= limit) return 'used up'
+    if (counted + reserved >= limit) return 'full'
+  }
   yield* run(db.insertInto('reservations').values({ id, account_id: account, day, instance_id: instance }))
-  return true
+  return 'reserved'
 }
 
 /**
@@ -66,7 +76,10 @@ export function* reserve(db: QueryBuilder, { id, account, day, limit }: Reservat
  */
 export function* count(db: QueryBuilder, { id, account, day, limit }: Reservation): Steps<boolean> {
   const held = (yield* run(db.deleteFrom('reservations').where('id', '=', id))) === 1
-  if (!held && limit !== null && (yield* usedSteps(db, account, day)) >= limit) return false
+  if (!held && limit !== null) {
+    const { counted, reserved } = yield* usedSteps(db, account, day)
+    if (counted + reserved >= limit) return false
+  }
   yield* run(
     db
       .insertInto('quota_days')
@@ -90,5 +103,13 @@ export function quotaExceeded(plan: Plan, now: number): Problem {
 
 /** Conversions of this UTC day that an account has used or has under way. */
 export async function usedToday(store: Store, account: string, now: number): Promise<number> {
-  return (await usedQuery(store.db, account, dayOf(now)).executeTakeFirstOrThrow()).used
+  const { counted, reserved } = await usedQuery(store.db, account, dayOf(now)).executeTakeFirstOrThrow()
+  return (counted ?? 0) + (reserved ?? 0)
+}
+
+/** Whether an account has used all of its conversions of this UTC day, and none of them can come back. */
+export async function isUsedUp(store: Store, account: string, { conversionsPerDay }: Plan, now: number): Promise<boolean> {
+  if (conversionsPerDay === null) return false
+  const row = await store.db.selectFrom('quota_days').select('used').where('account_id', '=', account).where('day', '=', dayOf(now)).executeTakeFirst()
+  return (row?.used ?? 0) >= conversionsPerDay
 }

@@ -37,7 +37,9 @@ export type NewToken = Token & { secret: string }
 /** Who makes a request, proven. */
 export interface Caller {
   readonly account: AccountRow
-  readonly tokenId: string
+  /** The API token, or the session of the dashboard, that proves it. */
+  readonly tokenId: string | null
+  readonly sessionId: string | null
   readonly scopes: readonly Scope[]
 }
 
@@ -126,7 +128,7 @@ export async function authenticate(store: Store, authorization: string | undefin
   const account = await store.db.selectFrom('accounts').selectAll().where('id', '=', row.account_id).executeTakeFirstOrThrow()
   if (account.disabled === 1) throw refused('The account of this API token is disabled.')
   noteUse(store, row, now)
-  return { account, tokenId: row.id, scopes: scopesOf(row) }
+  return { account, tokenId: row.id, sessionId: null, scopes: scopesOf(row) }
 }
 
 /** Writes down that a token is in use, at most once a minute. Nobody waits for it, and nothing depends on it. */

@@ -1,26 +1,26 @@
-// Who is let in to a conversion, and how often: the daily quota and the Idempotency-Key, decided together in one atomic unit.
+// Who is let in to a conversion, and how often: the daily quota and the Idempotency-Key, decided together in one atomic unit when an upload
+// has been received.
 //
 // A key is under way from the moment when its first request is let in, and answered when that request has succeeded. Others with the same key
-// take no quota: they wait for the first one's answer, and where it failed or its process died, one of them takes its place.
-import { count, newReservation, quotaExceeded, reserve } from '../accounts/quota.ts'
+// and content take no quota: they wait for the first one's answer, and where it failed or its process died, one of them takes its place.
+// So do requests that find the rest of the quota reserved by others: only what is counted is used up.
+import { count, isUsedUp, newReservation, quotaExceeded, quotaLock, reserve } from '../accounts/quota.ts'
 import type { Reservation } from '../accounts/quota.ts'
 import type { Plan } from '../accounts/plans.ts'
 import { Problem } from '../errors.ts'
+import { takeBlob } from '../store/blobs/blobs.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
+import type { Steps } from '../store/procedure.ts'
+import { GRACE, enterJob } from './jobs.ts'
+import type { ClaimableJob } from './jobs.ts'
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
-/** How often a request looks whether the one it waits for has been answered. */
+/** How often a request looks whether what it waits for has been decided. */
 const LOOK = 100
-/** A stored answer outlives its key's row by this, so that no row ever names an answer that is gone. */
-const GRACE = 3_600_000
 
-/** An answer that is kept for a key. */
-export interface KeptAnswer {
-  readonly fingerprint: string
-  readonly contentType: string
-  readonly blobId: string
-}
+/** An answer that is kept for a key: a document, or that a job was accepted. */
+export type KeptAnswer = { readonly contentType: string; readonly blobId: string } | { readonly jobId: string }
 
 /** What one request asks to be let in with. */
 export interface AdmissionRequest {
@@ -28,13 +28,15 @@ export interface AdmissionRequest {
   readonly plan: Plan
   /** The Idempotency-Key, if the caller sent one. */
   readonly key: string | undefined
+  /** What makes another request with this key the same one. */
+  readonly fingerprint: string
   readonly instance: string
 }
 
-/** A request that was let in: `reservation` is its share of the quota; without one it waits for the answer of another request. */
+/** A request that was let in, with its share of the quota. */
 export interface Admission {
   readonly request: AdmissionRequest
-  readonly reservation: Reservation | undefined
+  readonly reservation: Reservation
 }
 
 /**
@@ -47,68 +49,103 @@ export function readKey(header: string | undefined): string | undefined {
   throw new Problem('invalid_field', 'The Idempotency-Key must be 1 to 255 printable ASCII characters.')
 }
 
-export const enter = procedure(
-  import.meta.url,
-  'enter',
-  function* (db, { reservation, key, instance, now }: { reservation: Reservation; key: string | undefined; instance: string; now: number }) {
-    if (key !== undefined) {
-      const here = { account_id: reservation.account, key }
-      const known = yield* first(db.selectFrom('idempotency').select('expires_at').where((e) => e.and(here)))
-      if (known && known.expires_at > now) return 'known'
-      yield* run(db.deleteFrom('idempotency').where((e) => e.and(here)))
-      // Under way it does not expire by itself: it goes with its request, or with its instance.
-      const row = { ...here, fingerprint: '', instance_id: instance, content_type: null, blob_id: null, expires_at: Number.MAX_SAFE_INTEGER }
-      if (!(yield* reserve(db, reservation, instance))) return 'refused'
-      yield* run(db.insertInto('idempotency').values(row))
-      return 'entered'
-    }
-    return (yield* reserve(db, reservation, instance)) ? 'entered' : 'refused'
-  },
-)
-
 /**
- * Lets a request in.
+ * Refuses a request before its body is read, where nothing that it can send would be let in.
  *
  * @throws Problem `quota_exceeded`
  */
-export async function admit(store: Store, request: AdmissionRequest, now: number): Promise<Admission> {
-  const reservation = newReservation(request.account, request.plan, now)
-  const outcome = await store.run(enter, { reservation, key: request.key, instance: request.instance, now })
-  if (outcome === 'refused') throw quotaExceeded(request.plan, now)
-  return { request, reservation: outcome === 'entered' ? reservation : undefined }
+export async function refuseUsedUp(store: Store, { account, plan, key }: Pick<AdmissionRequest, 'account' | 'plan' | 'key'>, now: number): Promise<void> {
+  if (!(await isUsedUp(store, account, plan, now))) return
+  const known = key !== undefined && (await store.db.selectFrom('idempotency').select('expires_at').where('account_id', '=', account).where('key', '=', key).executeTakeFirst())
+  if (!known) throw quotaExceeded(plan, now)
 }
+
+type Entered = { readonly outcome: 'entered' | 'under way' | 'other content' | 'full' | 'used up' } | { readonly answer: KeptAnswer }
+
+export const enter = procedure(
+  import.meta.url,
+  'enter',
+  function* (db, { reservation, request, now }: { reservation: Reservation; request: AdmissionRequest; now: number }): Steps<Entered> {
+    const { account, key, fingerprint, instance } = request
+    if (key !== undefined) {
+      const known = yield* first(db.selectFrom('idempotency').selectAll().where('account_id', '=', account).where('key', '=', key))
+      if (known && known.expires_at > now) {
+        if (known.fingerprint !== fingerprint) return { outcome: 'other content' }
+        if (known.job_id !== null) return { answer: { jobId: known.job_id } }
+        if (known.blob_id === null || known.content_type === null) return { outcome: 'under way' }
+        return { answer: { contentType: known.content_type, blobId: known.blob_id } }
+      }
+    }
+    const outcome = yield* reserve(db, reservation, instance)
+    if (outcome !== 'reserved') return { outcome }
+    if (key !== undefined) {
+      yield* run(db.deleteFrom('idempotency').where('account_id', '=', account).where('key', '=', key))
+      // Under way it does not expire by itself: it goes with its request, or with its instance.
+      const underWay = { instance_id: instance, content_type: null, blob_id: null, job_id: null, expires_at: Number.MAX_SAFE_INTEGER }
+      yield* run(db.insertInto('idempotency').values({ account_id: account, key, fingerprint, ...underWay }))
+    }
+    return { outcome: 'entered' }
+  },
+  ({ reservation }) => quotaLock(reservation.account),
+)
+
+/**
+ * Lets a request in, or gives the answer that another one with its key has got. Waits while that is not decided.
+ *
+ * @throws Problem `quota_exceeded`; `idempotency_conflict` where the key was used for other content; what `signal` was aborted with
+ */
+export async function admit(store: Store, request: AdmissionRequest, clock: () => number, signal: AbortSignal): Promise<Admission | { answer: KeptAnswer }> {
+  for (;;) {
+    signal.throwIfAborted()
+    const now = clock()
+    const reservation = newReservation(request.account, request.plan, now)
+    const entered = await store.run(enter, { reservation, request, now })
+    if ('answer' in entered) return entered
+    if (entered.outcome === 'entered') return { request, reservation }
+    if (entered.outcome === 'used up') throw quotaExceeded(request.plan, now)
+    if (entered.outcome === 'other content') {
+      throw new Problem('idempotency_conflict', 'This Idempotency-Key was used for another file or other options. Use a new key for new content.')
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK))
+  }
+}
+
+/** What a conversion that counts has come to: nothing that is kept, a document that is kept for its key, or a job. */
+export type Outcome = { readonly contentType: string; readonly blobId: string } | { readonly job: ClaimableJob } | undefined
 
 export const settle = procedure(
   import.meta.url,
   'settle',
-  function* (db, { reservation, kept, expiresAt, now }: { reservation: Reservation; kept: (KeptAnswer & { key: string }) | undefined; expiresAt: number; now: number }) {
+  function* (db, { admission, outcome, expiresAt, now }: { admission: Admission; outcome: Outcome; expiresAt: number; now: number }) {
+    const { request, reservation } = admission
+    const { account, key, fingerprint, instance } = request
     if (!(yield* count(db, reservation))) return false
-    if (kept) {
-      const { key, fingerprint, contentType: content_type, blobId: blob_id } = kept
-      const here = { account_id: reservation.account, key }
-      const answered = { ...here, fingerprint, content_type, blob_id, instance_id: null, expires_at: expiresAt }
+    if (!outcome) return true
+    if ('job' in outcome) yield* enterJob(db, outcome.job, instance)
+    else yield* takeBlob(db, outcome.blobId, instance, expiresAt + GRACE)
+    if (key !== undefined) {
+      const kept = 'job' in outcome ? { job_id: outcome.job.id, content_type: null, blob_id: null } : { job_id: null, content_type: outcome.contentType, blob_id: outcome.blobId }
+      const here = { account_id: account, key }
       yield* run(db.deleteFrom('idempotency').where((e) => e.or([e.and(here), e('expires_at', '<', now)])))
-      yield* run(db.insertInto('idempotency').values(answered))
-      yield* run(db.updateTable('blobs').set({ expires_at: expiresAt + GRACE }).where('id', '=', blob_id))
+      yield* run(db.insertInto('idempotency').values({ ...here, fingerprint, ...kept, instance_id: null, expires_at: expiresAt }))
     }
     return true
   },
+  ({ admission }) => quotaLock(admission.request.account),
 )
 
 /**
- * Counts a conversion that has succeeded, and keeps its answer for its key. Only after this may the success be answered.
+ * Counts a conversion that has succeeded or become a job, and keeps its answer for its key, for `keptFor` milliseconds. Only after this may it
+ * be answered.
  *
  * @throws Problem `quota_exceeded` where the reservation was lost and the quota is used up meanwhile
  */
-export async function countConversion(store: Store, { request, reservation }: Admission, answer: KeptAnswer | undefined, keptFor: number, now: number): Promise<void> {
-  const kept = answer && request.key !== undefined ? { ...answer, key: request.key } : undefined
-  const counted = reservation && (await store.run(settle, { reservation, kept, expiresAt: now + keptFor, now }))
-  if (!counted) throw quotaExceeded(request.plan, now)
+export async function countConversion(store: Store, admission: Admission, outcome: Outcome, keptFor: number, now: number): Promise<void> {
+  if (!(await store.run(settle, { admission, outcome, expiresAt: now + keptFor, now }))) throw quotaExceeded(admission.request.plan, now)
 }
 
 /** Takes back everything of a request that did not succeed: its share of the quota, and its claim on the key. */
 export async function abandon(store: Store, { request, reservation }: Admission): Promise<void> {
-  if (!reservation) return
   const { account, key, instance } = request
   await store.write(
     store.db.deleteFrom('reservations').where('id', '=', reservation.id),
@@ -118,31 +155,4 @@ export async function abandon(store: Store, { request, reservation }: Admission)
       .where('key', '=', key ?? '')
       .where('instance_id', '=', instance),
   )
-}
-
-/**
- * Waits, for a request whose key was known, until the other request is answered, or has failed and this one takes its place.
- *
- * @throws Problem `idempotency_conflict` where the key was used for other content; `quota_exceeded`; what `signal` was aborted with
- */
-export async function answerOrTurn(
-  store: Store,
-  admission: Admission,
-  fingerprint: string,
-  clock: () => number,
-  signal: AbortSignal,
-): Promise<{ answer: KeptAnswer } | { turn: Admission }> {
-  const { account, key = '' } = admission.request
-  for (;;) {
-    signal.throwIfAborted()
-    const row = await store.db.selectFrom('idempotency').selectAll().where('account_id', '=', account).where('key', '=', key).executeTakeFirst()
-    if (!row || row.expires_at <= clock()) {
-      const turn = await admit(store, admission.request, clock())
-      if (turn.reservation) return { turn }
-    } else if (row.blob_id !== null && row.content_type !== null) {
-      if (row.fingerprint === fingerprint) return { answer: { fingerprint, contentType: row.content_type, blobId: row.blob_id } }
-      throw new Problem('idempotency_conflict', 'This Idempotency-Key was used for another file or other options. Use a new key for new content.')
-    }
-    await new Promise((resolve) => setTimeout(resolve, LOOK))
-  }
 }

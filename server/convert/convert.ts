@@ -19,18 +19,17 @@ export async function convert(task: Task, converters: Converters, more: { signal
   // One share that fails ends the others.
   const failed = new AbortController()
   const signal = more.signal ? AbortSignal.any([more.signal, failed.signal]) : failed.signal
-  const shares = Array.from({ length: converters.size }, (_, index): Progress => ({ pagesDone: 0, pagesTotal: index === 0 ? 1 : 0 }))
+  const done = Array.from({ length: converters.size }, () => 0)
   const runShare = (index: number): Promise<void> =>
     converters.run(task, { share: { index, of: converters.size } }, {
       signal,
       isPart: index > 0,
-      onProgress: (progress) => {
-        shares[index] = progress
-        const sum = (field: keyof Progress): number => shares.reduce((all, share) => all + share[field], 0)
-        more.onProgress?.({ pagesDone: sum('pagesDone'), pagesTotal: sum('pagesTotal') })
+      onProgress: ({ pagesDone, pagesTotal }) => {
+        done[index] = pagesDone
+        more.onProgress?.({ pagesDone: done.reduce((all, pages) => all + pages, 0), pagesTotal })
       },
     })
-  const running = shares.map((_, index) => runShare(index))
+  const running = done.map((_, index) => runShare(index))
   try {
     await Promise.all(running)
   } catch (error) {

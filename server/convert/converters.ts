@@ -177,7 +177,7 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
 function startConverter(program: URL, heap: number): ChildProcess {
   const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
   const converter = fork(fileURLToPath(program), {
-    execArgv: ['--conditions=source', '--disable-warning=ExperimentalWarning', `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
+    execArgv: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
     // Nothing of the server's environment: it holds secrets. The time zone of the machine must not show in a document.
     env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

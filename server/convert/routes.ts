@@ -1,25 +1,28 @@
 // POST /api/v1/convert, as the numbered steps of one request.
-import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
-import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import { createRoute, z } from '@hono/zod-openapi'
 import type { Plans } from '../accounts/plans.ts'
-import { COMMON_PROBLEMS, askForBody, authorized, callerOf, newApi, problems, security } from '../api.ts'
+import { COMMON_PROBLEMS, askForBody, authorized, callerOf, json, newApi, problems, security } from '../api.ts'
 import type { Api, ApiContext } from '../api.ts'
 import type { Config } from '../config.ts'
 import { Problem } from '../errors.ts'
+import { newId } from '../id.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
 import type { BlobStore } from '../store/blobs/blobs.ts'
 import type { Instance } from '../store/instance.ts'
 import type { Store } from '../store/open.ts'
 import type { Scratch } from '../store/scratch.ts'
-import { abandon, admit, answerOrTurn, countConversion, readKey } from './admission.ts'
-import { fingerprint } from './fingerprint.ts'
+import { abandon, admit, countConversion, readKey, refuseUsedUp } from './admission.ts'
+import type { Admission, KeptAnswer } from './admission.ts'
+import { CONTENT_TYPES, answerFrom, documentAnswer, openFile, whenGone } from './answer.ts'
+import type { JobChanges } from './changes.ts'
 import { convert as convertOn } from './convert.ts'
-import { receiveUpload } from './upload.ts'
-import type { Format } from './upload.ts'
 import type { Converters } from './converters.ts'
+import { fingerprint } from './fingerprint.ts'
+import { JobSchema, acceptedAnswer } from './job-routes.ts'
+import { asAccepted, findJob, newJob, waitingJobs } from './jobs.ts'
+import type { ClaimableJob } from './jobs.ts'
+import { receiveUpload } from './upload.ts'
+import type { Upload } from './upload.ts'
 
 /** What the conversion's routes work with. */
 export interface ConvertParts {
@@ -27,14 +30,12 @@ export interface ConvertParts {
   blobs: BlobStore
   scratch: Scratch
   converters: Converters
+  changes: JobChanges
   instance: Instance
   plans: Plans
   clock: () => number
   limits: Config['conversion']
 }
-
-/** TABLE of the answers' content types. */
-const CONTENT_TYPES = { markdown: 'text/markdown; charset=utf-8', json: 'application/json' } as const satisfies Record<Format, string>
 
 const RETRY_AFTER = 5
 
@@ -52,7 +53,7 @@ const convertRoute = createRoute({
       content: {
         'multipart/form-data': {
           schema: z.object({
-            file: z.any().openapi({ type: 'string', format: 'binary', description: 'A .html file or a .zip archive.' }),
+            file: z.string().openapi({ format: 'binary', description: 'A .html file or a .zip archive.' }),
             format: z.enum(['markdown', 'json']).default('markdown'),
             include_metadata: z.boolean().default(false).openapi({ description: 'Puts front matter with title, date and source in front.' }),
           }),
@@ -61,10 +62,8 @@ const convertRoute = createRoute({
     },
   },
   responses: {
-    200: {
-      description: 'The document',
-      content: { 'text/markdown': { schema: z.string() }, 'application/json': { schema: z.object({ object: z.literal('document') }).loose() } },
-    },
+    200: documentAnswer,
+    202: json('A ZIP archive that is converted in the background: the job', JobSchema),
     ...problems(
       'missing_file',
       'invalid_file',
@@ -80,7 +79,7 @@ const convertRoute = createRoute({
 })
 
 /** The conversion's routes. */
-export function convertRoutes({ store, blobs, scratch, converters, instance, plans, clock, limits }: ConvertParts): Api {
+export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, limits }: ConvertParts): Api {
   const api = newApi()
   let underWay = 0
 
@@ -90,45 +89,67 @@ export function convertRoutes({ store, blobs, scratch, converters, instance, pla
     await using end = new AsyncDisposableStack()
 
     // 1. Is there a place for one more upload?
-    if (underWay >= limits.uploads) throw new Problem('too_many_uploads', 'Too many uploads are under way. Try again in a moment.', { retryAfter: RETRY_AFTER })
+    if (underWay >= limits.uploads) throw busy('Too many uploads are under way.')
     underWay++
     end.defer(() => void underWay--)
     const gone = whenGone(outgoing)
 
-    // 2. Is there quota, or another request with this Idempotency-Key?
-    const key = readKey(c.req.header('idempotency-key'))
-    let admission = await admit(store, { account: account.id, plan: plans.of(account.plan), key, instance: instance.id }, clock())
-    let counted = false
-    end.defer(async () => {
-      if (!counted) await abandon(store, admission)
-    })
+    // 2. Can anything that comes now be let in?
+    const asking = { account: account.id, plan: plans.of(account.plan), key: readKey(c.req.header('idempotency-key')), instance: instance.id }
+    await refuseUsedUp(store, asking, clock())
 
     // 3. Receive the file.
     askForBody(c)
     const source = end.use(scratch.place())
     const upload = await receiveUpload(incoming, source.path, limits)
-    const print = fingerprint(upload)
 
-    // 4. Give the first request's answer again, or take its place.
-    if (!admission.reservation) {
-      const outcome = await answerOrTurn(store, admission, print, clock, gone)
-      if ('answer' in outcome) return answerFrom(c, outcome.answer.contentType, await blobs.open(outcome.answer.blobId), limits.transferIdle)
-      admission = outcome.turn
+    // 4. Is there quota for it, or has another request with this Idempotency-Key been answered?
+    const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone)
+    if ('answer' in admission) return answerAgain(c, admission.answer)
+    let counted = false
+    end.defer(async () => {
+      if (!counted) await abandon(store, admission)
+    })
+
+    // 5. A large archive becomes a job: stored, counted, answered.
+    if (upload.kind === 'zip' && upload.size > limits.asyncAbove) {
+      const job = await acceptJob(admission, upload, source.path)
+      counted = true
+      changes.tell()
+      return acceptedAnswer(job, clock())
     }
 
-    // 5. Convert it.
+    // 6. Convert everything else.
     const [output, workspace] = [end.use(scratch.place()), end.use(scratch.place())]
     const task = { ...upload, path: source.path, uploadedAt: clock(), scratch: workspace.path, output: output.path }
     await convertOn(task, converters, { signal: gone })
 
-    // 6. Count it, and keep the answer for its key; then nothing can take the success back.
+    // 7. Count it, and keep the answer for its key; then nothing can take the success back.
     const contentType = CONTENT_TYPES[upload.format]
-    const blobId = key === undefined ? undefined : await keepBlob(store, blobs, output.path, clock())
-    await countConversion(store, admission, blobId === undefined ? undefined : { fingerprint: print, contentType, blobId }, limits.idempotency, clock())
+    const blobId = asking.key === undefined ? undefined : await keepBlob(store, blobs, output.path, instance.id, clock())
+    await countConversion(store, admission, blobId === undefined ? undefined : { contentType, blobId }, limits.idempotency, clock())
     counted = true
 
-    // 7. Answer. The open file outlives its name.
+    // 8. Answer. The open file outlives its name.
     return answerFrom(c, contentType, blobId === undefined ? await openFile(output.path) : await blobs.open(blobId), limits.transferIdle)
+  }
+
+  const acceptJob = async (admission: Admission, upload: Upload, path: string): Promise<ClaimableJob> => {
+    if ((await waitingJobs(store)) >= limits.jobQueue) throw busy('Too many jobs are waiting.')
+    const { account, instance } = admission.request
+    const now = clock()
+    const upload_blob = await keepBlob(store, blobs, path, instance, now)
+    const { format, includeMetadata, fileName: file_name, size: file_size } = upload
+    const job = newJob({ id: newId('job', now), account_id: account, format, include_metadata: includeMetadata ? 1 : 0, file_name, file_size, upload_blob }, now)
+    await countConversion(store, admission, { job }, limits.idempotency, clock())
+    return job
+  }
+
+  const answerAgain = async (c: ApiContext, answer: KeptAnswer): Promise<Response> => {
+    if ('blobId' in answer) return answerFrom(c, answer.contentType, await blobs.open(answer.blobId), limits.transferIdle)
+    const job = await findJob(store, answer.jobId, callerOf(c).account.id)
+    if (!job) throw new Error(`the job ${answer.jobId} is gone before its key`)
+    return acceptedAnswer(asAccepted(job), clock())
   }
 
   api.openAPIRegistry.registerPath(convertRoute)
@@ -136,28 +157,6 @@ export function convertRoutes({ store, blobs, scratch, converters, instance, pla
   return api
 }
 
-interface OpenedFile {
-  size: number
-  stream: Readable
-}
-
-async function openFile(path: string): Promise<OpenedFile> {
-  const file = await open(path)
-  return { size: (await file.stat()).size, stream: createReadStream('', { fd: file }) }
-}
-
-/** The document as it lies on the disk. A caller that stops reading it is left after `idle` milliseconds. */
-function answerFrom(c: ApiContext, contentType: string, { size, stream }: OpenedFile, idle: number): Response {
-  c.env.outgoing.setTimeout(idle)
-  const body = Readable.toWeb(stream) as ReadableStream<Uint8Array>
-  return new Response(body, { headers: { 'content-type': contentType, 'content-length': String(size) } })
-}
-
-/** Aborted when the caller has closed the connection before its answer was complete. */
-function whenGone(outgoing: ServerResponse): AbortSignal {
-  const controller = new AbortController()
-  outgoing.once('close', () => {
-    if (!outgoing.writableFinished) controller.abort(new Problem('invalid_file', 'The connection was closed before the answer was complete.'))
-  })
-  return controller.signal
+function busy(sentence: string): Problem {
+  return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, { retryAfter: RETRY_AFTER })
 }

@@ -26,7 +26,9 @@ export interface Task {
 export type Step = { readonly whole: true } | { readonly share: Share } | { readonly join: number }
 
 export interface Progress {
+  /** By this step. */
   readonly pagesDone: number
+  /** Of the whole file. */
   readonly pagesTotal: number
 }
 

@@ -1,7 +1,7 @@
 // Who calls the proxy: step 2 of the contract.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
 import { publicIdOf } from '../secret.ts'
-import type { CachedKey, KeyCache } from './cache.ts'
+import type { CachedKey, CachedSecret, KeyCache } from './cache.ts'
 
 export type Authenticated =
   | { ok: true; key: CachedKey }
@@ -12,6 +12,40 @@ const NOBODY = Buffer.alloc(32)
 
 const BEARER = /^Bearer +(\S+) *$/i
 
+/** A header that has been proven, by its text: whose it is. */
+interface Proven {
+  readonly publicId: string
+  readonly found: CachedSecret
+}
+
+/** Headers that are remembered of each cache of keys; when there are more, all are proven again. */
+const MOST_PROVEN = 2_000
+const provenBy = new WeakMap<KeyCache, Map<string, Proven>>()
+
+/**
+ * The secret that a header holds, proven by its hash, or the sentence that says what is wrong. What was proven once is not hashed again as long as the
+ * cache holds the very same record: any change of a key makes a new one.
+ */
+function prove(keys: KeyCache, authorization: string): CachedSecret | string {
+  let proven = provenBy.get(keys)
+  if (proven === undefined) provenBy.set(keys, (proven = new Map()))
+  const known = proven.get(authorization)
+  if (known !== undefined) {
+    if (keys.find(known.publicId) === known.found) return known.found
+    proven.delete(authorization)
+  }
+  const secret = BEARER.exec(authorization)?.[1]
+  const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
+  if (secret === undefined || publicId === undefined) return 'The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.'
+  const found = keys.find(publicId)
+  const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? NOBODY)
+  if (!matches || found === undefined || found.key.revoked) return 'The API key is not valid. It may have been revoked.'
+  if (proven.size >= MOST_PROVEN) proven.clear()
+  // A copy: the text is a part of a whole head, which must not be kept with it.
+  proven.set(Buffer.from(authorization, 'latin1').toString('latin1'), { publicId, found })
+  return found
+}
+
 /**
  * Proves the caller by its `Authorization` header. A text that is no key (form, checksum) costs no look-up. Whether a real key is unknown,
  * expired, disabled or revoked takes the same time to find out, and only who holds the whole secret learns which.
@@ -21,12 +55,8 @@ const BEARER = /^Bearer +(\S+) *$/i
  */
 export function authenticate(keys: KeyCache, authorization: string | undefined, origin: string | undefined, now: number): Authenticated {
   if (authorization === undefined) return invalid('Send a proxy key in the header "Authorization: Bearer <API_KEY>".')
-  const secret = BEARER.exec(authorization)?.[1]
-  const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
-  if (secret === undefined || publicId === undefined) return invalid('The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.')
-  const found = keys.find(publicId)
-  const proven = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? NOBODY)
-  if (!proven || found === undefined || found.key.revoked) return invalid('The API key is not valid. It may have been revoked.')
+  const found = prove(keys, authorization)
+  if (typeof found === 'string') return invalid(found)
   const { key } = found
   if (key.disabled || keys.isDisabled(key.accountId)) return { ok: false, code: 'api_key_disabled', message: 'The API key is disabled.' }
   if (key.expiresAt !== null && key.expiresAt <= now) return { ok: false, code: 'api_key_expired', message: 'The API key has expired.' }

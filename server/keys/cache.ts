@@ -28,8 +28,8 @@ export interface KeyCache extends Disposable {
   find(publicId: string): CachedSecret | undefined
   /** Whether the account of a key has been disabled. */
   isDisabled(accountId: string): boolean
-  /** Looks for changes now: whoever changes a key in this process calls it, so that the change holds at once. */
-  refresh(): void
+  /** Looks for changes now: whoever changes a key in this process awaits it, so that the change holds at once. Never rejects. */
+  refresh(): Promise<void>
   /** Whether the keys could be read at the last look. */
   readonly fresh: boolean
 }
@@ -48,8 +48,8 @@ export async function openKeyCache(store: Store, onError: (error: unknown) => vo
   let revision = 0
   let disabledAccounts = new Set<string>()
   let failed = false
-  let looking = false
-  let again = false
+  let looking: Promise<void> | null = null
+  let behind: Promise<void> | null = null
 
   async function look(): Promise<void> {
     const changed = await store.db.selectFrom('keys').selectAll().where('revision', '>', revision).orderBy('revision').execute()
@@ -74,31 +74,30 @@ export async function openKeyCache(store: Store, onError: (error: unknown) => vo
     }
   }
 
-  /** One look at a time; whoever asks during one gets another behind it. */
-  async function lookUntilDone(): Promise<void> {
-    do {
-      again = false
-      try {
-        await look()
-        failed = false
-      } catch (error) {
-        if (!failed) onError(error)
-        failed = true
-      }
-    } while (again)
-    looking = false
+  async function tryLook(): Promise<void> {
+    try {
+      await look()
+      failed = false
+    } catch (error) {
+      if (!failed) onError(error)
+      failed = true
+    }
+    looking = null
   }
 
-  function refresh(): void {
-    again = true
-    if (looking) return
-    looking = true
-    void lookUntilDone()
+  /** One look at a time; whoever asks during one gets another behind it. */
+  function refresh(): Promise<void> {
+    if (looking === null) return (looking = tryLook())
+    behind ??= looking.then(() => {
+      behind = null
+      return refresh()
+    })
+    return behind
   }
 
   await look()
-  const timer = setInterval(refresh, LOOK_MS).unref()
-  const unsubscribe = store.onChange(refresh)
+  const timer = setInterval(() => void refresh(), LOOK_MS).unref()
+  const unsubscribe = store.onChange(() => void refresh())
   return {
     find: (publicId) => secrets.get(publicId),
     isDisabled: (accountId) => disabledAccounts.size > 0 && disabledAccounts.has(accountId),

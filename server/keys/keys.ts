@@ -1,4 +1,5 @@
 // Proxy keys as records: made, listed, changed, rotated, revoked. What opens the proxy is in cache.ts and authenticate.ts.
+import { sql } from 'kysely'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { displayPrefix, makeSecret, type NewSecret } from '../secret.ts'
@@ -7,6 +8,7 @@ import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { usageOfKeys, type Totals } from '../ledger/usage.ts'
+import { compileScope } from './scope.ts'
 
 export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked'
 
@@ -57,27 +59,85 @@ export async function createKey(store: Store, account: string, wishes: KeyWishes
   return { ...(await show(store, [row], now))[0]!, secret: made.secret }
 }
 
-/** Which keys a list holds. `account` null: those of all accounts. */
+/** TABLE of orders of a list: what is compared, and which way. Equal ones follow their ids the same way. */
+const SORTS = {
+  '-created_at': { by: sql<number | string>`keys.created_at`, direction: 'desc' },
+  created_at: { by: sql<number | string>`keys.created_at`, direction: 'asc' },
+  name: { by: sql<number | string>`lower(keys.name)`, direction: 'asc' },
+  '-name': { by: sql<number | string>`lower(keys.name)`, direction: 'desc' },
+  // What never expires comes last, what was never used too.
+  expires_at: { by: sql<number | string>`coalesce(keys.expires_at, 9007199254740991)`, direction: 'asc' },
+  '-last_used_at': {
+    by: sql<number | string>`coalesce((select requests.created_at from requests where requests.key_id = keys.id order by requests.seq desc limit 1), 0)`,
+    direction: 'desc',
+  },
+} as const
+
+export type KeySort = keyof typeof SORTS
+export const KEY_SORTS = Object.keys(SORTS) as [KeySort, ...KeySort[]]
+
+/** Which keys a list holds, in which order. `account` null: those of all accounts. */
 export interface KeyFilter {
   account: string | null
   status?: KeyStatus | undefined
   /** Part of the name, whatever the case. */
   search?: string | undefined
+  /** Those that may reach this model. */
+  model?: string | undefined
+  /** Newest first where it is missing. */
+  sort?: KeySort | undefined
 }
 
-/** Keys, newest first, after `cursor` (the id of the last one seen). */
+/** Rows that are looked at together where a filter cannot be asked of the store. */
+const BATCH = 500
+
+/** Keys after `cursor` (the id of the last one seen). */
 export async function listKeys(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<Key[]> {
-  let query = store.db.selectFrom('keys').selectAll().orderBy('id', 'desc').limit(limit)
-  if (filter.account !== null) query = query.where('account_id', '=', filter.account)
-  if (cursor !== undefined) query = query.where('id', '<', cursor)
-  if (filter.search) query = query.where((e) => e(e.fn<string>('lower', ['name']), 'like', `%${filter.search!.toLowerCase().replaceAll(/[%_]/g, '')}%`))
-  if (filter.status === 'revoked') query = query.where('revoked_at', 'is not', null)
-  else if (filter.status !== undefined) query = query.where('revoked_at', 'is', null)
-  if (filter.status === 'disabled') query = query.where('disabled', '=', 1)
-  if (filter.status === 'active' || filter.status === 'expired') query = query.where('disabled', '=', 0)
-  if (filter.status === 'active') query = query.where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
-  if (filter.status === 'expired') query = query.where('expires_at', '<=', now)
-  return show(store, await query.execute(), now)
+  const { model } = filter
+  if (model === undefined) return show(store, await keyRows(store, filter, limit, cursor, now), now)
+  const found: KeyRow[] = []
+  let last = cursor
+  for (;;) {
+    const rows = await keyRows(store, filter, BATCH, last, now)
+    found.push(...rows.filter((row) => compileScope(listOf(row.models)).allows([model])))
+    if (rows.length < BATCH || found.length >= limit) return show(store, found.slice(0, limit), now)
+    last = rows.at(-1)!.id
+  }
+}
+
+async function keyRows(store: Store, { account, status, search, sort = '-created_at' }: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<KeyRow[]> {
+  const { by, direction } = SORTS[sort]
+  let query = store.db.selectFrom('keys').selectAll().orderBy(by, direction).orderBy('keys.id', direction).limit(limit)
+  if (account !== null) query = query.where('account_id', '=', account)
+  if (cursor !== undefined) {
+    const after = direction === 'asc' ? '>' : '<'
+    const last = await store.db.selectFrom('keys').select(by.as('value')).where('keys.id', '=', cursor).executeTakeFirst()
+    if (!last) return []
+    query = query.where((e) => e.or([e(by, after, last.value), e.and([e(by, '=', last.value), e('keys.id', after, cursor)])]))
+  }
+  if (search) query = query.where((e) => e(e.fn<string>('lower', ['name']), 'like', `%${search.toLowerCase().replaceAll(/[%_]/g, '')}%`))
+  if (status === 'revoked') query = query.where('revoked_at', 'is not', null)
+  else if (status !== undefined) query = query.where('revoked_at', 'is', null)
+  if (status === 'disabled') query = query.where('disabled', '=', 1)
+  if (status === 'active' || status === 'expired') query = query.where('disabled', '=', 0)
+  if (status === 'active') query = query.where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
+  if (status === 'expired') query = query.where('expires_at', '<=', now)
+  return query.execute()
+}
+
+/** The names of keys by their ids. */
+export async function keyNames(store: Store, ids: string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await store.db.selectFrom('keys').select(['id', 'name']).where('id', 'in', ids).execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** Keys in use that expire between two moments, the first of them first. `account` null: of all accounts. */
+export async function expiringKeys(store: Store, account: string | null, from: number, to: number): Promise<{ id: string; name: string; expires_at: number }[]> {
+  let query = store.db.selectFrom('keys').select(['id', 'name', 'expires_at']).where('expires_at', '>', from).where('expires_at', '<=', to)
+  if (account !== null) query = query.where('account_id', '=', account)
+  const rows = await query.where('revoked_at', 'is', null).where('disabled', '=', 0).orderBy('expires_at').limit(100).execute()
+  return rows.map(({ id, name, expires_at }) => ({ id, name, expires_at: expires_at! }))
 }
 
 /** @throws Problem `key_not_found` where there is no such key, or (with `account`) it is another account's */
@@ -134,13 +194,13 @@ export const insertKey = procedure(import.meta.url, 'insertKey', function* (db, 
   yield* run(db.insertInto('keys').values(row))
   yield* run(db.insertInto('key_secrets').values({ public_id: key.public_id, key_id: key.id, hash, expires_at: null }))
   return row
-})
+}, oneAfterTheOther)
 
 /** Changes a key that is not revoked; gives whether there was one. */
 export const updateKey = procedure(import.meta.url, 'updateKey', function* (db, { id, change }: { id: string; change: Partial<KeyRow> }): Steps<boolean> {
   const revision = yield* nextRevision(db)
   return (yield* run(db.updateTable('keys').set({ ...change, revision }).where('id', '=', id).where('revoked_at', 'is', null))) > 0
-})
+}, oneAfterTheOther)
 
 export const replaceSecret = procedure(
   import.meta.url,
@@ -160,7 +220,16 @@ export const replaceSecret = procedure(
     yield* run(db.insertInto('key_secrets').values({ public_id: publicId, key_id: id, hash, expires_at: null }))
     return true
   },
+  oneAfterTheOther,
 )
+
+/**
+ * Changes of keys take their turn, up to the commit: so revisions are seen in their order, and a cache that knows the keys up to one has missed
+ * nothing below it.
+ */
+function oneAfterTheOther(): string {
+  return 'keys'
+}
 
 function* nextRevision(db: QueryBuilder): Steps<number> {
   const [last] = yield* all(db.selectFrom('keys').select('revision').orderBy('revision', 'desc').limit(1))

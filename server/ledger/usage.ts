@@ -1,5 +1,6 @@
 // What was used, read from the roll-ups: fast however long the ledger is.
 import type { Store } from '../store/open.ts'
+import { SUMS, rollUps } from './days.ts'
 
 /** Sums over requests. Tokens are null where no provider said a number: unknown is not 0. */
 export interface Totals {
@@ -17,12 +18,8 @@ const NOTHING: Totals = { requests: 0, errors: 0, tokens_in: null, tokens_out: n
 export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, { totals: Totals; lastUsedAt: number | null }>> {
   const found = new Map<string, { totals: Totals; lastUsedAt: number | null }>(keys.map((key) => [key, { totals: NOTHING, lastUsedAt: null }]))
   if (keys.length === 0) return found
-  const sums = await store.db
-    .selectFrom('usage_hours')
-    .select((e) => ['key_id', ...TOTALS.map((name) => e.fn.sum<number | null>(name).as(name))])
-    .where('key_id', 'in', keys)
-    .groupBy('key_id')
-    .execute()
+  const lines = await rollUps(store, { keys, from: 0, to: Number.MAX_SAFE_INTEGER })
+  const sums = await lines.select((e) => ['key_id', ...TOTALS.map((name) => e.fn.sum<number | null>(name).as(name))]).groupBy('key_id').execute()
   for (const { key_id, ...totals } of sums) found.get(key_id)!.totals = { ...NOTHING, ...totals } as Totals
   for (const key of keys) {
     const last = await store.db.selectFrom('requests').select('created_at').where('key_id', '=', key).orderBy('seq', 'desc').limit(1).executeTakeFirst()
@@ -68,8 +65,7 @@ export interface UsageQuestion {
   provider?: string | undefined
 }
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
+const DAY = 86_400_000
 /** Lines of one report at most. */
 export const MOST_LINES = 50_000
 
@@ -78,32 +74,27 @@ export async function readUsage(store: Store, question: UsageQuestion): Promise<
   const { by, from, to } = question
   const daily = by.includes('day')
   const timed = daily || by.includes('hour')
-  let query = store.reports
-    .selectFrom('usage_hours')
+  const { account, key, model, provider } = question
+  const lines = await rollUps(store, { account, key, model, provider, from, to, hourly: by.includes('hour') })
+  let query = lines
     .select((e) => [
       ...SUMS.map((name) => e.fn.sum<number | null>(name).as(name)),
       ...(by.includes('key') ? ['key_id' as const] : []),
       ...(by.includes('model') ? ['model' as const] : []),
       ...(by.includes('provider') ? ['provider' as const] : []),
-      ...(timed ? [(daily ? e('hour', '-', e('hour', '%', DAY)) : e.ref('hour')).as('at')] : []),
+      ...(timed ? [(daily ? e('at', '-', e('at', '%', DAY)) : e.ref('at')).as('time')] : []),
     ])
-    .where('hour', '>=', Math.floor(from / HOUR) * HOUR)
-    .where('hour', '<', to)
     .limit(MOST_LINES)
-  if (question.account !== null) query = query.where('account_id', '=', question.account)
-  if (question.key !== undefined) query = query.where('key_id', '=', question.key)
-  if (question.model !== undefined) query = query.where('model', '=', question.model)
-  if (question.provider !== undefined) query = query.where('provider', '=', question.provider)
-  if (timed) query = query.groupBy('at').orderBy('at')
+  if (timed) query = query.groupBy('time').orderBy('time')
   if (by.includes('key')) query = query.groupBy('key_id').orderBy('key_id')
   if (by.includes('provider')) query = query.groupBy('provider').orderBy('provider')
   if (by.includes('model')) query = query.groupBy('model').orderBy('model')
   const rows = await query.execute()
   return rows.filter(({ requests }) => requests !== null).map((row) => {
-    const { answered, first_byte_ms, total_ms, at, key_id, model, provider, ...sums } = row as typeof row & { at?: number; key_id?: string; model?: string; provider?: string }
+    const { answered, first_byte_ms, total_ms, time, key_id, model, provider, ...sums } = row as typeof row & { time?: number; key_id?: string; model?: string; provider?: string }
     const mean = (sum: number | null) => (answered ? Math.round((sum ?? 0) / answered) : null)
     return {
-      ...(at === undefined ? {} : { time: new Date(at).toISOString() }),
+      ...(time === undefined ? {} : { time: new Date(time).toISOString() }),
       ...(key_id === undefined ? {} : { key_id }),
       ...(provider === undefined ? {} : { provider }),
       ...(model === undefined ? {} : { model: model === '' ? null : model }),
@@ -113,5 +104,3 @@ export async function readUsage(store: Store, question: UsageQuestion): Promise<
     }
   })
 }
-
-const SUMS = [...TOTALS, 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms'] as const

@@ -2,6 +2,8 @@
 
 /** The length of the window, in milliseconds. */
 export const WINDOW_MS = 60_000
+/** AI SDKs ignore a wait of 60 s or more; the first millisecond of it has passed when they read it. */
+export const LONGEST_WAIT_MS = WINDOW_MS - 1
 
 /** What the window says to one more request. */
 export type Verdict =
@@ -59,12 +61,6 @@ export class Window {
   room(limit: number, now: number): number {
     this.#expire(now)
     return limit - this.#count - this.pending
-  }
-
-  /** Milliseconds until the window is empty again; 0 when it is. */
-  reset(now: number): number {
-    this.#expire(now)
-    return this.#count === 0 ? 0 : WINDOW_MS - (now - this.#at(this.#count - 1))
   }
 
   /** Whether nothing in it matters any more. */

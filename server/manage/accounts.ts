@@ -1,15 +1,15 @@
-// /api/v1/accounts and /api/v1/plans. Everybody sees the account of their token; an administrator sees and changes all.
+// /api/v1/accounts and /api/v1/plans. Everybody sees their own account; an administrator sees and changes all.
 import { createRoute, z } from '@hono/zod-openapi'
 import { changeAccount, createAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
 import { FREE } from '../accounts/plans.ts'
 import type { Plans } from '../accounts/plans.ts'
-import type { Caller } from '../accounts/tokens.ts'
-import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, jsonBody, listOf, newApi, page, problems, security } from '../api.ts'
+import { PageQuery, answers, callerOf, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
+import type { KeyCache } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
 
-const AccountSchema = z
+export const AccountSchema = z
   .object({
     id: z.string(),
     object: z.literal('account'),
@@ -30,18 +30,18 @@ const Change = z.object({ plan: z.string().optional(), disabled: z.boolean().opt
 const params = z.object({ id: z.string().max(100) })
 
 /** The routes of accounts and plans. */
-export function accountRoutes(store: Store, plans: Plans, clock: () => number): Api {
+export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
   const api = newApi()
-  const manage = authorized(store, 'manage', clock)
+  const guard = guarded(store, clock)
+  const adminGuard = guarded(store, clock, 'admin')
 
   const list = createRoute({
     method: 'get',
     path: '/api/v1/accounts',
     summary: 'List the accounts that you may see',
-    security,
-    middleware: [manage] as const,
+    ...guard,
     request: { query: PageQuery },
-    responses: { 200: json('A page of accounts', listOf(AccountSchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
+    responses: answers(200, 'A page of accounts', listOf(AccountSchema)),
   })
   api.openapi(list, async (c) => {
     const { account } = callerOf(c)
@@ -54,15 +54,13 @@ export function accountRoutes(store: Store, plans: Plans, clock: () => number): 
     method: 'post',
     path: '/api/v1/accounts',
     summary: 'Make an account (administrators)',
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { body: { required: true, content: { 'application/json': { schema: Wanted } } } },
-    responses: { 201: json('The account', AccountSchema), ...problems('invalid_field', 'file_too_large', ...COMMON_PROBLEMS) },
+    ...adminGuard,
+    request: { body: jsonContent(Wanted) },
+    responses: answers(201, 'The account', AccountSchema),
   })
   api.openapi(create, async (c) => {
-    onlyAdmin(callerOf(c))
     const { name, plan } = c.req.valid('json')
-    const row = await createAccount(store, name, known(plans, plan), clock())
+    const row = await createAccount(store, name, knownPlan(plans, plan), clock())
     return c.json(await showAccount(store, plans, row, clock()), 201)
   })
 
@@ -70,10 +68,9 @@ export function accountRoutes(store: Store, plans: Plans, clock: () => number): 
     method: 'get',
     path: '/api/v1/accounts/{id}',
     summary: 'Read an account',
-    security,
-    middleware: [manage] as const,
+    ...guard,
     request: { params },
-    responses: { 200: json('The account', AccountSchema), ...problems('invalid_field', 'account_not_found', ...COMMON_PROBLEMS) },
+    responses: answers(200, 'The account', AccountSchema, 'account_not_found'),
   })
   api.openapi(read, async (c) => {
     const { id } = c.req.valid('param')
@@ -87,18 +84,16 @@ export function accountRoutes(store: Store, plans: Plans, clock: () => number): 
     method: 'patch',
     path: '/api/v1/accounts/{id}',
     summary: "Change an account's plan, disable or enable it (administrators)",
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { params, body: { required: true, content: { 'application/json': { schema: Change } } } },
-    responses: { 200: json('The account', AccountSchema), ...problems('invalid_field', 'account_not_found', 'file_too_large', ...COMMON_PROBLEMS) },
+    ...adminGuard,
+    request: { params, body: jsonContent(Change) },
+    responses: answers(200, 'The account', AccountSchema, 'account_not_found'),
   })
   api.openapi(change, async (c) => {
-    const caller = callerOf(c)
-    onlyAdmin(caller)
     const { id } = c.req.valid('param')
     const { plan, disabled } = c.req.valid('json')
-    if (disabled && id === caller.account.id) throw new Problem('invalid_field', 'You cannot disable your own account.')
-    const row = await changeAccount(store, id, { plan: plan === undefined ? undefined : known(plans, plan), disabled })
+    if (disabled && id === callerOf(c).account.id) throw new Problem('invalid_field', 'You cannot disable your own account.')
+    const row = await changeAccount(store, id, { plan: plan === undefined ? undefined : knownPlan(plans, plan), disabled })
+    keys.refresh()
     return c.json(await showAccount(store, plans, row, clock()), 200)
   })
 
@@ -106,9 +101,8 @@ export function accountRoutes(store: Store, plans: Plans, clock: () => number): 
     method: 'get',
     path: '/api/v1/plans',
     summary: 'List the plans',
-    security,
-    middleware: [manage] as const,
-    responses: { 200: json('All plans', listOf(PlanSchema)), ...problems(...COMMON_PROBLEMS) },
+    ...guard,
+    responses: answers(200, 'All plans', listOf(PlanSchema)),
   })
   api.openapi(listPlans, (c) => {
     const data = plans.all.map(({ name, conversionsPerDay }) => ({ object: 'plan' as const, name, conversions_per_day: conversionsPerDay }))
@@ -118,11 +112,8 @@ export function accountRoutes(store: Store, plans: Plans, clock: () => number): 
   return api
 }
 
-function onlyAdmin({ account }: Caller): void {
-  if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may do this.')
-}
-
-function known(plans: Plans, plan: string): string {
+/** The name of a plan that there is. @throws Problem `invalid_field` */
+export function knownPlan(plans: Plans, plan: string): string {
   if (plans.has(plan)) return plan
   const names = plans.all.map(({ name }) => JSON.stringify(name)).join(', ')
   throw new Problem('invalid_field', `"plan" must be one of ${names}.`)

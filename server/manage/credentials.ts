@@ -1,14 +1,15 @@
 // /api/v1/credentials: what the proxy presents to providers. Written once, never shown again; administrators only.
 import { createRoute, z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, authorized, callerOf, json, jsonBody, listOf, newApi, problems, security } from '../api.ts'
-import type { Api, ApiContext } from '../api.ts'
+import { answers, done, guarded, jsonContent, listOf, newApi } from '../api.ts'
+import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { changeCredential, createCredential, deleteCredential, getCredential, listCredentials } from '../proxy/credentials/stored.ts'
 import type { ShownCredential } from '../proxy/credentials/stored.ts'
+import type { CredentialPool } from '../proxy/credentials.ts'
 import type { Proxy } from '../proxy/open.ts'
 import type { Store } from '../store/open.ts'
 
-const CredentialSchema = z
+export const CredentialSchema = z
   .object({
     id: z.string(),
     object: z.literal('credential'),
@@ -19,9 +20,22 @@ const CredentialSchema = z
     status: z.enum(['active', 'paused']),
     source: z.enum(['environment', 'stored']),
     resting_ms: z.number().int().openapi({ description: 'How long it is left alone after a refusal of the provider; 0 is healthy.' }),
+    last_error: z
+      .object({ status: z.number().int(), at: z.iso.datetime() })
+      .nullable()
+      .openapi({ description: 'The last refusal, as this process saw it; null where there was none since it last worked.' }),
     created_at: z.iso.datetime().nullable(),
   })
   .openapi('Credential')
+
+const TestSchema = z
+  .object({
+    object: z.literal('credential_test'),
+    ok: z.boolean(),
+    status: z.number().int().nullable().openapi({ description: "The provider's status; null where there was no answer." }),
+    detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
+  })
+  .openapi('CredentialTest')
 
 const weight = z.number().int().min(0).max(1000)
 const name = z.string().trim().min(1).max(200)
@@ -38,53 +52,41 @@ const Wanted = z.object({
 const Change = z.object({ name, weight, status: z.enum(['active', 'paused']) }).partial()
 const params = z.object({ id: z.string().max(100) })
 
-type Proxied = Pick<Proxy, 'credentials' | 'table' | 'master' | 'refreshCredentials'>
+type Proxied = Pick<Proxy, 'credentials' | 'table' | 'master' | 'refresh' | 'probe'>
 
 /** The routes of credentials. */
 export function credentialRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
   const api = newApi()
-  const manage = authorized(store, 'manage', clock)
-  const show = (row: ShownCredential) => ({ ...row, source: 'stored' as const, resting_ms: Math.ceil(proxied.credentials.resting(row.id)) })
+  const guard = guarded(store, clock, 'admin')
+  const show = (row: ShownCredential) => withHealth(row, 'stored', proxied.credentials, clock())
 
   const list = createRoute({
     method: 'get',
     path: '/api/v1/credentials',
     summary: 'List provider credentials (administrators)',
-    security,
-    middleware: [manage] as const,
-    responses: { 200: json('All credentials, those of the environment first', listOf(CredentialSchema)), ...problems(...COMMON_PROBLEMS) },
+    ...guard,
+    responses: answers(200, 'All credentials, those of the environment first', listOf(CredentialSchema)),
   })
   api.openapi(list, async (c) => {
-    onlyAdmin(c)
-    const stored = await listCredentials(store)
-    const ids = new Set(stored.map(({ id }) => id))
-    const given = proxied.credentials.all
-      .filter(({ id }) => !ids.has(id) && id.startsWith('env_'))
-      .map(({ id, provider, values, weight }) => ({
-        id, object: 'credential' as const, provider, name: 'environment', values: { ...values }, weight, status: 'active' as const, source: 'environment' as const,
-        resting_ms: Math.ceil(proxied.credentials.resting(id)), created_at: null,
-      }))
-    return c.json({ object: 'list' as const, data: [...given, ...stored.map(show)], next_cursor: null }, 200)
+    return c.json({ object: 'list' as const, data: await allCredentials(store, proxied.credentials, clock()), next_cursor: null }, 200)
   })
 
   const create = createRoute({
     method: 'post',
     path: '/api/v1/credentials',
     summary: 'Store a provider credential (administrators)',
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { body: { required: true, content: { 'application/json': { schema: Wanted } } } },
-    responses: { 201: json('The credential, without its secret', CredentialSchema), ...problems('invalid_field', 'file_too_large', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { body: jsonContent(Wanted) },
+    responses: answers(201, 'The credential, without its secret', CredentialSchema),
   })
   api.openapi(create, async (c) => {
-    onlyAdmin(c)
     const wanted = c.req.valid('json')
     const provider = proxied.table().byId(wanted.provider)
     if (!provider) throw new Problem('invalid_field', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
     const missing = Object.keys(provider.settings.values ?? {}).find((value) => !Object.hasOwn(wanted.values, value))
     if (missing !== undefined) throw new Problem('invalid_field', `A credential for ${provider.name} needs "values" with ${JSON.stringify(missing)}, which is part of its host name.`)
     const row = await createCredential(store, proxied.master, wanted, clock())
-    await proxied.refreshCredentials()
+    await proxied.refresh()
     return c.json(show(row), 201)
   })
 
@@ -92,13 +94,11 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     method: 'get',
     path: '/api/v1/credentials/{id}',
     summary: 'Read a provider credential, without its secret (administrators)',
-    security,
-    middleware: [manage] as const,
+    ...guard,
     request: { params },
-    responses: { 200: json('The credential', CredentialSchema), ...problems('invalid_field', 'credential_not_found', ...COMMON_PROBLEMS) },
+    responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
   })
   api.openapi(read, async (c) => {
-    onlyAdmin(c)
     return c.json(show(await getCredential(store, c.req.valid('param').id)), 200)
   })
 
@@ -106,39 +106,65 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     method: 'patch',
     path: '/api/v1/credentials/{id}',
     summary: 'Rename, weigh or pause a provider credential (administrators)',
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { params, body: { required: true, content: { 'application/json': { schema: Change } } } },
-    responses: { 200: json('The credential', CredentialSchema), ...problems('invalid_field', 'credential_not_found', 'file_too_large', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { params, body: jsonContent(Change) },
+    responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
   })
   api.openapi(change, async (c) => {
-    onlyAdmin(c)
     const { name, weight, status } = c.req.valid('json')
     const wanted = { ...(name === undefined ? {} : { name }), ...(weight === undefined ? {} : { weight }), ...(status === undefined ? {} : { paused: status === 'paused' }) }
     const row = await changeCredential(store, c.req.valid('param').id, wanted)
-    await proxied.refreshCredentials()
+    await proxied.refresh()
     return c.json(show(row), 200)
+  })
+
+  const test = createRoute({
+    method: 'post',
+    path: '/api/v1/credentials/{id}/test',
+    summary: 'Try a provider credential with one cheap call (administrators)',
+    ...guard,
+    request: { params },
+    responses: answers(200, 'How it went', TestSchema, 'credential_not_found'),
+  })
+  api.openapi(test, async (c) => {
+    const outcome = await proxied.probe(c.req.valid('param').id)
+    if (!outcome) throw new Problem('credential_not_found', 'No credential has this id. GET /api/v1/credentials lists them.')
+    return c.json({ object: 'credential_test' as const, ...outcome }, 200)
   })
 
   const remove = createRoute({
     method: 'delete',
     path: '/api/v1/credentials/{id}',
     summary: 'Delete a provider credential (administrators)',
-    security,
-    middleware: [manage] as const,
+    ...guard,
     request: { params },
-    responses: { 204: { description: 'Deleted' }, ...problems('invalid_field', 'credential_not_found', ...COMMON_PROBLEMS) },
+    responses: done('Deleted', 'credential_not_found'),
   })
   api.openapi(remove, async (c) => {
-    onlyAdmin(c)
     await deleteCredential(store, c.req.valid('param').id)
-    await proxied.refreshCredentials()
+    await proxied.refresh()
     return c.body(null, 204)
   })
 
   return api
 }
 
-function onlyAdmin(c: ApiContext): void {
-  if (callerOf(c).account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may see or change provider credentials.')
+/** All credentials with their health, those of the environment first. */
+export async function allCredentials(store: Store, pool: CredentialPool, now: number) {
+  const stored = await listCredentials(store)
+  const given = pool.all
+    .filter(({ id }) => id.startsWith('env_'))
+    .map(({ id, provider, values, weight }) => {
+      const row = { id, object: 'credential' as const, provider, name: 'environment', values: { ...values }, weight, status: 'active' as const, created_at: null }
+      return withHealth(row, 'environment', pool, now)
+    })
+  return [...given, ...stored.map((row) => withHealth(row, 'stored', pool, now))]
+}
+
+function withHealth<R extends { id: string }, S extends 'environment' | 'stored'>(row: R, source: S, pool: CredentialPool, now: number) {
+  const error = pool.lastError(row.id)
+  return {
+    ...row, source, resting_ms: Math.ceil(pool.resting(row.id)),
+    last_error: error === null ? null : { status: error.status, at: new Date(now - error.ago).toISOString() },
+  }
 }

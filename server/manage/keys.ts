@@ -1,15 +1,16 @@
-// /api/v1/keys: the account's proxy keys. A member sees their account's, an administrator all.
+// /api/v1/keys: the account's proxy keys.
 import { createRoute, z } from '@hono/zod-openapi'
 import { getAccount } from '../accounts/accounts.ts'
 import type { Caller } from '../accounts/tokens.ts'
-import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, jsonBody, listOf, newApi, page, problems, security } from '../api.ts'
+import { PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
 import type { KeyCache } from '../keys/cache.ts'
-import { changeKey, createKey, getKey, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
+import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Store } from '../store/open.ts'
+import { Whose, whose } from './whose.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
 const count = z.number().int()
@@ -87,64 +88,68 @@ const Rotation = z.object({
   grace_seconds: count.min(0).max(LONGEST_GRACE).default(86_400).openapi({ description: 'How long the old secret goes on working.' }),
 })
 
+const ListQuery = PageQuery.extend({
+  ...Whose.shape,
+  status: Status.optional(),
+  search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }),
+  model: z.string().max(300).optional().openapi({ description: 'Keys that may reach this model.' }),
+  sort: z.enum(KEY_SORTS).default('-created_at').openapi({ description: 'A minus turns the order round.' }),
+})
+
 const params = z.object({ id: z.string().max(100) })
 
 /** The routes of keys. */
 export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
   const api = newApi()
-  const manage = authorized(store, 'manage', clock)
+  const guard = guarded(store, clock)
 
   const create = createRoute({
     method: 'post',
     path: '/api/v1/keys',
     summary: 'Make a proxy key',
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { body: { required: true, content: { 'application/json': { schema: Wanted } } } },
-    responses: { 201: json('The key, with its secret', NewKeySchema), ...problems('invalid_field', 'account_not_found', 'file_too_large', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { body: jsonContent(Wanted) },
+    responses: answers(201, 'The key, with its secret', NewKeySchema, 'account_not_found'),
   })
   api.openapi(create, async (c) => {
     const caller = callerOf(c)
     const { account_id, expires_at, ...wanted } = c.req.valid('json')
     const account = await ownerOf(store, caller, account_id)
     const key = await createKey(store, account, { ...wanted, expires_at: future(expires_at, clock()) }, clock())
-    keys.refresh()
+    await keys.refresh()
     return c.json(key, 201)
   })
 
   const list = createRoute({
     method: 'get',
     path: '/api/v1/keys',
-    summary: 'List proxy keys, newest first',
-    security,
-    middleware: [manage] as const,
-    request: { query: PageQuery.extend({ status: Status.optional(), search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }) }) },
-    responses: { 200: json('A page of keys', listOf(KeySchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
+    summary: 'List proxy keys',
+    ...guard,
+    request: { query: ListQuery },
+    responses: answers(200, 'A page of keys', listOf(KeySchema)),
   })
   api.openapi(list, async (c) => {
-    const { limit, cursor, status, search } = c.req.valid('query')
-    return c.json(page(await listKeys(store, { account: seenBy(callerOf(c)), status, search }, limit + 1, cursor, clock()), limit), 200)
+    const { limit, cursor, account, ...filter } = c.req.valid('query')
+    return c.json(page(await listKeys(store, { ...filter, account: whose(callerOf(c), account) }, limit + 1, cursor, clock()), limit), 200)
   })
 
   const read = createRoute({
     method: 'get',
     path: '/api/v1/keys/{id}',
     summary: 'Read a proxy key',
-    security,
-    middleware: [manage] as const,
-    request: { params },
-    responses: { 200: json('The key', KeySchema), ...problems('invalid_field', 'key_not_found', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { params, query: Whose },
+    responses: answers(200, 'The key', KeySchema, 'key_not_found'),
   })
-  api.openapi(read, async (c) => c.json(await getKey(store, c.req.valid('param').id, seenBy(callerOf(c)), clock()), 200))
+  api.openapi(read, async (c) => c.json(await getKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock()), 200))
 
   const change = createRoute({
     method: 'patch',
     path: '/api/v1/keys/{id}',
     summary: 'Change, disable or enable a proxy key',
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { params, body: { required: true, content: { 'application/json': { schema: Change } } } },
-    responses: { 200: json('The key', KeySchema), ...problems('invalid_field', 'key_not_found', 'key_revoked', 'file_too_large', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { params, query: Whose, body: jsonContent(Change) },
+    responses: answers(200, 'The key', KeySchema, 'key_not_found', 'key_revoked'),
   })
   api.openapi(change, async (c) => {
     const { name, models, rpm, allowed_origins, expires_at, status } = c.req.valid('json')
@@ -156,8 +161,8 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
       ...(expires_at === undefined ? {} : { expires_at: expires_at === null ? null : Date.parse(expires_at) }),
       ...(status === undefined ? {} : { disabled: status === 'disabled' }),
     }
-    const key = await changeKey(store, c.req.valid('param').id, seenBy(callerOf(c)), wanted, clock())
-    keys.refresh()
+    const key = await changeKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), wanted, clock())
+    await keys.refresh()
     return c.json(key, 200)
   })
 
@@ -165,14 +170,13 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
     method: 'delete',
     path: '/api/v1/keys/{id}',
     summary: 'Revoke a proxy key, for good',
-    security,
-    middleware: [manage] as const,
-    request: { params },
-    responses: { 204: { description: 'Revoked' }, ...problems('invalid_field', 'key_not_found', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { params, query: Whose },
+    responses: done('Revoked', 'key_not_found'),
   })
   api.openapi(revoke, async (c) => {
-    await revokeKey(store, c.req.valid('param').id, seenBy(callerOf(c)), clock())
-    keys.refresh()
+    await revokeKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock())
+    await keys.refresh()
     return c.body(null, 204)
   })
 
@@ -180,24 +184,18 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
     method: 'post',
     path: '/api/v1/keys/{id}/rotate',
     summary: 'Give a proxy key a new secret, while the old one works for a time',
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { params, body: { content: { 'application/json': { schema: Rotation } } } },
-    responses: { 200: json('The key, with its new secret', NewKeySchema), ...problems('invalid_field', 'key_not_found', 'key_revoked', 'file_too_large', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { params, query: Whose, body: { content: { 'application/json': { schema: Rotation } } } },
+    responses: answers(200, 'The key, with its new secret', NewKeySchema, 'key_not_found', 'key_revoked'),
   })
   api.openapi(rotate, async (c) => {
     const { grace_seconds } = Rotation.parse(c.req.valid('json') ?? {})
-    const key = await rotateKey(store, c.req.valid('param').id, seenBy(callerOf(c)), grace_seconds * 1000, clock())
-    keys.refresh()
+    const key = await rotateKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), grace_seconds * 1000, clock())
+    await keys.refresh()
     return c.json(key, 200)
   })
 
   return api
-}
-
-/** Whose keys a caller sees: an administrator those of all accounts (null). */
-export function seenBy({ account }: Caller): string | null {
-  return account.role === 'admin' ? null : account.id
 }
 
 async function ownerOf(store: Store, { account }: Caller, wanted: string | undefined): Promise<string> {

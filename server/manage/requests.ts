@@ -1,13 +1,13 @@
 // /api/v1/requests: the ledger.
 import { createRoute, z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, listOf, newApi, page, problems, security } from '../api.ts'
+import { PageQuery, answers, callerOf, guarded, listOf, newApi, page, tableAnswers } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { getRequest, listRequests } from '../ledger/requests.ts'
 import type { ShownRequest } from '../ledger/requests.ts'
 import type { Store } from '../store/open.ts'
 import { toCsv } from './csv.ts'
-import { seenBy } from './keys.ts'
+import { Whose, whose } from './whose.ts'
 
 const count = z.number().int()
 const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
@@ -49,6 +49,7 @@ const MOST_LINES = 10_000
 
 const Moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 const Query = PageQuery.extend({
+  ...Whose.shape,
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),
@@ -62,23 +63,19 @@ const Query = PageQuery.extend({
 /** The routes of the ledger. */
 export function requestRoutes(store: Store, clock: () => number): Api {
   const api = newApi()
-  const manage = authorized(store, 'manage', clock)
+  const guard = guarded(store, clock)
 
   const list = createRoute({
     method: 'get',
     path: '/api/v1/requests',
     summary: 'List proxied requests, newest first',
-    security,
-    middleware: [manage] as const,
+    ...guard,
     request: { query: Query },
-    responses: {
-      200: { description: 'A page of requests', content: { 'application/json': { schema: listOf(RequestSchema) }, 'text/csv': { schema: z.string() } } },
-      ...problems('invalid_field', ...COMMON_PROBLEMS),
-    },
+    responses: tableAnswers('A page of requests', listOf(RequestSchema)),
   })
   api.openapi(list, async (c) => {
-    const { limit, cursor, from, to, format, ...filter } = c.req.valid('query')
-    const question = { ...filter, account: seenBy(callerOf(c)), from: at(from), to: at(to) }
+    const { limit, cursor, from, to, format, account, ...filter } = c.req.valid('query')
+    const question = { ...filter, account: whose(callerOf(c), account), from: at(from), to: at(to) }
     if (format === 'json') return c.json(page(await listRequests(store, question, limit + 1, cursor), limit), 200)
     const rows = await listRequests(store, question, MOST_LINES, cursor)
     return c.body(toCsv(COLUMNS, rows), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="requests.csv"' })
@@ -88,13 +85,12 @@ export function requestRoutes(store: Store, clock: () => number): Api {
     method: 'get',
     path: '/api/v1/requests/{id}',
     summary: 'Read one proxied request',
-    security,
-    middleware: [manage] as const,
-    request: { params: z.object({ id: z.string().max(100) }) },
-    responses: { 200: json('The request', RequestSchema), ...problems('invalid_field', 'request_not_found', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { params: z.object({ id: z.string().max(100) }), query: Whose },
+    responses: answers(200, 'The request', RequestSchema, 'request_not_found'),
   })
   api.openapi(read, async (c) => {
-    const row = await getRequest(store, c.req.valid('param').id, seenBy(callerOf(c)))
+    const row = await getRequest(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account))
     if (!row) throw new Problem('request_not_found', 'No request of this account has this id. It is the X-Request-Id of the answer.')
     return c.json(row, 200)
   })

@@ -1,12 +1,13 @@
 // /api/v1/tokens: the account's API tokens.
 import { createRoute, z } from '@hono/zod-openapi'
 import { SCOPES, createToken, getToken, listTokens, revokeToken } from '../accounts/tokens.ts'
-import type { Caller, Scope } from '../accounts/tokens.ts'
+import type { Scope } from '../accounts/tokens.ts'
 import { getAccount } from '../accounts/accounts.ts'
-import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, jsonBody, listOf, newApi, page, problems, security } from '../api.ts'
+import { PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import type { Store } from '../store/open.ts'
+import { Whose, whose } from './whose.ts'
 
 const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
 
@@ -36,27 +37,18 @@ const Wanted = z.object({
 
 const params = z.object({ id: z.string().max(100) })
 
-/** Whose tokens a caller sees: an administrator those of all accounts (null). */
-function scopeOf({ account }: Caller): string | null {
-  return account.role === 'admin' ? null : account.id
-}
-
 /** The routes of API tokens. */
 export function tokenRoutes(store: Store, clock: () => number): Api {
   const api = newApi()
-  const manage = authorized(store, 'manage', clock)
+  const guard = guarded(store, clock)
 
   const create = createRoute({
     method: 'post',
     path: '/api/v1/tokens',
     summary: 'Make an API token',
-    security,
-    middleware: [manage, jsonBody] as const,
-    request: { body: { required: true, content: { 'application/json': { schema: Wanted } } } },
-    responses: {
-      201: json('The token, with its secret', NewTokenSchema),
-      ...problems('invalid_field', 'account_not_found', 'file_too_large', ...COMMON_PROBLEMS),
-    },
+    ...guard,
+    request: { body: jsonContent(Wanted) },
+    responses: answers(201, 'The token, with its secret', NewTokenSchema, 'account_not_found'),
   })
   api.openapi(create, async (c) => {
     const { account } = callerOf(c)
@@ -75,38 +67,35 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
     method: 'get',
     path: '/api/v1/tokens',
     summary: 'List API tokens, newest first',
-    security,
-    middleware: [manage] as const,
-    request: { query: PageQuery },
-    responses: { 200: json('A page of tokens', listOf(TokenSchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { query: PageQuery.extend(Whose.shape) },
+    responses: answers(200, 'A page of tokens', listOf(TokenSchema)),
   })
   api.openapi(list, async (c) => {
-    const { limit, cursor } = c.req.valid('query')
-    return c.json(page(await listTokens(store, scopeOf(callerOf(c)), limit + 1, cursor, clock()), limit), 200)
+    const { limit, cursor, account } = c.req.valid('query')
+    return c.json(page(await listTokens(store, whose(callerOf(c), account), limit + 1, cursor, clock()), limit), 200)
   })
 
   const read = createRoute({
     method: 'get',
     path: '/api/v1/tokens/{id}',
     summary: 'Read an API token',
-    security,
-    middleware: [manage] as const,
-    request: { params },
-    responses: { 200: json('The token', TokenSchema), ...problems('invalid_field', 'token_not_found', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { params, query: Whose },
+    responses: answers(200, 'The token', TokenSchema, 'token_not_found'),
   })
-  api.openapi(read, async (c) => c.json(await getToken(store, c.req.valid('param').id, scopeOf(callerOf(c)), clock()), 200))
+  api.openapi(read, async (c) => c.json(await getToken(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock()), 200))
 
   const revoke = createRoute({
     method: 'delete',
     path: '/api/v1/tokens/{id}',
     summary: 'Revoke an API token, for good',
-    security,
-    middleware: [manage] as const,
-    request: { params },
-    responses: { 204: { description: 'Revoked' }, ...problems('invalid_field', 'token_not_found', ...COMMON_PROBLEMS) },
+    ...guard,
+    request: { params, query: Whose },
+    responses: done('Revoked', 'token_not_found'),
   })
   api.openapi(revoke, async (c) => {
-    await revokeToken(store, c.req.valid('param').id, scopeOf(callerOf(c)), clock())
+    await revokeToken(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock())
     return c.body(null, 204)
   })
 

@@ -1,13 +1,13 @@
 // /api/v1/usage: what was used, by key, model, provider, hour or day.
 import { createRoute, z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, authorized, callerOf, json, newApi, problems, security } from '../api.ts'
+import { callerOf, guarded, newApi, tableAnswers } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { DIMENSIONS, readUsage } from '../ledger/usage.ts'
 import type { Dimension, UsageLine } from '../ledger/usage.ts'
 import type { Store } from '../store/open.ts'
 import { toCsv } from './csv.ts'
-import { seenBy } from './keys.ts'
+import { Whose, whose } from './whose.ts'
 
 const count = z.number().int()
 
@@ -38,7 +38,7 @@ const MEASURES = [
 ] as const
 const NAMES = { key: 'key_id', model: 'model', provider: 'provider', hour: 'time', day: 'time' } as const satisfies Record<Dimension, keyof UsageLine>
 
-const Query = z.object({
+const Query = Whose.extend({
   by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, hour, day, with commas between them.', example: 'day,model' }),
   from: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).optional().openapi({ description: '30 days ago where it is missing.' }),
   to: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).optional().openapi({ description: 'Not included. Now where it is missing.' }),
@@ -53,31 +53,22 @@ const MONTH_MS = 30 * 86_400_000
 /** The route of usage reports. */
 export function usageRoutes(store: Store, clock: () => number): Api {
   const api = newApi()
+  const guard = guarded(store, clock)
 
   const read = createRoute({
     method: 'get',
     path: '/api/v1/usage',
     summary: 'Read what was used',
-    security,
-    middleware: [authorized(store, 'manage', clock)] as const,
+    ...guard,
     request: { query: Query },
-    responses: {
-      200: {
-        ...json('The report', z.object({ object: z.literal('list'), data: z.array(LineSchema), next_cursor: z.null() })),
-        content: {
-          'application/json': { schema: z.object({ object: z.literal('list'), data: z.array(LineSchema), next_cursor: z.null() }) },
-          'text/csv': { schema: z.string() },
-        },
-      },
-      ...problems('invalid_field', ...COMMON_PROBLEMS),
-    },
+    responses: tableAnswers('The report', z.object({ object: z.literal('list'), data: z.array(LineSchema), next_cursor: z.null() })),
   })
   api.openapi(read, async (c) => {
-    const { by, from, to, key, model, provider, format } = c.req.valid('query')
+    const { by, from, to, key, model, provider, format, account } = c.req.valid('query')
     const dimensions = readDimensions(by)
     const until = to === undefined ? clock() + 1 : Date.parse(to)
     const since = from === undefined ? until - MONTH_MS : Date.parse(from)
-    const data = await readUsage(store, { account: seenBy(callerOf(c)), by: dimensions, from: since, to: until, key, model, provider })
+    const data = await readUsage(store, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider })
     if (format === 'json') return c.json({ object: 'list' as const, data, next_cursor: null }, 200)
     const columns = [...new Set(dimensions.map((name) => NAMES[name])), ...MEASURES]
     return c.body(toCsv<UsageLine>(columns, data), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="usage.csv"' })

@@ -1,41 +1,67 @@
 // Reads a request body to its end where the gate has to see all of it before the upstream may see any.
-import type { IncomingMessage } from 'node:http'
+import type { BodySink, CallerBody } from '../http/caller.ts'
+import type { RawHeaders } from '../http/fields.ts'
 
-export type WholeBody = { ok: true; body: Buffer } | { ok: false; reason: 'too_large' | 'busy' | 'gone' }
+export type WholeBody = { ok: true; body: Buffer; trailers: RawHeaders } | { ok: false; reason: 'too_large' | 'busy' | 'gone' }
 
 /** Bytes of bodies held in memory at one time, by all requests together. */
 const MOST_HELD = 512 * 1024 * 1024
 let held = 0
 
 /**
- * Reads the body, `limit` bytes at most. What was read counts as held until `release` is called.
+ * Reads the body, `limit` bytes at most. What was read counts as held until `release` is called. When all of it has come already, the answer is
+ * there at once.
  *
  * `busy`: so many bodies are held that another one would not fit. `gone`: the caller left in the middle.
  */
-export function readWhole(req: IncomingMessage, limit: number): Promise<WholeBody> {
-  const announced = Number(req.headers['content-length'] ?? 0)
-  if (announced > limit) return Promise.resolve({ ok: false, reason: 'too_large' })
-  if (held + announced > MOST_HELD) return Promise.resolve({ ok: false, reason: 'busy' })
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    let length = 0
-    const end = (result: WholeBody) => {
-      req.off('data', onData).off('end', onEnd).off('close', onClose)
-      if (!result.ok) release(length)
-      resolve(result)
+export function readWhole(body: CallerBody, limit: number): WholeBody | Promise<WholeBody> {
+  const announced = body.length ?? 0
+  if (announced > limit) return { ok: false, reason: 'too_large' }
+  if (held + announced > MOST_HELD) return { ok: false, reason: 'busy' }
+  const reading = new Reading(body, limit)
+  body.read(reading)
+  return reading.result ?? new Promise((resolve) => (reading.resolve = resolve))
+}
+
+class Reading implements BodySink {
+  result: WholeBody | null = null
+  resolve: ((result: WholeBody) => void) | null = null
+  readonly #body: CallerBody
+  readonly #limit: number
+  #chunks: Buffer[] = []
+  #length = 0
+
+  constructor(body: CallerBody, limit: number) {
+    this.#body = body
+    this.#limit = limit
+  }
+
+  onData(chunk: Buffer): void {
+    this.#length += chunk.length
+    held += chunk.length
+    this.#chunks.push(chunk)
+    if (this.#length > this.#limit) this.#end({ ok: false, reason: 'too_large' })
+    else if (held > MOST_HELD) this.#end({ ok: false, reason: 'busy' })
+  }
+
+  onEnd(trailers: RawHeaders): void {
+    this.#end({ ok: true, body: this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks), trailers })
+  }
+
+  onGone(): void {
+    this.#end({ ok: false, reason: 'gone' })
+  }
+
+  #end(result: WholeBody): void {
+    if (this.result !== null) return
+    this.result = result
+    this.#chunks = []
+    if (!result.ok) {
+      release(this.#length)
+      this.#body.read(null)
     }
-    const onData = (chunk: Buffer) => {
-      length += chunk.length
-      held += chunk.length
-      chunks.push(chunk)
-      if (length > limit) end({ ok: false, reason: 'too_large' })
-      else if (held > MOST_HELD) end({ ok: false, reason: 'busy' })
-    }
-    const onEnd = () => end({ ok: true, body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) })
-    const onClose = () => end({ ok: false, reason: 'gone' })
-    req.on('data', onData).on('end', onEnd).on('close', onClose)
-    if (req.destroyed) onClose()
-  })
+    this.resolve?.(result)
+  }
 }
 
 /** Bytes that were held are not any more. */

@@ -33,6 +33,8 @@ export interface CredentialPool {
   note(credential: Credential, status: number, retryAfterMs: number | null): void
   /** Milliseconds for which a credential still rests; 0 when it is healthy. */
   resting(id: string): number
+  /** The last answer that sent a credential to rest, and how many milliseconds ago; null where none did since it last worked. */
+  lastError(id: string): { status: number; ago: number } | null
 }
 
 /** @param mono a monotonic clock in milliseconds */
@@ -40,6 +42,7 @@ export function createPool(mono: () => number): CredentialPool {
   let all: readonly Credential[] = []
   let byProvider = new Map<string, Credential[]>()
   const until = new Map<string, number>()
+  const errors = new Map<string, { status: number; at: number }>()
 
   const resting = (id: string): number => {
     const end = until.get(id)
@@ -53,13 +56,16 @@ export function createPool(mono: () => number): CredentialPool {
     use(credentials) {
       all = credentials
       byProvider = Map.groupBy(credentials, ({ provider }) => provider)
-      for (const id of until.keys()) if (!credentials.some((one) => one.id === id)) until.delete(id)
+      for (const noted of [until, errors]) for (const id of noted.keys()) if (!credentials.some((one) => one.id === id)) noted.delete(id)
     },
     get all() {
       return all
     },
     pick(upstream, context, pinned) {
-      const fitting = (byProvider.get(upstream.provider.id) ?? []).filter((one) => fits(one, upstream))
+      const mine = byProvider.get(upstream.provider.id) ?? []
+      // The usual case, at no cost.
+      if (pinned === null && mine.length === 1 && mine[0]!.weight > 0 && fits(mine[0]!, upstream)) return mine[0]!
+      const fitting = mine.filter((one) => fits(one, upstream))
       if (pinned !== null) return fitting.find(({ id }) => id === pinned) ?? null
       const usable = fitting.filter(({ weight }) => weight > 0)
       if (usable.length <= 1) return usable[0] ?? null
@@ -69,17 +75,24 @@ export function createPool(mono: () => number): CredentialPool {
       return healthy.length === 1 ? healthy[0]! : choose(healthy, context)
     },
     note(credential, status, retryAfterMs) {
+      if (status < 400 && errors.size > 0) errors.delete(credential.id)
       const rest = REST_MS[status]
       if (rest === undefined) return
+      errors.set(credential.id, { status, at: mono() })
       until.set(credential.id, mono() + Math.min(retryAfterMs ?? rest, LONGEST_REST_MS))
     },
     resting,
+    lastError(id) {
+      const error = errors.get(id)
+      return error === undefined ? null : { status: error.status, ago: mono() - error.at }
+    },
   }
 }
 
 /** A credential goes to the very host that it is for, and nowhere else. */
-function fits(credential: Credential, upstream: Upstream): boolean {
-  return Object.entries(upstream.instance).every(([name, value]) => credential.values[name]?.toLowerCase() === value.toLowerCase())
+export function fits(credential: Credential, upstream: Upstream): boolean {
+  for (const name in upstream.instance) if (credential.values[name]?.toLowerCase() !== upstream.instance[name]!.toLowerCase()) return false
+  return true
 }
 
 /**

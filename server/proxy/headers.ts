@@ -34,6 +34,9 @@ const NEVER_DOWNSTREAM = new Set([
   ...HOP_BY_HOP, 'set-cookie', 'set-cookie2', 'openai-organization', 'openai-project', 'anthropic-organization-id', 'anthropic-workspace-id', 'x-goog-user-project',
 ])
 
+/** Where the rest of an upload goes (https://ai.google.dev/api/files): an address that the caller names to us again. */
+const UPLOAD_ADDRESSES = new Set(['x-goog-upload-url', 'x-goog-upload-control-url'])
+
 /** The names that a raw list's `Connection` headers declare to be of this hop. */
 function connectionNames(raw: readonly string[]): Set<string> {
   const names = new Set<string>()
@@ -93,7 +96,9 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
     (name) => NEVER_DOWNSTREAM.has(name) || named.has(name) || (account?.includes(name) ?? false) || (context.cors === true && name.startsWith('access-control-')),
   )
   for (let i = 0; i < kept.length; i += 2) {
-    if (kept[i]!.toLowerCase() === 'location') kept[i + 1] = rewriteLocation(kept[i + 1]!, context)
+    const name = kept[i]!.toLowerCase()
+    if (name === 'location') kept[i + 1] = rewriteLocation(kept[i + 1]!, context)
+    else if (UPLOAD_ADDRESSES.has(name)) kept[i + 1] = asNamed(kept[i + 1]!, context.upstream)
   }
   return kept
 }
@@ -117,6 +122,12 @@ export function rewriteLocation(location: string, { upstream, table, pathAndQuer
   const target = readAddress(url.href.replace(/#.*$/, ''))
   if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return location
   return throughProxy(url.href) ?? location
+}
+
+/** An address by which the upstream names itself where we dial it, as callers name it; any other as it is. */
+function asNamed(address: string, { dial, origin }: Upstream): string {
+  const base = `${dial.origin}${dial.basePath}`
+  return base !== origin && address.startsWith(`${base}/`) ? `${origin}${address.slice(base.length)}` : address
 }
 
 /** The proxied form of an address, without fragment and without credentials in its query; null when it could not be called. */

@@ -56,7 +56,7 @@ export class JsonScanner {
   /** Kind of each open container: 1 object, 0 list; and the wanted node, if any, that it is. */
   readonly #isObject: boolean[] = []
   readonly #nodes: (Node | null)[] = []
-  readonly #seen: (Set<Node> | null)[] = []
+  readonly #seen: (Node[] | null)[] = []
   #depth = 0
   /** The wanted node of the value that comes next. */
   #next: Node | null
@@ -85,6 +85,19 @@ export class JsonScanner {
     this.#many = options.many ?? false
     this.#deepest = options.deepest ?? 512
     this.#longestValue = options.longestValue ?? 65_536
+  }
+
+  /** Gets ready for another scan. */
+  reset(): void {
+    this.#state = VALUE
+    this.#depth = 0
+    this.#next = this.#root
+    this.#escaped = false
+    this.#key = []
+    this.#keyLength = 0
+    this.#scalar = ''
+    this.#capture = null
+    this.#captured = []
   }
 
   /** False once the input cannot be JSON; further bytes are ignored. */
@@ -286,9 +299,10 @@ export class JsonScanner {
       return
     }
     if (escaped) this.#sink.oddity?.('escaped', found.path)
-    const seen = (this.#seen[this.#depth] ??= new Set())
-    if (seen.has(found)) this.#sink.oddity?.('duplicate', found.path)
-    seen.add(found)
+    const seen = this.#seen[this.#depth]
+    if (!seen) this.#seen[this.#depth] = [found]
+    else if (seen.includes(found)) this.#sink.oddity?.('duplicate', found.path)
+    else seen.push(found)
     this.#next = this.#capture ? null : found
   }
 

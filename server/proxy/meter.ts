@@ -21,12 +21,12 @@ export interface Metered {
 export interface Meter {
   /** Takes the next bytes as they came from the upstream, in any split. Does not keep the chunk, save for a decoder's moment. */
   write(chunk: Buffer): void
-  /** Ends the answer, whole or cut off, and says what was read. Never rejects. */
-  end(): Promise<Metered>
+  /** Ends the answer, whole or cut off, and says what was read: at once, unless a decoder has to end first. Never rejects. */
+  end(): Metered | Promise<Metered>
 }
 
 const NOTHING: Metered = { usage: UNKNOWN, created: null }
-const SILENT: Meter = { write() {}, end: () => Promise.resolve(NOTHING) }
+const SILENT: Meter = { write() {}, end: () => NOTHING }
 
 /** How much compressed input may wait for the decoder, in bytes; beyond it the usage is unknown rather than the memory unbounded. */
 const MOST_WAITING = 8 * 1024 * 1024
@@ -64,7 +64,7 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
   if (kind === null && !creates) return SILENT
   const { type, encoding, fromHeaders } = readHeaders(headers)
   const make = READERS.find((row) => row.type.test(type))?.reader
-  if (!make) return fromHeaders === null ? SILENT : { write() {}, end: () => Promise.resolve({ usage: fromHeaders, created: null }) }
+  if (!make) return fromHeaders === null ? SILENT : { write() {}, end: () => ({ usage: fromHeaders, created: null }) }
   const reader = make(creates?.at ?? NONE)
   const settle = (): Metered => {
     let findings: readonly Finding[] = []
@@ -80,7 +80,7 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
       created: creates && name !== null ? { kind: creates.kind, id: name.slice(name.lastIndexOf('/') + 1) } : null,
     }
   }
-  if (encoding === '' || encoding === 'identity') return { write: (chunk) => reader.write(chunk), end: () => Promise.resolve(settle()) }
+  if (encoding === '' || encoding === 'identity') return { write: (chunk) => reader.write(chunk), end: settle }
   const decoder = DECODERS[encoding]?.()
   return decoder ? decoded(decoder, reader, settle) : SILENT
 }

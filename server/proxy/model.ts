@@ -5,10 +5,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { Scope } from '../keys/scope.ts'
 import { type WantedPaths, wantPaths } from './json-paths.ts'
-import { JsonScanner } from './json-scanner.ts'
+import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
+import { bodyRuleOf, type BodyRule, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 
 /** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
@@ -28,17 +28,29 @@ export interface ModelRequest {
   readonly pathAndQuery: string
   /** Name, value, name, value, … as Node's rawHeaders. */
   readonly headers: readonly string[]
-  /** The whole body as it came; null when there is none. */
+  /** The whole body; null when there is none. */
   readonly body: Buffer | null
   /** Largest decoded body in bytes. */
   readonly limit: number
 }
 
-/** Checks a scoped key: every model that the request can reach is known, and allowed. */
-export async function checkScope(scope: Scope, request: ModelRequest): Promise<Reach> {
-  const { match } = request
+/**
+ * Checks a scoped key: every model that the request can reach is known, and allowed. The answer is there at once unless the body has to be
+ * decoded first.
+ */
+export function checkScope(scope: Scope, request: ModelRequest): Reach | Promise<Reach> {
+  const { match, headers, body, limit } = request
   if (match.class === 'neutral') return { ok: true, models: [], objects: match.objects }
-  const reach = await reachOf(request)
+  const encodings = bodyNeeded(match) && body !== null ? valuesOf(headers, 'content-encoding') : []
+  if (encodings.length > 1) return ambiguous('The request has two content encodings.')
+  if (encodings[0] === undefined) return check(scope, request)
+  return decodeBody(body!, encodings[0], limit).then((decoded) =>
+    decoded === null ? unknown('The body does not decode by its Content-Encoding within the limits of the proxy.') : check(scope, { ...request, body: decoded }),
+  )
+}
+
+function check(scope: Scope, request: ModelRequest): Reach {
+  const reach = reachOf(request)
   const refused = 'models' in reach ? reach.models.find((name) => !scope.allows(request.provider.modelNames(name))) : undefined
   if (refused !== undefined) return { ok: false, code: 'model_not_allowed', message: `This key may not use the model ${printable(refused)}.` }
   return 'hidden' in reach ? ambiguous(reach.hidden) : reach
@@ -50,7 +62,7 @@ const printable = (name: string): string => JSON.stringify(name.slice(0, 120).re
 /** The models of a body that spells a key with `\u…`: which they are is known, but not that the upstream sees them. */
 type HiddenReach = { readonly models: readonly string[]; readonly hidden: string }
 
-async function reachOf({ match, pathAndQuery, headers, body, limit }: ModelRequest): Promise<Reach | HiddenReach> {
+function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): Reach | HiddenReach {
   const place = match.endpoint?.model
   if (!place) return unknown('The endpoint is not known to the proxy.')
   if (place.at === 'stored') return unknown('The model that this endpoint runs is stored with the provider and not named in the request.')
@@ -60,7 +72,7 @@ async function reachOf({ match, pathAndQuery, headers, body, limit }: ModelReque
 
   const models = [...(match.model === null ? [] : [match.model]), ...query]
   for (const name of place.headers ?? []) models.push(...valuesOf(headers, name))
-  const found = await bodyModels(place.body, headers, body, limit)
+  const found = bodyModels(place.body, headers, body)
   if (!found.ok) return found
   models.push(...found.models)
   if (found.hidden !== null) return { models, hidden: found.hidden }
@@ -94,20 +106,16 @@ type BodyModels =
   | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly hidden: string | null }
   | Extract<Reach, { ok: false }>
 
-async function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null, limit: number): Promise<BodyModels> {
+function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null): BodyModels {
   if (body === null || body.length === 0) return { ok: true, models: [], named: false, objects: [], hidden: null }
-  const encodings = valuesOf(headers, 'content-encoding')
   const types = valuesOf(headers, 'content-type')
-  if (encodings.length > 1 || types.length > 1) return refusal(ambiguous('The request has two content types or two content encodings.'))
-  const decoded = encodings[0] === undefined ? body : await decodeBody(body, encodings[0], limit)
-  if (decoded === null) return refusal(unknown('The body does not decode by its Content-Encoding within the limits of the proxy.'))
-
+  if (types.length > 1) return refusal(ambiguous('The request has two content types.'))
   const type = types[0] ?? ''
   if (/^multipart\//i.test(type.trim())) {
     const boundary = rule.multipart ? boundaryOf(type) : null
     if (boundary === null) return refusal(unknown('The body is multipart in a way in which its model cannot be known.'))
     const names = new Set([...rule.required, ...(rule.also ?? [])].filter((path) => /^\w+$/.test(path)))
-    const found = readFields(decoded, boundary, names)
+    const found = readFields(body, boundary, names)
     if (!found.ok) return refusal(ambiguous(found.message))
     const models = found.fields.map((field) => field.value)
     if (new Set(found.fields.map((field) => field.name)).size < models.length) return refusal(ambiguous('A field of the multipart body stands there twice.'))
@@ -116,7 +124,7 @@ async function bodyModels(rule: BodyRule, headers: readonly string[], body: Buff
   if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return refusal(unknown('The body is not JSON.'))
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
   if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return refusal(ambiguous('The body is in another charset than UTF-8.'))
-  return jsonModels(rule, decoded)
+  return jsonModels(rule, body)
 }
 
 /** Narrows what `ambiguous` and `unknown` return. */
@@ -133,6 +141,7 @@ interface Compiled {
   readonly objects: ReadonlyMap<string, string>
   /** Every place on the way to a model or to what is stored. */
   readonly ways: readonly string[]
+  readonly reader: ModelReader
 }
 
 const compiled = new WeakMap<BodyRule, Compiled>()
@@ -141,13 +150,14 @@ function compile(rule: BodyRule): Compiled {
   let rules = compiled.get(rule)
   if (!rules) {
     const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
-    rules = {
+    const parts = {
       wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {})]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),
       objects: new Map(Object.entries(rule.objects ?? {})),
       ways,
     }
+    rules = { ...parts, reader: new ModelReader(parts) }
     compiled.set(rule, rules)
   }
   return rules
@@ -159,47 +169,67 @@ const LONGEST_NAME = 2_048
 /** Reads the models of one JSON body to its end: RFC 8259, UTF-8, no BOM, nothing behind it. */
 function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
   if (!isUtf8(body)) return refusal(ambiguous('The body is not valid UTF-8.'))
-  const rules = compile(rule)
-  const models: string[] = []
-  const objects: ObjectRef[] = []
-  let named = false
-  let hidden: string | null = null
-  let twofold: string | null = null
-  let problem: Reach | null = null
-  const scanner = new JsonScanner(
-    rules.wanted,
-    {
-      value(path, raw) {
-        const value = raw && parse(raw)
-        if (value === null && raw !== null && raw.toString('latin1') === 'null') return
-        const kind = rules.objects.get(path)
-        if (kind !== undefined) {
-          if (typeof value === 'string') objects.push(objectRef(kind, value))
-        } else if (rules.stored.has(path)) {
-          problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
-        } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
-          problem ??= unknown(`The body's \`${path}\` is not a name.`)
-        } else {
-          models.push(value)
-          named ||= rules.required.has(path)
-        }
-      },
-      oddity(kind, path) {
-        if (kind === 'mismatch') {
-          if (rules.ways.some((way) => way.startsWith(path))) problem ??= unknown(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
-        } else if (kind === 'duplicate') twofold ??= `The body holds \`${path}\` twice.`
-        else if (kind === 'lookalike') twofold ??= `The body holds a key that some parsers read as \`${path}\`.`
-        else hidden ??= `The body spells the key \`${path}\` with escapes, which some parsers do not read.`
-      },
-    },
-    { strict: true, longestValue: LONGEST_NAME },
-  )
-  scanner.write(body)
-  scanner.end()
-  if (!scanner.ok) return refusal(ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.'))
-  if (twofold !== null) return refusal(ambiguous(twofold))
-  if (problem) return refusal(problem)
-  return { ok: true, models, named, objects, hidden }
+  const { reader } = compile(rule)
+  return reader.read(body)
+}
+
+/** Reads one body after another by one rule. */
+class ModelReader implements JsonSink {
+  readonly #rules: Omit<Compiled, 'reader'>
+  readonly #scanner: JsonScanner
+  #models: string[] = []
+  #objects: ObjectRef[] = []
+  #named = false
+  #hidden: string | null = null
+  #twofold: string | null = null
+  #problem: Reach | null = null
+
+  constructor(rules: Omit<Compiled, 'reader'>) {
+    this.#rules = rules
+    this.#scanner = new JsonScanner(rules.wanted, this, { strict: true, longestValue: LONGEST_NAME })
+  }
+
+  read(body: Buffer): BodyModels {
+    this.#models = []
+    this.#objects = []
+    this.#named = false
+    this.#hidden = this.#twofold = this.#problem = null
+    this.#scanner.reset()
+    this.#scanner.write(body)
+    this.#scanner.end()
+    if (!this.#scanner.ok) return refusal(ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.'))
+    if (this.#twofold !== null) return refusal(ambiguous(this.#twofold))
+    if (this.#problem !== null) return refusal(this.#problem)
+    return { ok: true, models: this.#models, named: this.#named, objects: this.#objects, hidden: this.#hidden }
+  }
+
+  value(path: string, raw: Buffer | null): void {
+    const rules = this.#rules
+    const value = raw && parse(raw)
+    // `null` says that nothing is there.
+    if (value === null && raw !== null) return
+    const kind = rules.objects.get(path)
+    if (kind !== undefined) {
+      if (raw === null) this.#problem ??= ambiguous(tooLong(path))
+      else this.#objects.push(...refsIn(kind, value))
+    } else if (rules.stored.has(path)) {
+      this.#problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
+    } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
+      this.#problem ??= unknown(`The body's \`${path}\` is not a name.`)
+    } else {
+      this.#models.push(value)
+      this.#named ||= rules.required.has(path)
+    }
+  }
+
+  oddity(kind: Oddity, path: string): void {
+    if (kind === 'mismatch') {
+      if (!this.#rules.ways.some((way) => way.startsWith(path))) return
+      this.#problem ??= unknown(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
+    } else if (kind === 'duplicate') this.#twofold ??= `The body holds \`${path}\` twice.`
+    else if (kind === 'lookalike') this.#twofold ??= `The body holds a key that some parsers read as \`${path}\`.`
+    else this.#hidden ??= `The body spells the key \`${path}\` with escapes, which some parsers do not read.`
+  }
 }
 
 function parse(raw: Buffer): unknown {
@@ -212,6 +242,35 @@ function parse(raw: Buffer): unknown {
 
 /** A provider's name for an object → its kind and last segment. */
 export const objectRef = (kind: string, name: string): ObjectRef => ({ kind, id: name.slice(name.lastIndexOf('/') + 1) })
+
+const tooLong = (path: string): string => `The body's \`${path}\` is too long to see which stored objects it names.`
+
+/** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids}`). */
+function refsIn(kind: string, value: unknown): ObjectRef[] {
+  if (typeof value === 'string') return [objectRef(kind, value)]
+  if (typeof value !== 'object' || value === null) return []
+  const id = 'id' in value && typeof value.id === 'string' ? [objectRef(kind, value.id)] : []
+  const files: unknown[] = 'file_ids' in value && Array.isArray(value.file_ids) ? value.file_ids : []
+  return [...id, ...files.filter((file) => typeof file === 'string').map((file) => objectRef('file', file))]
+}
+
+/**
+ * What a body that is held says, for a key without limits on its models: read like one that streams by, after it has been decoded.
+ * Null where that cannot be done, so that it is not known whose objects it names. There at once unless the body has to be decoded first.
+ */
+export function observeHeld(match: Match, headers: readonly string[], pathAndQuery: string, body: Buffer, limit: number): ModelObserver | null | Promise<ModelObserver | null> {
+  const observe = (plain: Buffer, about: readonly string[]) => {
+    const observer = new ModelObserver(match, about, pathAndQuery)
+    observer.write(plain)
+    return observer.unclear ? null : observer
+  }
+  const encodings = valuesOf(headers, 'content-encoding')
+  if (encodings[0] === undefined) return observe(body, headers)
+  if (encodings.length > 1) return null
+  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, without(headers, 'content-encoding'))))
+}
+
+const without = (headers: readonly string[], name: string): string[] => headers.filter((_, i) => headers[i & ~1]!.toLowerCase() !== name)
 
 /** All values of a header in a raw list; name in lower case. */
 function valuesOf(headers: readonly string[], name: string): string[] {
@@ -228,6 +287,8 @@ export class ModelObserver {
   /** The first model that the request names, or null. */
   model: string | null
   readonly objects: ObjectRef[]
+  /** Whether something stood where an object is named that was too long to look at. */
+  unclear = false
   #scanner: JsonScanner | null = null
   #head: Buffer[] | null = null
   #headLength = 0
@@ -235,9 +296,9 @@ export class ModelObserver {
   constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
     this.model = match.model ?? queryModels(pathAndQuery)?.[0] ?? null
     this.objects = [...match.objects]
-    const place = match.endpoint?.model
-    if (!place || !('body' in place) || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
-    const rules = compile(place.body)
+    const rule = bodyRuleOf(match)
+    if (rule === null || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
+    const rules = compile(rule)
     if (/^multipart\//i.test(valuesOf(headers, 'content-type')[0] ?? '')) {
       if (this.model === null) this.#head = []
       return
@@ -247,9 +308,11 @@ export class ModelObserver {
       {
         value: (path, raw) => {
           const value = raw && parse(raw)
-          if (typeof value !== 'string') return
           const kind = rules.objects.get(path)
-          if (kind !== undefined) this.objects.push(objectRef(kind, value))
+          if (kind !== undefined) {
+            if (raw === null) this.unclear = true
+            else this.objects.push(...refsIn(kind, value))
+          } else if (typeof value !== 'string') return
           else if (rules.required.has(path) || (path === 'model' && this.model === null)) this.model = value
         },
       },

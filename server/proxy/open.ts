@@ -1,28 +1,41 @@
 // Puts the proxy together from the settings and the store.
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { SetupError } from '../errors.ts'
+import type { Caller } from '../http/caller.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
 import { openLedger } from '../ledger/admit.ts'
+import { addHoursRegularly } from '../ledger/days.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { createPool, type Credential, type CredentialPool } from './credentials.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'
 import { createProxy } from './handler.ts'
 import { openObjects } from './objects.ts'
+import type { CustomProvider } from './providers/provider.ts'
+import { storedProviders } from './providers/stored.ts'
 import { createProviderTable, type ProviderTable } from './providers/table.ts'
+import { probe, type Probe } from './probe.ts'
 import { createUpstream } from './upstream.ts'
+import { createWays } from './ways.ts'
 
 export interface Proxy extends AsyncDisposable {
-  handle(req: IncomingMessage, res: ServerResponse): void
+  handle(caller: Caller): void
+  /** Requests under way. */
+  open(): number
   readonly keys: KeyCache
   readonly credentials: CredentialPool
   /** The provider table as it is now. */
   table(): ProviderTable
+  /** Ids of the providers that the settings add or change. */
+  readonly configured: ReadonlySet<string>
   readonly master: Buffer
-  /** Looks for changed credentials now; `keys.refresh` does the same for keys. */
-  refreshCredentials(): Promise<void>
+  /** Looks for changed credentials and providers now; `keys.refresh` does the same for keys. */
+  refresh(): Promise<void>
+  /** Why the table could not hold such a stored provider beside (or in place of) those that there are; null where it could. */
+  complaint(provider: CustomProvider): Promise<string | null>
+  /** Tries a credential, which may be one of the environment; undefined where there is none of that id. */
+  probe(credentialId: string): Promise<Probe | undefined>
 }
 
 /** How often it is looked for changed credentials besides being told. */
@@ -43,23 +56,35 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   let table = buildTable(given, fixed)
   let version = ''
 
-  const refreshCredentials = async (): Promise<void> => {
-    const now = await credentialsVersion(store)
+  const look = async (): Promise<void> => {
+    const added = await storedProviders(store)
+    const now = `${await credentialsVersion(store)} ${JSON.stringify(added)}`
     if (now === version) return
     const { usable, unreadable } = await openCredentials(store, master)
     for (const id of unreadable) log.warn('A stored credential cannot be opened with this master key.', { credential: id })
     const all = [...fixed, ...usable]
     pool.use(all)
-    table = buildTable(given, all)
+    // A stored provider that the settings of this process leave no room for is left out; everybody else is served.
+    let fitting = given
+    for (const provider of added) {
+      const more = { ...fitting, custom: [...(fitting.custom ?? []), provider] }
+      const wrong = complaintOf(more, all)
+      if (wrong === null) fitting = more
+      else log.warn('A stored provider cannot be used.', { provider: provider.id, reason: wrong })
+    }
+    table = buildTable(fitting, all)
     version = now
   }
-  await refreshCredentials()
+  // One look at a time, so that an older one never has the last word.
+  let looks = look()
+  const refresh = (): Promise<void> => (looks = looks.catch(() => {}).then(look))
+  await looks
 
   await using opening = new AsyncDisposableStack()
-  const look = () => void refreshCredentials().catch((error: unknown) => log.error('Stored credentials cannot be read.', error))
-  const timer = setInterval(look, LOOK_MS).unref()
+  const lookAgain = () => void refresh().catch((error: unknown) => log.error('Stored credentials and providers cannot be read.', error))
+  const timer = setInterval(lookAgain, LOOK_MS).unref()
   opening.defer(() => clearInterval(timer))
-  opening.defer(store.onChange(look))
+  opening.defer(store.onChange(lookAgain))
   const keys = opening.use(await openKeyCache(store, (error) => log.error('Keys cannot be read; those that are known go on working.', error)))
   const upstream = createUpstream(
     { connect: settings.connectTimeout, firstByte: settings.firstByteTimeout, idle: settings.idleTimeout, keepAlive: settings.keepAlive, idlePerDial: 256 },
@@ -67,12 +92,25 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   )
   opening.defer(() => upstream.close())
   const ledger = opening.use(await openLedger(store, instance, clock, log))
+  opening.use(addHoursRegularly(store, () => clock.now(), (error) => log.error('Hours cannot be added to the roll-ups by day.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
-  const handle = createProxy({
+  const proxy = createProxy({
     table: () => table, keys, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, open: settings.maxOpen },
   })
+  const ways = createWays(() => table)
   const opened = opening.move()
-  return { handle, keys, credentials: pool, table: () => table, master, refreshCredentials, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return {
+    ...proxy, keys, credentials: pool, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
+    complaint: async (provider) => {
+      const others = (await storedProviders(store)).filter(({ id }) => id !== provider.id)
+      return complaintOf({ ...given, custom: [...(given.custom ?? []), ...others, provider] }, pool.all)
+    },
+    probe: async (id) => {
+      const credential = pool.all.find((one) => one.id === id)
+      return credential && probe({ table, ways, upstream, credentials: pool }, credential)
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
 }
 
 type Given = Pick<NonNullable<Parameters<typeof createProviderTable>[0]>, 'overrides' | 'custom'>
@@ -80,6 +118,17 @@ type Given = Pick<NonNullable<Parameters<typeof createProviderTable>[0]>, 'overr
 function settingsOf({ upstreams, customProviders }: Config): Given {
   const overrides = Object.fromEntries(Object.entries(upstreams).flatMap(([id, url]) => (url === null ? [] : [[id, url.href]])))
   return { overrides, custom: customProviders }
+}
+
+/** Why there is no table of these settings, in a sentence; null where there is one. */
+function complaintOf(given: Given, credentials: readonly Credential[]): string | null {
+  try {
+    buildTable(given, credentials)
+    return null
+  } catch (error) {
+    if (error instanceof SetupError) return error.message
+    throw error
+  }
 }
 
 function buildTable(given: Given, credentials: readonly Credential[]): ProviderTable {

@@ -5,6 +5,7 @@ import type { ErrorShape, Provider } from './providers/provider.ts'
 /** TABLE of refusals: status, and the field's nearest words of Google, OpenAI and Anthropic for it. */
 export const REFUSALS = {
   invalid_upstream_url: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
+  upgrade_not_supported: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   ambiguous_body: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   invalid_api_key: { status: 401, google: 'UNAUTHENTICATED', type: 'authentication_error' },
   api_key_expired: { status: 401, google: 'UNAUTHENTICATED', type: 'authentication_error' },
@@ -55,8 +56,16 @@ const BEDROCK_EXCEPTIONS: Readonly<Record<number, string>> = {
   429: 'ThrottlingException', 503: 'ServiceUnavailableException', 504: 'ModelTimeoutException',
 }
 
+/** TABLE of reason phrases (RFC 9110, section 15). */
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 405: 'Method Not Allowed', 413: 'Content Too Large', 429: 'Too Many Requests',
+  500: 'Internal Server Error', 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout',
+}
+
 export interface Refusal {
   readonly status: number
+  /** The reason phrase. */
+  readonly reason: string
   /** Raw list; the caller adds X-Request-Id, CORS and rate-limit headers. */
   readonly headers: string[]
   readonly body: Buffer
@@ -76,5 +85,5 @@ export function refusal(code: RefusalCode, message: string, provider: Provider |
   if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
   if (status === 405) headers.push('Allow', METHODS.join(', '))
   if (shape === 'bedrock') headers.push('x-amzn-ErrorType', BEDROCK_EXCEPTIONS[status] ?? 'InternalServerException')
-  return { status, headers, body }
+  return { status, reason: REASONS[status] ?? 'Refused', headers, body }
 }

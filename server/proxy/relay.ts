@@ -1,5 +1,7 @@
-import type { ServerResponse } from 'node:http'
-import type { Outgoing, RawHeaders, Upstream, UpstreamError } from './upstream.ts'
+// Sends a request upstream and its answer to the caller, piece by piece as it comes, each side at the other's pace.
+import type { AnswerWatcher, Caller } from '../http/caller.ts'
+import type { RawHeaders } from '../http/fields.ts'
+import type { Incoming, Outgoing, Upstream, UpstreamCall, UpstreamError } from './upstream.ts'
 
 /** What looks at the answer while it passes. None of it can hold it up. */
 export type Passing = {
@@ -7,7 +9,7 @@ export type Passing = {
   head(status: number, headers: RawHeaders): RawHeaders
   /** The upstream's trailers; returns those that the caller gets. */
   trailers(raw: RawHeaders): RawHeaders
-  /** Body bytes that have just been handed to the caller. */
+  /** Body bytes on their way to the caller. The memory is lent for the call only. */
   body(chunk: Buffer): void
 }
 
@@ -27,96 +29,85 @@ export type Relayed = {
 }
 
 /**
- * Sends a request upstream and its answer to the caller, piece by piece as it comes, each side at the other's pace. When the
- * caller leaves, the upstream call ends at once; when the upstream breaks off in the middle, so does the caller's connection,
- * because a clean end would be taken for a complete answer.
+ * Relays one request. When the caller leaves, the upstream call ends at once; when the upstream breaks off in the middle, so does the
+ * caller's connection, because a clean end would be taken for a complete answer.
  */
-export function relay(upstream: Upstream, request: Outgoing, res: ServerResponse, passing: Passing): Promise<Relayed> {
+export function relay(upstream: Upstream, request: Outgoing, caller: Caller, passing: Passing): Promise<Relayed> {
   // The caller may have left while its request was looked at: then the upstream hears nothing of it.
-  if (res.destroyed) return Promise.resolve({ outcome: 'aborted', status: null, error: null, bytesIn: 0, bytesOut: 0 })
-  return new Promise((resolve) => {
-    let status: number | null = null
-    let bytesOut = 0
-    let over = false
-    let started = false
-    let counted = false
-    const end = (outcome: Relayed['outcome'], error: UpstreamError | null = null) => {
-      over = true
-      res.off('close', onClose)
-      resolve({ outcome, status, error, bytesIn: call.bytesSent, bytesOut })
-    }
-    const onClose = () => {
-      if (over) return
-      call.abort()
-      end('aborted')
-    }
-    const call = upstream.send(request, {
-      onInterim(interim, headers) {
-        // Written past the response object, which knows no other interim answers than its own; only where it is this response's turn.
-        if (res.headersSent || res.socket === null || res.req.httpVersionMinor === 0) return
-        res.socket.write(`HTTP/1.1 ${interim} Interim\r\n${fieldLines(headers)}\r\n`, 'latin1')
-      },
-      onHead(code, reason, headers) {
-        status = code
-        // The upstream's own Date passes; none is made up.
-        res.sendDate = false
-        const passed = passing.head(code, headers)
-        counted = hasLength(passed)
-        res.writeHead(code, reason, passed)
-        // Head and first piece share a write where they came together; otherwise the head does not wait for the body.
-        process.nextTick(() => {
-          if (!started && !over && !res.writableEnded) res.flushHeaders()
-        })
-      },
-      onBody(lent, last) {
-        const chunk = Buffer.from(lent)
-        started = true
-        bytesOut += chunk.length
-        if (last) res.end(chunk)
-        else if (!res.write(chunk)) call.pause()
-        passing.body(chunk)
-      },
-      onEnd(trailers) {
-        if (trailers.length > 0) res.addTrailers(pairs(passing.trailers(trailers)))
-        if (!res.writableEnded) res.end()
-        // Only what the caller has taken is complete; until then it may still leave.
-        if (res.writableFinished || res.writableLength === 0) return end('complete')
-        res.once('finish', () => end('complete'))
-      },
-      onError(error) {
-        if (!res.headersSent) return end('failed', error)
-        end('broken', error)
-        // What has arrived before the break still goes out.
-        setImmediate(() => breakOff(res, counted))
-      },
-    })
-    res.on('drain', () => call.resume())
-    res.on('close', onClose)
-  })
+  if (caller.gone) return Promise.resolve({ outcome: 'aborted', status: null, error: null, bytesIn: 0, bytesOut: 0 })
+  return new Promise((resolve) => new Relay(caller, passing, resolve).start(upstream, request))
 }
 
-/** Ends the caller's connection so that nobody takes the answer for complete. */
-function breakOff(res: ServerResponse, counted: boolean): void {
-  // Without a length or chunks (HTTP/1.0) an ordinary close is a complete answer, so it has to be a reset.
-  if (counted || res.chunkedEncoding || res.socket === null) res.destroy()
-  else res.socket.resetAndDestroy()
-}
+class Relay implements Incoming, AnswerWatcher {
+  readonly #caller: Caller
+  readonly #passing: Passing
+  readonly #resolve: (relayed: Relayed) => void
+  #call: UpstreamCall | null = null
+  #status: number | null = null
+  #bytesOut = 0
+  #over = false
 
-function hasLength(headers: RawHeaders): boolean {
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i]!.length === 14 && headers[i]!.toLowerCase() === 'content-length') return true
+  constructor(caller: Caller, passing: Passing, resolve: (relayed: Relayed) => void) {
+    this.#caller = caller
+    this.#passing = passing
+    this.#resolve = resolve
   }
-  return false
-}
 
-function fieldLines(headers: RawHeaders): string {
-  let lines = ''
-  for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`
-  return lines
-}
+  start(upstream: Upstream, request: Outgoing): void {
+    this.#caller.watch(this)
+    this.#call = upstream.send(request, this)
+    // The request's own body may have ended it.
+    if (this.#over) this.#call.abort()
+  }
 
-function pairs(headers: RawHeaders): [string, string][] {
-  const made: [string, string][] = []
-  for (let i = 0; i < headers.length; i += 2) made.push([headers[i]!, headers[i + 1]!])
-  return made
+  onInterim(status: number, headers: RawHeaders): void {
+    this.#caller.interim(status, headers)
+  }
+
+  onHead(status: number, reason: string, headers: RawHeaders): void {
+    this.#status = status
+    this.#caller.head(status, reason, this.#passing.head(status, headers))
+  }
+
+  onBody(chunk: Buffer): void {
+    this.#bytesOut += chunk.length
+    this.#caller.write(chunk)
+    this.#passing.body(chunk)
+  }
+
+  /** Everything that came together goes out together. */
+  onPause(): void {
+    if (!this.#caller.flush()) this.#call?.pause()
+  }
+
+  onEnd(trailers: RawHeaders): void {
+    this.#caller.end(trailers.length === 0 ? trailers : this.#passing.trailers(trailers))
+    this.#caller.flush()
+  }
+
+  onError(error: UpstreamError): void {
+    if (!this.#caller.answered) return this.#end('failed', error)
+    this.#end('broken', error)
+    this.#caller.breakOff()
+  }
+
+  onDrain(): void {
+    this.#call?.resume()
+  }
+
+  /** Only what the caller's system has taken is complete; until then it may still leave. */
+  onTaken(): void {
+    this.#end('complete')
+  }
+
+  onGone(): void {
+    this.#call?.abort()
+    this.#end('aborted')
+  }
+
+  #end(outcome: Relayed['outcome'], error: UpstreamError | null = null): void {
+    if (this.#over) return
+    this.#over = true
+    this.#resolve({ outcome, status: this.#status, error, bytesIn: this.#call?.bytesSent ?? 0, bytesOut: this.#bytesOut })
+  }
 }

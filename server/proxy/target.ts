@@ -80,7 +80,7 @@ export function readAddress(address: string): Target {
   if (BAD_PERCENT.test(tail)) return refuse('The upstream address holds a % that is not followed by two hexadecimal digits. Encode it as %25.')
   if (changesWhenDecodedAgain(path)) return refuse('The path of the upstream address would change its meaning if it were decoded a second time.')
   const kept = query === null ? null : withoutCredentials(query)
-  return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery: kept === null || kept === '' ? path : `${path}?${kept}` } }
+  return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery: kept === null || (kept === '' && query !== '') ? path : `${path}?${kept}` } }
 }
 
 /** A host that no parser spells otherwise: letters, digits and hyphens, no label in punycode, the last one not a number. */

@@ -1,10 +1,11 @@
 // The pools: which connection a request goes out on, and how long an unused one is kept.
 import { Connection } from './upstream/connection.ts'
 import type { Dial } from './upstream/dial.ts'
-import { Exchange, type Connections, type Incoming, type Outgoing, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
+import { Exchange, type Connections, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
+import type { Outgoing } from './upstream/sending.ts'
 
-export { UpstreamError, type Incoming, type Outgoing, type OutgoingBody, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
-export type { RawHeaders } from './upstream/response.ts'
+export { UpstreamError, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
+export type { Outgoing, OutgoingBody } from './upstream/sending.ts'
 export { dialOf, isPrivateAddress, PrivateAddressError, type Dial } from './upstream/dial.ts'
 
 export type Upstream = {
@@ -26,19 +27,23 @@ const IDLE_SWEEP_MS = 500
  */
 export function createUpstream(limits: UpstreamLimits, now: () => number): Upstream {
   const pools = new Map<Dial, Connection[]>()
-  const exchanges = new Set<Exchange>()
-  const connections: Connections = { open, takeIdle, giveBack, rested: (connection) => now() - connection.idleSince > FRESH_MS, exchanges }
+  // Not the requests: a set that changes with each of them would keep their garbage alive from one of its tables to the next.
+  const live = new Set<Connection>()
+  const connections: Connections = { open, takeIdle, giveBack, rested: (connection) => now() - connection.idleSince > FRESH_MS }
   const period = Math.min(1_000, Math.max(10, Math.min(limits.connect, limits.firstByte, limits.idle) / 8))
   let closed = false
 
   function forget(dial: Dial, connection: Connection) {
+    live.delete(connection)
     const pool = pools.get(dial)
     const at = pool?.indexOf(connection) ?? -1
     if (at >= 0) pool!.splice(at, 1)
   }
 
   function open(dial: Dial): Connection {
-    return new Connection(dial, (connection) => forget(dial, connection))
+    const connection = new Connection(dial, (lost) => forget(dial, lost))
+    live.add(connection)
+    return connection
   }
 
   /** The connection used last is the one that most surely still lives. */
@@ -71,9 +76,9 @@ export function createUpstream(limits: UpstreamLimits, now: () => number): Upstr
   /** One timer for all limits: looked at a few times within the shortest of them. */
   function sweep() {
     const at = now()
-    for (const exchange of exchanges) exchange.check(at)
+    for (const connection of live) connection.check(at)
     if (at - lastIdleSweep > IDLE_SWEEP_MS) sweepIdle(at)
-    if (exchanges.size > 0 || [...pools.values()].some((pool) => pool.length > 0)) return
+    if (live.size > 0) return
     clearInterval(sweeper!)
     sweeper = null
   }

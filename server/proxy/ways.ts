@@ -1,7 +1,7 @@
 // What an address means, worked out once: steps 1, 3 and 4 depend on nothing but the address, the method and the provider table, and callers
 // ask for the same few addresses again and again.
 import type { Match } from './providers/endpoint.ts'
-import type { Upstream as Named } from './providers/provider.ts'
+import type { Provider, Upstream as Named } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
 import { readTarget, type Target } from './target.ts'
 import { dialOf, type Dial } from './upstream.ts'
@@ -11,6 +11,8 @@ export interface Route {
   readonly table: ProviderTable
   /** Whose address it is; null where nobody's, or the target is none. */
   readonly named: Named | null
+  /** In whose way a refusal is written where the address is nobody's. */
+  readonly near: Provider | null
   /** Set by whoever has classified it: only for callers that have proven who they are. */
   match: Match | null
 }
@@ -27,24 +29,31 @@ const MOST = 2_000
 const LONGEST = 1_024
 
 export function createWays(tableNow: () => ProviderTable): Ways {
-  const routes = new Map<string, Route>()
+  const routes = new Map<string, Map<string, Route>>()
+  let kept = 0
   const dials = new Map<string, Dial>()
   let table = tableNow()
 
   return {
     routeOf(method, url) {
-      if (table !== tableNow()) {
+      if (table !== tableNow() || kept >= MOST) {
         table = tableNow()
         routes.clear()
+        kept = 0
       }
-      const name = `${method} ${url}`
-      const known = routes.get(name)
-      if (known !== undefined) return known
-      const target = readTarget(searchOf(url))
-      const route = { target, table, named: target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null, match: null }
-      if (routes.size >= MOST) routes.clear()
-      if (name.length <= LONGEST) routes.set(name, route)
-      return route
+      let known = routes.get(method)
+      const route = known?.get(url)
+      if (route !== undefined) return route
+      // A copy: the text is a part of a whole head, which must not be kept with it.
+      const own = Buffer.from(url, 'latin1').toString('latin1')
+      const target = readTarget(searchOf(own))
+      const named = target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null
+      const made = { target, table, named, near: named?.provider ?? table.near(hostIn(own)), match: null }
+      if (url.length > LONGEST) return made
+      if (known === undefined) routes.set(method, (known = new Map()))
+      known.set(own, made)
+      kept++
+      return made
     },
     dialFor({ origin, dial }) {
       const base = `${dial.origin}${dial.basePath}`
@@ -57,6 +66,11 @@ export function createWays(tableNow: () => ProviderTable): Ways {
       return known
     },
   }
+}
+
+/** The host that an address seems to name, however it is written; `''` for none. */
+function hostIn(url: string): string {
+  return /https?(?::|%3a)(?:\/|%2f){2}([a-z0-9.-]{1,253})/i.exec(url)?.[1] ?? ''
 }
 
 /** What follows the first `?` of the raw request target. */

@@ -1,11 +1,14 @@
 // One row for each running process. What a process holds on behalf of its requests (quota, idempotency keys) refers to its row and is deleted
 // with it: so nothing stays held when a process is killed, and nothing of a living process is ever taken away.
+import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { bootName } from '../clock.ts'
 import { newId } from '../id.ts'
 import type { Store } from './open.ts'
 import { procedure, run } from './procedure.ts'
 
-const BEAT = 10_000
+/** Also how long it takes at most until what a killed process of this machine held is free. */
+const BEAT = 5000
 /** A process on another machine counts as dead when it has not been seen for so long. On this machine we look whether it runs. */
 const LEASE = 30_000
 
@@ -41,12 +44,12 @@ export const beat = procedure(
  */
 export async function enterInstance(store: Store, clock: () => number, onError: (error: unknown) => void): Promise<Instance> {
   const id = newId('ins', clock())
-  const host = hostname()
+  const host = processSpace()
   ours.add(id)
   const sign = async (): Promise<void> => {
     const neighbours = await store.db.selectFrom('instances').select(['id', 'pid']).where('host', '=', host).execute()
     const dead = neighbours.filter((row) => !ours.has(row.id) && (row.pid === process.pid || !isRunning(row.pid))).map((row) => row.id)
-    await store.run(beat, { id, host, pid: process.pid, now: clock(), dead })
+    await store.run(beat, { id, host, pid: process.pid, now: await store.time(clock()), dead })
   }
   await sign()
   let failing = false
@@ -69,6 +72,20 @@ export async function enterInstance(store: Store, clock: () => number, onError: 
       await store.db.deleteFrom('instances').where('id', '=', id).execute()
     },
   }
+}
+
+/**
+ * A name for where process ids mean what they mean here: this host, since it was started, within this container. Another machine may have
+ * the same name, and two containers may share one; looking there for a process of here would take a living one for dead.
+ */
+export function processSpace(): string {
+  let space = ''
+  try {
+    space = readlinkSync('/proc/self/ns/pid')
+  } catch {
+    // No Linux, and no such containers.
+  }
+  return [hostname(), bootName(), space].join(' ').trim()
 }
 
 function isRunning(pid: number): boolean {

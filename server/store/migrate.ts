@@ -1,9 +1,29 @@
-// Brings a SQLite file to the schema of this program: every migration once, in order, under the file's write lock.
+// Which migrations a store still needs, and how a SQLite file gets them: every migration once, in order, under the file's write lock.
 import { SetupError } from '../errors.ts'
 import { MIGRATIONS } from './migrations/index.ts'
+import type { Migration } from './migrations/index.ts'
 import type { Connection } from './sqlite.ts'
 import { statement } from './statement.ts'
 import type { QueryBuilder } from './statement.ts'
+
+/** Where it is recorded what has run. */
+export const CREATE_MIGRATIONS = 'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at bigint NOT NULL)'
+export const SELECT_MIGRATIONS = 'SELECT name FROM migrations'
+
+/**
+ * The migrations that have not run yet.
+ *
+ * @param rows what SELECT_MIGRATIONS gave
+ * @throws SetupError where the store was written by a newer version of the program
+ */
+export function pending(rows: readonly unknown[]): readonly Migration[] {
+  const applied = new Set(rows.map((row) => (row as { name: string }).name))
+  const unknown = [...applied].filter((name) => !MIGRATIONS.some((migration) => migration.name === name)).sort()
+  if (unknown.length > 0) {
+    throw new SetupError(`The store was written by a newer version of Tollmark (it has ${unknown.join(', ')}). Start that version, or use another store.`)
+  }
+  return MIGRATIONS.filter(({ name }) => !applied.has(name))
+}
 
 /**
  * Runs what has not run yet, all or nothing. Any number of processes may call it together: the first does the work, the others wait and find
@@ -15,15 +35,8 @@ import type { QueryBuilder } from './statement.ts'
 export function migrate(connection: Connection, db: QueryBuilder, now: number): void {
   connection.exec('BEGIN IMMEDIATE')
   try {
-    connection.exec('CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at bigint NOT NULL)')
-    const { rows } = connection.execute({ sql: 'SELECT name FROM migrations', parameters: [] })
-    const applied = new Set(rows.map((row) => (row as { name: string }).name))
-    const unknown = [...applied].filter((name) => !MIGRATIONS.some((migration) => migration.name === name))
-    if (unknown.length > 0) {
-      throw new SetupError(`The store was written by a newer version of Tollmark (it has ${unknown.join(', ')}). Start that version, or another data folder.`)
-    }
-    for (const migration of MIGRATIONS) {
-      if (applied.has(migration.name)) continue
+    connection.exec(CREATE_MIGRATIONS)
+    for (const migration of pending(connection.execute({ sql: SELECT_MIGRATIONS, parameters: [] }).rows)) {
       for (const query of migration.up(db.schema)) connection.execute(statement(query))
       connection.execute({ sql: 'INSERT INTO migrations (name, applied_at) VALUES (?, ?)', parameters: [migration.name, now] })
     }

@@ -1,11 +1,12 @@
 // Opens the store: the data folder, the SQLite file in it, its writer, and this thread's own view for reading.
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { SetupError } from '../errors.ts'
 import { startThread } from './client.ts'
 import type { ThreadClient } from './client.ts'
 import { kyselyOn, queryBuilder } from './dialect.ts'
+import type { DialectName } from './dialect.ts'
 import { StoreError, readError } from './error.ts'
 import { migrate } from './migrate.ts'
 import type { Procedure } from './procedure.ts'
@@ -15,18 +16,30 @@ import { statement } from './statement.ts'
 import type { Query, Statement, StatementResult } from './statement.ts'
 
 export interface Store extends AsyncDisposable {
+  /** SQLite is for the processes of one machine, PostgreSQL for those of many. */
+  readonly dialect: DialectName
   /**
-   * Kysely. A select is answered at once on this thread, from what is committed: keep it small. Any other query is a durable write of its own.
-   * There are no open transactions: see `write` and `run`.
+   * Kysely. A select sees what is committed; on SQLite it is answered at once on this thread: keep it small. Any other query is a durable
+   * write of its own. There are no open transactions: see `write` and `run`.
    */
   readonly db: Kysely<Database>
-  /** Kysely whose selects run in a thread of their own, for reports that read many rows. It writes as `db` does. */
+  /** Kysely whose selects have a thread or connections of their own, for reports that read many rows. It writes as `db` does. */
   readonly reports: Kysely<Database>
   /** Runs queries atomically, in order; resolves when they are durable. @throws StoreError, and then nothing of them is stored */
   write(...queries: Query<unknown>[]): Promise<StatementResult[]>
   /** Runs a procedure atomically; resolves to its result when what it wrote is durable. @throws StoreError, and then nothing of it is stored */
   run<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
-  /** Calls back at most 200 ms after another process has written; not for this process's own writes. Gives the function that ends it. */
+  /**
+   * The time that all processes on this store agree on, in milliseconds since 1970: the database's, where it may be on another machine.
+   *
+   * @param here this machine's clock, which is good enough on SQLite
+   */
+  time(here: number): Promise<number>
+  /**
+   * Calls back at most 200 ms after another process has written; not for this process's own writes. On PostgreSQL it tells of the tables
+   * that migrations `announce`, and while the connection is lost it tells nothing: who must not miss anything looks now and then besides.
+   * Gives the function that ends it.
+   */
   onChange(listener: () => void): () => void
   /** Ends when all that was asked for is durable. */
   close(): Promise<void>
@@ -36,7 +49,7 @@ export interface Store extends AsyncDisposable {
 export interface StoreOptions {
   /** The data folder; made if it is not there. */
   data: string
-  /** `sqlite:PATH`, or null for `tollmark.db` in the data folder. */
+  /** `sqlite:PATH`, `postgres://…`, or null for `tollmark.db` in the data folder. */
   databaseUrl: URL | null
   now: number
   onFailure?: (error: Error) => void
@@ -48,10 +61,9 @@ export interface StoreOptions {
  * @throws SetupError with a sentence for the person at the terminal
  */
 export async function openStore({ data, databaseUrl, now, onFailure = () => {} }: StoreOptions): Promise<Store> {
-  if (databaseUrl && databaseUrl.protocol !== 'sqlite:') {
-    throw new SetupError('DATABASE_URL names a PostgreSQL server, which this version cannot use yet. Unset it to use SQLite in the data folder.')
-  }
   makeFolder(data)
+  // Loaded only where it is used: the driver takes longer to load than SQLite to open.
+  if (databaseUrl && databaseUrl.protocol !== 'sqlite:') return (await import('./postgres/open.ts')).openPostgres(databaseUrl, now)
   const path = databaseUrl ? decodeURIComponent(databaseUrl.pathname) : join(data, 'tollmark.db')
   prepare(path, now)
 
@@ -67,19 +79,23 @@ export async function openStore({ data, databaseUrl, now, onFailure = () => {} }
     reporter ??= startThread(path, 'read', () => {}, onFailure)
     return ((await (await reporter).send({ statements: [one] })) as StatementResult[])[0]!
   }
-  const close = async (): Promise<void> => {
+  let closing: Promise<void> | undefined
+  const closeAll = async (): Promise<void> => {
     await (await reporter)?.close()
     reader.close()
     // Last, so that it finds itself alone and leaves one tidy file.
     await writer.close()
   }
+  const close = (): Promise<void> => (closing ??= closeAll())
 
   return {
-    db: kyselyOn({ read: (one) => readHere(reader, one), write: writeOne }),
-    reports: kyselyOn({ read: report, write: writeOne }),
+    dialect: 'sqlite',
+    db: kyselyOn({ read: (one) => readHere(reader, one), write: writeOne }, 'sqlite'),
+    reports: kyselyOn({ read: report, write: writeOne }, 'sqlite'),
     write: (...queries) => write(...queries.map(statement)),
     // What crosses back is what the procedure returned: plain data, as its declaration asks for.
     run: async <A, R>({ module, name }: Procedure<A, R>, args: A) => (await writer.send({ procedure: { module, name, args } })) as R,
+    time: (here) => Promise.resolve(here),
     onChange: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -102,8 +118,10 @@ function readHere(reader: Connection, one: Statement): StatementResult {
 function prepare(path: string, now: number): void {
   let connection: Connection | undefined
   try {
+    // For its owner only, also where the folder lets others in; what SQLite puts beside it takes the same mode.
+    closeSync(openSync(path, 'a', 0o600))
     connection = new Connection(path, 'write')
-    migrate(connection, queryBuilder(), now)
+    migrate(connection, queryBuilder('sqlite'), now)
   } catch (thrown) {
     if (thrown instanceof SetupError) throw thrown
     throw new SetupError(`The database ${path} cannot be opened: ${readError(thrown).message}.`, { cause: thrown })

@@ -1,6 +1,6 @@
 // A procedure checks and writes as one atomic unit, inside the writer, together with its neighbours in one group commit. It is a
 // generator: it yields statements and receives their results. So the same procedure runs without a pause on SQLite, in the writer's
-// thread, and with a round trip a statement on PostgreSQL, in a serializable transaction.
+// thread, and with a round trip a statement on PostgreSQL.
 import { statement } from './statement.ts'
 import type { Query, QueryBuilder, Statement, StatementResult } from './statement.ts'
 
@@ -13,7 +13,17 @@ export interface Procedure<A, R> {
   readonly module: string
   readonly name: string
   readonly body: (db: QueryBuilder, args: A) => Steps<R>
+  readonly lock?: Lock<A> | undefined
 }
+
+/**
+ * What keeps the calls of a procedure apart on PostgreSQL; SQLite runs one procedure at a time anyway.
+ *
+ * Left out, the transaction is serializable: right whatever the body does, and run again where it collides with another. That costs where many
+ * calls meet on the same rows: a function gives the name of a lock under which the call runs, and then all procedures that decide on those rows
+ * must take it. `rows` is for a body that locks what it decides on by itself: `.forUpdate()`, `.skipLocked()`.
+ */
+export type Lock<A> = 'rows' | ((args: A) => string)
 
 /**
  * Declares a procedure. Export it under the very name that it is given. The body must not use the clock, randomness or anything else from
@@ -27,8 +37,8 @@ export interface Procedure<A, R> {
  *   return true
  * })
  */
-export function procedure<A, R>(module: string, name: string, body: (db: QueryBuilder, args: A) => Steps<R>): Procedure<A, R> {
-  return { module, name, body }
+export function procedure<A, R>(module: string, name: string, body: (db: QueryBuilder, args: A) => Steps<R>, lock?: Lock<A>): Procedure<A, R> {
+  return { module, name, body, lock }
 }
 
 /** The rows that a query gives. */

@@ -1,5 +1,3 @@
-import type { Generated } from 'kysely'
-
 // Every table, as Kysely sees it: one schema for SQLite and PostgreSQL. Times are integers (milliseconds since 1970, UTC), ids are
 // text, yes and no are 1 and 0, JSON is text. `migrations/` makes what is described here.
 
@@ -31,6 +29,47 @@ export interface TokenRow {
   last_used_at: number | null
 }
 
+/** The password of an account, for the dashboard: argon2id in the form of PHC. Apart from the account, so that nobody reads it by the way. */
+export interface PasswordRow {
+  account_id: string
+  hash: string
+}
+
+/** A browser that is signed in. The cookie itself is not stored, only its SHA-256. */
+export interface SessionRow {
+  /** The public part of the cookie, by which it is looked up. */
+  public_id: string
+  hash: string
+  account_id: string
+  created_at: number
+  expires_at: number
+}
+
+/** Failed sign-ins with one e-mail or from one address, and those under way. */
+export interface AttemptRow {
+  /** `email:…` or `address:…`. */
+  subject: string
+  failures: number
+  /** No further attempt before this moment. */
+  blocked_until: number
+  /** When all is forgotten. */
+  expires_at: number
+}
+
+/** A link that makes an account, once. Only the SHA-256 of its token is stored. */
+export interface InvitationRow {
+  id: string
+  public_id: string
+  hash: string
+  /** Whom it was meant for; null where nobody said. */
+  email: string | null
+  plan: string
+  created_at: number
+  expires_at: number
+  /** The account that was made with it. */
+  account_id: string | null
+}
+
 /** A running process that works on this store. What it holds for its requests goes when its row goes. */
 export interface InstanceRow {
   id: string
@@ -59,9 +98,46 @@ export interface ReservationRow {
 export interface BlobRow {
   id: string
   expires_at: number
+  /** Who is storing it, until another row names it; null from then on. */
+  instance_id: string | null
 }
 
-/** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` is. */
+/** A conversion in the background. */
+export interface JobRow {
+  id: string
+  account_id: string
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'expired'
+  format: 'markdown' | 'json'
+  include_metadata: number
+  file_name: string
+  /** Bytes. */
+  file_size: number
+  /** The archive, while it is needed. */
+  upload_blob: string | null
+  /** The document, while it is kept. */
+  result_blob: string | null
+  pages_done: number
+  pages_total: number | null
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  /** When the result is no longer kept. */
+  expires_at: number | null
+  error_code: string | null
+  error_detail: string | null
+  /** From when on it may be claimed, while nobody holds it. */
+  claimable_at: number
+  /** Who holds it; becomes null with the instance. */
+  instance_id: string | null
+  /** Different each time that it is claimed: who does not name it has lost the job. */
+  claim: string | null
+  /** How often it was claimed and not handed back in order. */
+  claims: number
+  /** How often its conversion has failed for no reason of its own. */
+  failures: number
+}
+
+/** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` (a document) or `job_id` is. */
 export interface IdempotencyRow {
   account_id: string
   key: string
@@ -70,6 +146,7 @@ export interface IdempotencyRow {
   instance_id: string | null
   content_type: string | null
   blob_id: string | null
+  job_id: string | null
   expires_at: number
 }
 
@@ -104,8 +181,8 @@ export interface KeySecretRow {
 
 /** The ledger: one row for each request that was let through. */
 export interface RequestRow {
-  /** The order of admission. */
-  seq: Generated<number>
+  /** The order of admission: each is one more than the newest before it, which is therefore never deleted. */
+  seq: number
   id: string
   account_id: string
   key_id: string
@@ -165,6 +242,38 @@ export interface UsageHourRow {
   total_ms: number
 }
 
+/** The same by day, for the hours before a mark. */
+export type UsageDayRow = Omit<UsageHourRow, 'hour'> & { /** Milliseconds since 1970 at which the day begins, UTC. */ day: number }
+
+/** How far hours have been added to their days. */
+export interface UsageAddedRow {
+  name: string
+  /** Start of the first hour that has not. */
+  before: number
+}
+
+/** Requests that a key's limit refused within an hour: the ledger holds only what was let through. */
+export interface RefusedHourRow {
+  key_id: string
+  /** Milliseconds since 1970 at which the hour begins. */
+  hour: number
+  account_id: string
+  refused: number
+}
+
+/** A provider that the operator added by the API. */
+export interface ProviderRow {
+  id: string
+  /** What callers name: `https://host[:port]`. */
+  origin: string
+  /** Where it is dialled instead. */
+  dial: string | null
+  /** How the credential is presented; null is `Authorization: Bearer …`. */
+  auth_header: string | null
+  auth_scheme: string | null
+  created_at: number
+}
+
 /** What we present to a provider. */
 export interface CredentialRow {
   id: string
@@ -197,13 +306,22 @@ export interface Database {
   key_secrets: KeySecretRow
   requests: RequestRow
   usage_hours: UsageHourRow
+  usage_days: UsageDayRow
+  usage_added: UsageAddedRow
+  refused_hours: RefusedHourRow
+  providers: ProviderRow
   credentials: CredentialRow
   objects: ObjectRow
   accounts: AccountRow
+  passwords: PasswordRow
+  sessions: SessionRow
+  attempts: AttemptRow
+  invitations: InvitationRow
   tokens: TokenRow
   instances: InstanceRow
   quota_days: QuotaDayRow
   reservations: ReservationRow
   blobs: BlobRow
+  jobs: JobRow
   idempotency: IdempotencyRow
 }

@@ -16,10 +16,13 @@ export interface Scratch extends Disposable {
  * @param folder the folder of all scratch folders
  * @param living ids of all living instances, this one's included; every other one's folder is deleted
  */
-export function openScratch(folder: string, id: string, living: readonly string[]): Scratch {
+export async function openScratch(folder: string, id: string, living: () => Promise<readonly string[]>): Promise<Scratch> {
   const own = join(folder, id)
   mkdirSync(own, { recursive: true, mode: 0o700 })
-  for (const name of readdirSync(folder)) if (!living.includes(name)) rmSync(join(folder, name), { recursive: true, force: true })
+  // In this order: an instance is entered before its folder is made, so whose folder is seen here is seen there too, if it lives.
+  const names = readdirSync(folder)
+  const known = await living()
+  for (const name of names) if (!known.includes(name)) rmSync(join(folder, name), { recursive: true, force: true })
   return {
     place: () => {
       const path = join(own, randomText(16))

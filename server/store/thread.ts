@@ -19,7 +19,7 @@ const send = (message: FromThread): void => port.postMessage(message)
 const connection = new Connection(path, mode)
 send({ opened: true })
 // Kysely takes longer to load than everything else here. Whoever opened the store goes on meanwhile; what it sends waits in the port.
-const db = (await import('./dialect.ts')).queryBuilder()
+const db = (await import('./dialect.ts')).queryBuilder('sqlite')
 const load = createRequire(import.meta.url)
 const procedures = new Map<string, Procedure<unknown, unknown>>()
 
@@ -40,7 +40,12 @@ function gather(first: ToThread): { units: Unit[]; close: boolean } {
 function commit(units: Unit[]): Answer[] {
   try {
     connection.exec('BEGIN IMMEDIATE')
-    const answers = units.map(attempt)
+    let answers = attempt(units, false)
+    if (answers === null) {
+      connection.exec('ROLLBACK')
+      connection.exec('BEGIN IMMEDIATE')
+      answers = attempt(units, true)!
+    }
     connection.exec('COMMIT')
     return answers
   } catch (thrown) {
@@ -51,23 +56,29 @@ function commit(units: Unit[]): Answer[] {
   }
 }
 
-function attempt(unit: Unit): Answer {
-  // SQLite undoes a single failing statement by itself; more than one need a savepoint.
-  const alone = 'statements' in unit && unit.statements.length === 1
-  if (!alone) connection.exec('SAVEPOINT unit')
-  try {
-    const value = perform(unit)
-    if (!alone) connection.exec('RELEASE unit')
-    return { id: unit.id, value }
-  } catch (thrown) {
-    // Some failures (disk full, broken disk) end the whole transaction: then nobody's write is stored.
-    if (!connection.inTransaction) throw thrown
-    if (!alone) {
-      connection.exec('ROLLBACK TO unit')
-      connection.exec('RELEASE unit')
+/**
+ * Runs the units one after the other. Behind a savepoint SQLite copies every page before it changes, and units seldom fail: so they run
+ * without, and only where one fails that has to be undone (null), all of them run again, `guarded`.
+ */
+function attempt(units: Unit[], guarded: boolean): Answer[] | null {
+  const answers: Answer[] = []
+  for (const unit of units) {
+    // SQLite undoes a single failing statement by itself.
+    const alone = 'statements' in unit && unit.statements.length === 1
+    const savepoint = guarded && !alone
+    if (savepoint) connection.exec('SAVEPOINT unit')
+    try {
+      answers.push({ id: unit.id, value: perform(unit) })
+    } catch (thrown) {
+      // Some failures (disk full, broken disk) end the whole transaction: then nobody's write is stored.
+      if (!connection.inTransaction) throw thrown
+      if (!guarded && !alone) return null
+      if (savepoint) connection.exec('ROLLBACK TO unit')
+      answers.push({ id: unit.id, error: readError(thrown) })
     }
-    return { id: unit.id, error: readError(thrown) }
+    if (savepoint) connection.exec('RELEASE unit')
   }
+  return answers
 }
 
 function perform(unit: Unit): unknown {

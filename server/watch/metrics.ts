@@ -10,6 +10,8 @@ export interface Reading {
 }
 
 export interface Metrics {
+  /** Adds gauges, by their names without `tollmark_`. */
+  add(readings: Readonly<Record<string, Reading>>): void
   /** Counts a request that is over. */
   request(line: RequestLine): void
   /** Everything in the text format of Prometheus, and the content type that says so. */
@@ -22,16 +24,11 @@ const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 /** TABLE of the kinds of tokens: the label's value → the field of a request's line. */
 const TOKENS = { input: 'tokens_in', output: 'tokens_out', cached: 'tokens_cached', reasoning: 'tokens_reasoning' } as const
 
-/**
- * No label holds what a caller made up (a model's name, a path), or the series would never end; keys and models are in the ledger.
- *
- * @param readings gauges by their name without `tollmark_`
- */
-export function openMetrics(readings: Readonly<Record<string, Reading>>): Metrics {
+/** No label holds what a caller made up (a model's name, a path), or the series would never end; keys and models are in the ledger. */
+export function openMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  for (const [name, { help, read }] of Object.entries(readings)) registry.registerMetric(gauge(`tollmark_${name}`, help, read))
   const api = new Histogram({
     name: 'tollmark_http_request_duration_seconds', help: 'Time to the end of each answer of the API and the dashboard.',
     labelNames: ['route', 'method', 'status'], buckets: SECONDS, registers,
@@ -59,6 +56,9 @@ export function openMetrics(readings: Readonly<Record<string, Reading>>): Metric
   }
 
   return {
+    add(readings) {
+      for (const [name, { help, read }] of Object.entries(readings)) registry.registerMetric(gauge(`tollmark_${name}`, help, read))
+    },
     request(line) {
       if (line.route === '/proxy') countProxied(line)
       else api.observe({ route: line.route ?? 'none', method: methodOf(line), status: String(line.status) }, line.duration_ms / 1000)

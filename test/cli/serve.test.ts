@@ -3,10 +3,13 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
 import { spawnServer, tollmark } from '../harness.ts'
+import { closeDatabases, freshDatabase } from '../postgres.ts'
 import { temporaryFolder } from '../temporary.ts'
+
+after(closeDatabases)
 
 test('a port that is in use is one sentence and exit 1', async (t) => {
   const taken = createServer()
@@ -54,10 +57,18 @@ test('every bad setting is one sentence, and exit 1', async (t) => {
   assert.doesNotMatch(err, /hunter2/)
 })
 
-test('PostgreSQL is one sentence and exit 1', async (t) => {
-  const { code, err } = await tollmark(['serve'], { PORT: '0', DATABASE_URL: 'postgres://u:hunter2@h/d', TOLLMARK_DATA: temporaryFolder(t) })
-  assert.equal(code, 1)
-  assert.match(err, /^tollmark: DATABASE_URL names a PostgreSQL server, which this version cannot use yet\. .*\n$/)
+test('a PostgreSQL that cannot be opened is one sentence and exit 1, without the password', async (t) => {
+  const started = async (url: string) => {
+    const { code, err } = await tollmark(['serve'], { PORT: '0', DATABASE_URL: url, TOLLMARK_DATA: temporaryFolder(t) })
+    assert.equal(code, 1)
+    assert.doesNotMatch(err, /hunter2/)
+    return err
+  }
+  assert.match(await started('postgres://u:hunter2@127.0.0.1:1/d'), /^tollmark: The database d on 127\.0\.0\.1:1 cannot be opened: .*ECONNREFUSED.* Check DATABASE_URL, .*\n$/)
+  const missing = await freshDatabase()
+  missing.pathname = '/not_there'
+  missing.password = 'hunter2'
+  assert.match(await started(missing.href), /^tollmark: The database not_there on .* cannot be opened: the server has no such database\. Create it first\.\n$/)
 })
 
 test('settings come from .env in the folder, and the environment wins', async (t) => {

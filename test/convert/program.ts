@@ -1,4 +1,5 @@
 // A conversion program for the tests of the pool: does what the file's name says.
+import { writeFileSync } from 'node:fs'
 import type { Task } from '../../server/convert/run.ts'
 
 const DONE = { done: true }
@@ -10,8 +11,12 @@ function eat(step: () => unknown): never {
 }
 
 /** TABLE of deeds; the result is sent. */
-const DEEDS: Record<string, () => unknown> = {
+const DEEDS: Record<string, (task: Task) => unknown> = {
   convert: () => DONE,
+  'write a document': ({ output }) => {
+    writeFileSync(output, 'the document')
+    return DONE
+  },
   refuse: () => ({ invalid: 'The archive is broken.' }),
   fail: () => ({ failed: { stack: 'Error: on purpose\n    at somewhere', errno: 'ENOSPC' } }),
   progress: () => {
@@ -38,7 +43,7 @@ const DEEDS: Record<string, () => unknown> = {
 }
 
 process.on('message', ({ task }: { task: Task }) => {
-  const message = DEEDS[task.fileName]?.()
+  const message = DEEDS[task.fileName]?.(task)
   if (message !== undefined) process.send?.(message)
 })
 process.on('disconnect', () => process.exit(0))

@@ -38,20 +38,37 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
     '/api/v1/convert',
     '/api/v1/credentials',
     '/api/v1/credentials/{id}',
+    '/api/v1/credentials/{id}/test',
+    '/api/v1/invitations',
+    '/api/v1/invitations/accept',
+    '/api/v1/invitations/open',
+    '/api/v1/invitations/{id}',
+    '/api/v1/jobs',
+    '/api/v1/jobs/{id}',
+    '/api/v1/jobs/{id}/events',
+    '/api/v1/jobs/{id}/result',
     '/api/v1/keys',
     '/api/v1/keys/{id}',
     '/api/v1/keys/{id}/rotate',
+    '/api/v1/models',
+    '/api/v1/overview',
     '/api/v1/plans',
+    '/api/v1/providers',
+    '/api/v1/providers/{id}',
     '/api/v1/requests',
     '/api/v1/requests/{id}',
+    '/api/v1/session',
+    '/api/v1/session/password',
+    '/api/v1/setup',
     '/api/v1/tokens',
     '/api/v1/tokens/{id}',
     '/api/v1/usage',
     '/livez',
+    '/metrics',
     '/openapi.json',
     '/readyz',
   ])
-  assert.deepEqual(Object.keys(document.components.securitySchemes), ['token'])
+  assert.deepEqual(Object.keys(document.components.securitySchemes), ['token', 'session'])
 })
 
 /** TABLE of bytes that are no request, or a strange one: what, the bytes, the status line that answers. */

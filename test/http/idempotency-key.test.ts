@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
+import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
+import type { Admission } from '../../server/convert/admission.ts'
+import { fingerprint } from '../../server/convert/fingerprint.ts'
+import { keepBlob, sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
 import { PAGE, file, form } from '../form.ts'
-import { answerOf, assertProblem, convert, start, startServer } from '../harness.ts'
-import { until } from '../until.ts'
+import { assertProblem, convert, startServer } from '../harness.ts'
+import type { TestServer } from '../harness.ts'
 
 const HOUR = 3_600_000
 const GOOD = form(file('Page.html', PAGE))
@@ -66,37 +70,53 @@ test('many requests at once with one key are one conversion', async (t) => {
   assert.deepEqual([...new Set(answers.map(({ status, text }) => `${status} ${text}`))], [`200 ${answers[0]?.text}`])
 })
 
-test('a request waits for the first one with its key, and takes its place when that fails', async (t) => {
-  const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
-  const token = await server.token()
-  const headers = { 'content-type': GOOD.contentType, 'content-length': String(GOOD.body.length), ...keyed('a') }
-  const first = start(server.url, '/api/v1/convert', { token, headers })
-  first.on('error', () => {})
-  first.write(GOOD.body.subarray(0, 100))
-  await until(async () => (await server.store.db.selectFrom('idempotency').selectAll().execute()).length === 1)
+/** Lets a request of another server in, with this key and the content of GOOD; it stays under way. */
+async function underWay(server: TestServer, account: string): Promise<Admission> {
+  const instance = 'ins_other'
+  await server.store.db.insertInto('instances').values({ id: instance, host: 'elsewhere', pid: 1, seen_at: server.clock() }).execute()
+  const upload = { sha256: createHash('sha256').update(PAGE).digest('hex'), format: 'markdown', includeMetadata: false } as const
+  const plan = { name: 'free', conversionsPerDay: 1 }
+  const request = { account, plan, key: 'a', fingerprint: fingerprint(upload), instance }
+  const admission = await admit(server.store, request, server.clock, new AbortController().signal)
+  assert.ok('reservation' in admission)
+  return admission
+}
 
-  let answered = false
-  const second = convert(server.url, token, GOOD, keyed('a')).finally(() => (answered = true))
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  assert.equal(answered, false, 'the first is still under way')
-  first.destroy()
-  assert.equal((await second).status, 200)
-})
+/** TABLE of what becomes of a request whose key and content others send meanwhile, and what they are answered. */
+const ENDS: [what: string, end: (server: TestServer, admission: Admission) => Promise<void>, answered: string][] = [
+  ['fails', (server, admission) => abandon(server.store, admission), '# Team handbook\n\nBe kind.\n'],
+  [
+    'dies with its server',
+    async (server) => void (await server.store.db.deleteFrom('instances').where('id', '=', 'ins_other').execute()),
+    '# Team handbook\n\nBe kind.\n',
+  ],
+  [
+    'is answered',
+    async (server, admission) => {
+      const path = join(server.data, 'answer')
+      writeFileSync(path, 'the first answer')
+      const blobId = await keepBlob(server.store, folderBlobs(join(server.data, 'blobs')), path, 'ins_other', server.clock())
+      await countConversion(server.store, admission, { contentType: 'text/markdown; charset=utf-8', blobId }, HOUR, server.clock())
+    },
+    'the first answer',
+  ],
+]
 
-test('a request waits for the first one with its key, and gets its answer', async (t) => {
-  const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
-  const token = await server.token()
-  const headers = { 'content-type': GOOD.contentType, 'content-length': String(GOOD.body.length), ...keyed('a') }
-  const first = start(server.url, '/api/v1/convert', { token, headers })
-  first.write(GOOD.body.subarray(0, 100))
-  await until(async () => (await server.store.db.selectFrom('idempotency').selectAll().execute()).length === 1)
-  const [same, other] = [convert(server.url, token, GOOD, keyed('a')), convert(server.url, token, OTHER, keyed('a'))]
-  first.end(GOOD.body.subarray(100))
-  const answer = await answerOf(first)
-  assert.equal(answer.status, 200)
-  assert.deepEqual((await same).bytes, answer.bytes)
-  assertProblem(await other, 422, 'idempotency_conflict')
-})
+for (const [what, end, answered] of ENDS) {
+  test(`a request waits for another one with its key, which ${what}`, async (t) => {
+    const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
+    const { secret: token, account_id } = await server.newToken()
+    const admission = await underWay(server, account_id)
+    let isAnswered = false
+    const waiting = convert(server.url, token, GOOD, keyed('a')).finally(() => (isAnswered = true))
+    assertProblem(await convert(server.url, token, OTHER, keyed('a')), 422, 'idempotency_conflict')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    assert.equal(isAnswered, false, 'the other one is still under way')
+    await end(server, admission)
+    const { status, text } = await waiting
+    assert.deepEqual([status, text], [200, answered])
+  })
+}
 
 test('a key is free again after 24 hours, and its answer is deleted', async (t) => {
   const server = await startServer(t)

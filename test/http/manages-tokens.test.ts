@@ -68,14 +68,17 @@ test('lists come in pages, newest first', async (t) => {
   assert.deepEqual(names, ['d', 'c', 'b', 'a', 'test'])
 })
 
-test('a member sees and makes only its own tokens; an administrator everybody’s', async (t) => {
+test('an account sees and makes its own tokens; an administrator those of others by name', async (t) => {
   const server = await startServer(t)
   const admin = await server.token({ scopes: ['manage'] })
   const member = await server.newToken({ account: 'member', scopes: ['manage'] })
   const other = await server.newToken({ account: 'other', scopes: ['manage'] })
-  const ids = async (token: string) => (await call(server.url, '/api/v1/tokens', { token })).json<{ data: Record_[] }>().data.map(({ account_id }) => account_id)
+  const ids = async (token: string, query = '') => (await call(server.url, `/api/v1/tokens${query}`, { token })).json<{ data: Record_[] }>().data.map(({ account_id }) => account_id)
   assert.deepEqual(await ids(member.secret), [member.account_id])
-  assert.equal((await ids(admin)).length, 3)
+  assert.equal((await ids(admin)).length, 1)
+  assert.equal((await ids(admin, '?account=all')).length, 3)
+  assert.deepEqual(await ids(admin, `?account=${other.account_id}`), [other.account_id])
+  assertProblem(await call(server.url, '/api/v1/tokens?account=all', { token: member.secret }), 403, 'insufficient_scope')
   assertProblem(await call(server.url, `/api/v1/tokens/${other.id}`, { token: member.secret }), 404, 'token_not_found')
   assertProblem(await call(server.url, `/api/v1/tokens/${other.id}`, { method: 'DELETE', token: member.secret }), 404, 'token_not_found')
   assertProblem(await post(server.url, member.secret, { name: 'x', account_id: other.account_id }), 403, 'insufficient_scope')

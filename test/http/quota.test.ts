@@ -4,6 +4,7 @@ import { PAGE, file, form } from '../form.ts'
 import { answerOf, assertProblem, convert, start, startServer } from '../harness.ts'
 import type { Answer } from '../harness.ts'
 import { scratchFiles, until } from '../until.ts'
+import { zip } from '../zip.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 const BAD = form(file('Page.html', PAGE), { name: 'format', content: 'docx' })
@@ -35,6 +36,16 @@ test('bad uploads among good ones cost nothing', async (t) => {
     assert.equal((await convert(server.url, token, GOOD)).status, 200)
   }
   assertProblem(await convert(server.url, token, GOOD), 429, 'quota_exceeded')
+})
+
+test('bad uploads at the same time never take the place of a good one', async (t) => {
+  const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
+  const token = await server.token()
+  // A ZIP by its signature, so that only its conversion tells that it is broken.
+  const broken = form(file('Export.zip', zip({ 'Page.html': PAGE }).subarray(0, -30)))
+  const bad = [broken, BAD, broken, broken, broken, BAD, broken].map((upload) => convert(server.url, token, upload))
+  assert.equal((await convert(server.url, token, GOOD)).status, 200)
+  for (const { status } of await Promise.all(bad)) assert.ok(status === 400 || status === 429, `${status}`)
 })
 
 test('the quota is one for all tokens of an account, and each account has its own', async (t) => {

@@ -22,7 +22,7 @@ test('SIGTERM lets an upload under way end, takes no new one, and exits 0', asyn
   outgoing.end(GOOD.body.subarray(400))
   assert.equal((await answerOf(outgoing)).status, 200)
   assert.equal(await server.exited, 0)
-  assert.deepEqual(readdirSync(data).sort(), ['master.key', 'scratch', 'tollmark.db'])
+  assert.deepEqual(readdirSync(data).sort(), ['blobs', 'master.key', 'scratch', 'tollmark.db'])
 })
 
 test('SIGTERM does not wait for ever', async (t) => {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { WINDOW_MS } from '../../server/ledger/window.ts'
+import { onEveryStore } from '../stores.ts'
 import { temporaryFolder } from '../temporary.ts'
-import { asking, movedClock, openFor, openOn } from './opened.ts'
+import { asking, movedClock, openFor, openOn, pass } from './opened.ts'
 
-test('10,000 requests at once on a key of 5 a minute: exactly 5, whatever the wall clock does, and across a restart', async (t) => {
-  const data = temporaryFolder(t)
-  const { ledger, clock, close } = await openOn(data)
+onEveryStore('10,000 requests at once on a key of 5 a minute: exactly 5, whatever the wall clock does, and across a restart', async (t, place) => {
+  const { ledger, clock, close } = await openOn(place)
   const answers = await Promise.all(
     Array.from({ length: 10_000 }, (_, i) => {
       clock.wallBy = [0, 90_000, -90_000][i % 3]!
@@ -20,29 +20,29 @@ test('10,000 requests at once on a key of 5 a minute: exactly 5, whatever the wa
   }
   await close()
 
-  const restarted = await openFor(t, data, clock)
+  const restarted = await openFor(t, place, clock)
   clock.wallBy = 90_000
   const again = await Promise.all(Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))))
   assert.equal(again.filter(({ admitted }) => admitted).length, 0)
-  clock.monoBy += WINDOW_MS
+  await pass(place, WINDOW_MS, clock)
   const later = await Promise.all(Array.from({ length: 100 }, () => restarted.ledger.admit(asking('k', 5))))
   assert.equal(later.filter(({ admitted }) => admitted).length, 5)
   await restarted.ledger.close()
   assert.deepEqual(await verifyWindows(restarted.store), { keys: 1, requests: 10, limited: 10, violations: [] })
 })
 
-test('a caller that waits as told passes', async (t) => {
-  const { ledger, clock } = await openFor(t, temporaryFolder(t))
+onEveryStore('a caller that waits as told passes', async (t, place) => {
+  const { ledger, clock } = await openFor(t, place)
   for (let i = 0; i < 3; i++) {
     assert.ok((await ledger.admit(asking('k', 1))).admitted)
     const refused = await ledger.admit(asking('k', 1))
     assert.ok(!refused.admitted)
-    clock.monoBy += refused.wait
+    await pass(place, refused.wait, clock)
   }
 })
 
-test('refused requests do not count, and keys do not share a window', async (t) => {
-  const { ledger, store } = await openFor(t, temporaryFolder(t))
+onEveryStore('refused requests do not count, and keys do not share a window', async (t, place) => {
+  const { ledger, store } = await openFor(t, place)
   const verdicts = []
   for (let i = 0; i < 20; i++) for (const key of ['a', 'b']) verdicts.push(await ledger.admit(asking(key, 3)))
   assert.equal(verdicts.filter(({ admitted }) => admitted).length, 6)
@@ -50,25 +50,24 @@ test('refused requests do not count, and keys do not share a window', async (t) 
   assert.equal((await store.db.selectFrom('requests').select('id').execute()).length, 56)
 })
 
-test('another limit holds at once, with what was admitted before', async (t) => {
-  const { ledger } = await openFor(t, temporaryFolder(t))
-  const pass = async (rpm: number | null, times: number) =>
+onEveryStore('another limit holds at once, with what was admitted before', async (t, place) => {
+  const { ledger } = await openFor(t, place)
+  const passed = async (rpm: number | null, times: number) =>
     (await Promise.all(Array.from({ length: times }, () => ledger.admit(asking('k', rpm))))).filter(({ admitted }) => admitted).length
-  assert.equal(await pass(null, 4), 4)
-  assert.equal(await pass(5, 10), 1)
-  assert.equal(await pass(8, 10), 3)
-  assert.equal(await pass(3, 10), 0)
-  assert.equal(await pass(null, 2), 2)
-  assert.equal(await pass(11, 10), 1)
+  assert.equal(await passed(null, 4), 4)
+  assert.equal(await passed(5, 10), 1)
+  assert.equal(await passed(8, 10), 3)
+  assert.equal(await passed(3, 10), 0)
+  assert.equal(await passed(null, 2), 2)
+  assert.equal(await passed(11, 10), 1)
 })
 
-test('two servers on one store share the window', async (t) => {
-  const data = temporaryFolder(t)
-  const [one, two] = [await openFor(t, data), await openFor(t, data)]
+onEveryStore('two servers on one store share the window', async (t, place) => {
+  const [one, two] = [await openFor(t, place), await openFor(t, place)]
   for (const rounds of [1, 2, 3]) {
     const answers = await Promise.all(Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? one : two).ledger.admit(asking('k', 7))))
     assert.equal(answers.filter(({ admitted }) => admitted).length, 7, `round ${rounds}`)
-    for (const { clock } of [one, two]) clock.monoBy += WINDOW_MS + 1
+    await pass(place, WINDOW_MS + 1, one.clock, two.clock)
   }
   // One at a time, the other one having rested.
   let passed = 0
@@ -78,22 +77,22 @@ test('two servers on one store share the window', async (t) => {
 })
 
 test('a boot ago is at least as long as this one lasts', async (t) => {
-  const data = temporaryFolder(t)
-  const before = await openOn(data, { ...movedClock(), boot: 1 })
+  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const before = await openOn(place, { ...movedClock(), boot: 1 })
   assert.ok((await before.ledger.admit(asking('k', 1))).admitted)
   await before.close()
   const clock = movedClock()
   // The machine has been up for 20 s.
   clock.monoBy = -clock.mono() + 20_000
-  const { ledger } = await openFor(t, data, clock)
+  const { ledger } = await openFor(t, place, clock)
   const refused = await ledger.admit(asking('k', 1))
   assert.ok(!refused.admitted && refused.wait > 30_000 && refused.wait <= 40_000)
   clock.monoBy += refused.wait
   assert.ok((await ledger.admit(asking('k', 1))).admitted)
 })
 
-test('the proof finds a window that was exceeded', async (t) => {
-  const { ledger, store, close } = await openOn(temporaryFolder(t))
+onEveryStore('the proof finds a window that was exceeded', async (_, place) => {
+  const { ledger, store, close } = await openOn(place)
   for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))
   await store.write(store.db.updateTable('requests').set({ rpm: 2 }))
   const { violations } = await verifyWindows(store)

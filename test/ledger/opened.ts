@@ -5,8 +5,15 @@ import { openLedger, type Asking, type Ledger, type Settlement } from '../../ser
 import { openLog } from '../../server/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { openStore, type Store } from '../../server/store/open.ts'
+import type { Place } from '../place.ts'
+import { query } from '../postgres.ts'
 
-export type Opened = { store: Store; ledger: Ledger; clock: Moved; close(): Promise<void> }
+export type Opened = {
+  store: Store
+  ledger: Ledger
+  clock: Moved
+  close(): Promise<void>
+}
 
 /** The machine's clocks, set forward or back. */
 export type Moved = Clock & { wallBy: number; monoBy: number }
@@ -16,8 +23,8 @@ export function movedClock(): Moved {
   return { wallBy: 0, monoBy: 0, boot: real.boot, now() { return real.now() + this.wallBy }, mono() { return real.mono() + this.monoBy } }
 }
 
-export async function openOn(data: string, clock: Moved = movedClock()): Promise<Opened> {
-  const store = await openStore({ data, databaseUrl: null, now: clock.now() })
+export async function openOn(place: Place, clock: Moved = movedClock()): Promise<Opened> {
+  const store = await openStore({ ...place, now: clock.now() })
   const instance = await enterInstance(store, () => clock.now(), (error) => {
     throw error
   })
@@ -33,10 +40,16 @@ export async function openOn(data: string, clock: Moved = movedClock()): Promise
   return { store, ledger, clock, close }
 }
 
-export async function openFor(t: TestContext, data: string, clock?: Moved): Promise<Opened> {
-  const opened = await openOn(data, clock)
+export async function openFor(t: TestContext, place: Place, clock?: Moved): Promise<Opened> {
+  const opened = await openOn(place, clock)
   t.after(() => opened.close())
   return opened
+}
+
+/** Lets time pass for everybody: our clocks, and the ledger's where it has one of its own. */
+export async function pass({ databaseUrl }: Place, milliseconds: number, ...clocks: Moved[]): Promise<void> {
+  for (const clock of clocks) clock.monoBy += milliseconds
+  if (databaseUrl) await query(databaseUrl, `update ledger_clock set correction = correction + ${milliseconds * 1000}`)
 }
 
 let count = 0
@@ -45,9 +58,9 @@ export function asking(key: string, rpm: number | null, more: Partial<Asking> = 
   return { id: `req_${process.pid}_${++count}`, account_id: 'acc', key_id: key, rpm, provider: 'openai', model: 'gpt-5', endpoint: 'chat', method: 'POST', context: null, ...more }
 }
 
-export function settlement({ id, account_id, key_id, provider, model }: Asking, created_at: number, more: Partial<Settlement> = {}): Settlement {
+export function settlement({ account_id, key_id, provider, model }: Asking, { seq, created_at }: { seq: number; created_at: number }, more: Partial<Settlement> = {}): Settlement {
   return {
-    id, account_id, key_id, provider, model, created_at, state: 'settled', status: 200, error: null, credential_id: 'cred', first_byte_ms: 10, total_ms: 20,
+    seq, account_id, key_id, provider, model, created_at, state: 'settled', status: 200, error: null, credential_id: 'cred', first_byte_ms: 10, total_ms: 20,
     bytes_in: 100, bytes_out: 200, tokens_in: 3, tokens_out: 4, tokens_cached: null, tokens_reasoning: null, ...more,
   }
 }

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { abandon, settle } from '../../server/ledger/rows.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { abandon, settle, settlements } from '../../server/ledger/rows.ts'
+import { onEveryStore } from '../stores.ts'
 import { asking, openFor, openOn, settlement } from './opened.ts'
 
-test('a settled row is complete, once, and stands in the roll-ups', async (t) => {
-  const { store, ledger } = await openFor(t, temporaryFolder(t))
+onEveryStore('a settled row is complete, once, and stands in the roll-ups', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
   const one = asking('k', 10)
   const two = asking('k', 10, { model: null })
   const [first, second] = await Promise.all([ledger.admit(one), ledger.admit(two)])
   assert.ok(first.admitted && second.admitted)
-  ledger.settle(settlement(one, first.created_at))
-  ledger.settle(settlement(one, first.created_at, { status: 500 }))
-  ledger.settle(settlement(two, second.created_at, { model: 'gpt-5', status: 502, tokens_in: null, tokens_out: null, first_byte_ms: null }))
+  ledger.settle(settlement(one, first))
+  ledger.settle(settlement(one, first, { status: 500 }))
+  ledger.settle(settlement(two, second, { model: 'gpt-5', status: 502, tokens_in: null, tokens_out: null, first_byte_ms: null }))
   await ledger.close()
   const rows = await store.db.selectFrom('requests').select(['id', 'state', 'status', 'model', 'tokens_in', 'tokens_cached']).orderBy('seq').execute()
   assert.deepEqual(rows.map((row) => ({ ...row })), [
@@ -28,26 +27,26 @@ test('a settled row is complete, once, and stands in the roll-ups', async (t) =>
   )
 })
 
-test('roll-ups add up what is known to what is not', async (t) => {
-  const { store, ledger } = await openFor(t, temporaryFolder(t))
+onEveryStore('roll-ups add up what is known to what is not', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
   for (const tokens_cached of [null, 5, null, 2]) {
     const one = asking('k', null)
     const admission = await ledger.admit(one)
     assert.ok(admission.admitted)
-    await store.run(settle, [settlement(one, 0, { tokens_cached })])
+    await store.run(settle, settlements([settlement(one, admission, { tokens_cached })]))
   }
   const { requests, tokens_cached, tokens_reasoning } = await store.db.selectFrom('usage_hours').selectAll().executeTakeFirstOrThrow()
   assert.deepEqual({ requests, tokens_cached, tokens_reasoning }, { requests: 4, tokens_cached: 7, tokens_reasoning: null })
 })
 
-test('what a dead process had under way is unknown; what a live one has is not', async (t) => {
-  const data = temporaryFolder(t)
-  const dead = await openOn(data)
+onEveryStore('what a dead process had under way is unknown; what a live one has is not', async (t, place) => {
+  const dead = await openOn(place)
   const lost = asking('k', null)
   const late = asking('k', null)
-  const admissions = [await dead.ledger.admit(lost), await dead.ledger.admit(late)]
-  assert.ok(admissions.every(({ admitted }) => admitted))
-  const live = await openFor(t, data)
+  assert.ok((await dead.ledger.admit(lost)).admitted)
+  const admission = await dead.ledger.admit(late)
+  assert.ok(admission.admitted)
+  const live = await openFor(t, place)
   const states = async () => (await live.store.db.selectFrom('requests').select('state').orderBy('seq').execute()).map(({ state }) => state)
   assert.deepEqual(await states(), ['reserved', 'reserved'])
   assert.equal(await live.store.run(abandon, null), 0)
@@ -56,7 +55,7 @@ test('what a dead process had under way is unknown; what a live one has is not',
   assert.equal(await live.store.run(abandon, null), 2)
   assert.deepEqual(await states(), ['unknown', 'unknown'])
   // It was not dead after all: the row is completed and still counted once.
-  dead.ledger.settle(settlement(late, 0))
+  dead.ledger.settle(settlement(late, admission))
   await dead.close()
   assert.deepEqual(await states(), ['unknown', 'settled'])
   const sums = await live.store.db.selectFrom('usage_hours').select((e) => [e.fn.sum<number>('requests').as('requests'), e.fn.sum<number>('unknown').as('unknown'), e.fn.sum<number>('unmetered').as('unmetered')]).executeTakeFirstOrThrow()

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { test } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { argumentsOf } from '../place.ts'
+import type { Place } from '../place.ts'
+import { onEveryStore } from '../stores.ts'
 
-/** Three processes write to the same file at a time. */
+/** Three processes write to the same store at a time. */
 const ROUNDS = 10
 const TOGETHER = 3
 
-test('every row that was acknowledged is there after 30 × kill -9', async (t) => {
-  const data = temporaryFolder(t)
+onEveryStore('every row that was acknowledged is there after 30 × kill -9', async (_, place) => {
   const acknowledged: string[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const killed = Array.from({ length: TOGETHER }, (_, index) => writeUntilKilled(data, `${round}.${index}`, (round * 7 + index * 23) % 60))
+    const killed = Array.from({ length: TOGETHER }, (_, index) => writeUntilKilled(place, `${round}.${index}`, (round * 7 + index * 23) % 60))
     acknowledged.push(...(await Promise.all(killed)).flat())
   }
-  await using store = await openStore({ data, databaseUrl: null, now: 0 })
+  await using store = await openStore({ ...place, now: 0 })
   const rows = await store.db.selectFrom('accounts').select('id').execute()
   const stored = new Set(rows.map((row) => row.id))
   assert.ok(acknowledged.length >= ROUNDS * TOGETHER, `${acknowledged.length} rows were acknowledged`)
@@ -25,8 +25,8 @@ test('every row that was acknowledged is there after 30 × kill -9', async (t) =
 })
 
 /** Starts a writer, kills it some milliseconds after its first acknowledged row; resolves to the rows it had acknowledged. */
-async function writeUntilKilled(data: string, run: string, afterMs: number): Promise<string[]> {
-  const args = ['--conditions=source', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'writer-process.ts'), data, run]
+async function writeUntilKilled(place: Place, run: string, afterMs: number): Promise<string[]> {
+  const args = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'writer-process.ts'), ...argumentsOf(place), run]
   const writer = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   writer.stdout.setEncoding('utf8')

@@ -1,10 +1,11 @@
 // A process that writes rows as fast as it can and reports each one on standard output after the store has acknowledged it. Its
-// tests kill it. Arguments: data folder, name of this run.
+// tests kill it. Arguments: the store's place, name of this run.
 import { writeSync } from 'node:fs'
 import { openStore } from '../../server/store/open.ts'
+import { placeFrom } from '../place.ts'
 
-const [data = '', run = ''] = process.argv.slice(2)
-const store = await openStore({ data, databaseUrl: null, now: Date.now() })
+const run = process.argv[4] ?? ''
+const store = await openStore({ ...placeFrom(process.argv.slice(2)), now: Date.now() })
 const writer = async (name: string): Promise<never> => {
   for (let row = 0; ; row++) {
     const id = `${run}-${name}-${row}`

@@ -28,7 +28,7 @@ test('with TOLLMARK_METRICS_TOKEN only its bearer reads them', async (t) => {
 })
 
 test('a proxied request counts its time, its first byte, its tokens and bytes, and a refusal its code', async () => {
-  const metrics = openMetrics({})
+  const metrics = openMetrics()
   const line = { request_id: 'req_1', method: 'POST', route: '/proxy', provider: 'openai', model: 'made-up-by-a-caller' }
   metrics.request({ ...line, status: 200, duration_ms: 1500, first_byte_ms: 20, tokens_in: 7, tokens_out: 9, tokens_cached: null, bytes_in: 100, bytes_out: 2000 })
   metrics.request({ ...line, status: 429, duration_ms: 1, code: 'rate_limit_exceeded' })

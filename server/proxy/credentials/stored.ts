@@ -81,9 +81,10 @@ export async function openCredentials(store: Store, master: Buffer): Promise<{ u
 export async function credentialsVersion(store: Store): Promise<string> {
   const found = await store.db
     .selectFrom('credentials')
-    .select((e) => [e.fn.countAll<number>().as('count'), e.fn.max('revision').as('revision')])
+    .select((e) => [e.fn.countAll<number>().as('count'), e.fn.max('revision').as('revision'), e.fn.max('id').as('id')])
     .executeTakeFirstOrThrow()
-  return `${found.count}.${found.revision}`
+  // The newest id besides: a revision is given out again when its row is deleted.
+  return `${found.count}.${found.revision}.${found.id}`
 }
 
 export const insertCredential = procedure(import.meta.url, 'insertCredential', function* (db, row: Omit<CredentialRow, 'revision'>): Steps<CredentialRow> {

@@ -1,6 +1,6 @@
 // Reads a JSON answer: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass in the memory of one usage object.
 import { type WantedPaths, wantPaths } from '../json-paths.ts'
-import { JsonScanner } from '../json-scanner.ts'
+import { JsonScanner, type JsonSink } from '../json-scanner.ts'
 import { parseJson, type Reader } from './reader.ts'
 import { type Finding, isObject, PLACES } from './usage.ts'
 
@@ -16,28 +16,30 @@ function wanted(creates: readonly string[]): WantedPaths {
   return paths
 }
 
-export class JsonReader implements Reader {
+const ONE = { many: false }
+const MANY = { many: true }
+const NOTHING: readonly Finding[] = []
+
+export class JsonReader implements Reader, JsonSink {
   created: string | null = null
+  readonly #creates: readonly string[]
   /** The last usage object of each place, unparsed. */
-  readonly #found = new Map<string, Buffer>()
+  #found: Map<string, Buffer> | null = null
   readonly #scanner: JsonScanner
 
   /** @param creates paths of the answer at which a created object's name may stand */
   constructor(creates: readonly string[], many = false) {
-    this.#scanner = new JsonScanner(
-      wanted(creates),
-      {
-        value: (path, raw) => {
-          if (raw === null) return
-          const place = path.startsWith('[].') ? path.slice('[].'.length) : path
-          if (creates.includes(place)) {
-            const name = parseJson(raw.toString('utf8'))
-            if (typeof name === 'string') this.created ??= name
-          } else if (raw[0] === 0x7b) this.#found.set(place, Buffer.from(raw))
-        },
-      },
-      { many },
-    )
+    this.#creates = creates
+    this.#scanner = new JsonScanner(wanted(creates), this, many ? MANY : ONE)
+  }
+
+  value(path: string, raw: Buffer | null): void {
+    if (raw === null) return
+    const place = path.startsWith('[].') ? path.slice('[].'.length) : path
+    if (this.#creates.includes(place)) {
+      const name = parseJson(raw.toString('utf8'))
+      if (typeof name === 'string') this.created ??= name
+    } else if (raw[0] === 0x7b) (this.#found ??= new Map()).set(place, Buffer.from(raw))
   }
 
   write(chunk: Buffer): void {
@@ -49,11 +51,12 @@ export class JsonReader implements Reader {
   }
 
   findings(): readonly Finding[] {
+    if (this.#found === null) return NOTHING
     for (const place of PLACES) {
       const raw = this.#found.get(place)
       const usage = raw && parseJson(raw.toString('utf8'))
       if (isObject(usage)) return [{ place, usage }]
     }
-    return []
+    return NOTHING
   }
 }

@@ -8,7 +8,12 @@ export const messagesBody = (at: string): ModelPlace => ({
   body: {
     required: [`${at}model`],
     also: [`${at}tools[].model`, `${at}fallbacks[].model`],
-    objects: { [`${at}messages[].content[].source.file_id`]: 'file', [`${at}container`]: 'container' },
+    objects: {
+      [`${at}messages[].content[].source.file_id`]: 'file',
+      [`${at}messages[].content[].file_id`]: 'file',
+      [`${at}messages[].content[].content[].source.file_id`]: 'file',
+      [`${at}container`]: 'container',
+    },
   },
 })
 

@@ -40,6 +40,8 @@ export interface EndpointRow {
   readonly class: EndpointClass
   readonly model?: ModelPlace
   readonly usage?: UsageKind
+  /** Places of the body that name a stored object, and its kind, where the endpoint has no rule for the body's models. */
+  readonly names?: Readonly<Record<string, string>>
   /** The object that an answer creates: its kind, and where in the answer its id stands (several places are tried). */
   readonly creates?: { readonly kind: string; readonly at: readonly string[] }
   readonly auth?: Auth
@@ -77,6 +79,20 @@ export interface EndpointTable {
   match(method: string, path: string): { row: EndpointRow; pattern: string; params: Record<string, string> } | null
   /** Whether a loosened path, case aside, is that of a row. */
   resembles(path: string): boolean
+}
+
+/** What the body of an endpoint's requests says, or null where nothing in it is of interest. */
+export function bodyRuleOf({ endpoint }: Match): BodyRule | null {
+  if (endpoint?.model !== undefined && 'body' in endpoint.model) return endpoint.model.body
+  return endpoint?.names === undefined ? null : namesRule(endpoint.names)
+}
+
+const namesRules = new WeakMap<object, BodyRule>()
+/** One rule for one table of names, so that its paths are compiled once. */
+function namesRule(objects: Readonly<Record<string, string>>): BodyRule {
+  let rule = namesRules.get(objects)
+  if (!rule) namesRules.set(objects, (rule = { required: [], objects }))
+  return rule
 }
 
 interface Compiled {

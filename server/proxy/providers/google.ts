@@ -14,6 +14,11 @@ const CALL: BodyRule = {
     cached_content: 'cached_content',
     'contents[].parts[].fileData.fileUri': 'file',
     'contents[].parts[].file_data.file_uri': 'file',
+    'systemInstruction.parts[].fileData.fileUri': 'file',
+    'instances[].video.uri': 'file',
+    'instances[].image.fileUri': 'file',
+    'tools[].fileSearch.fileSearchStoreNames[]': 'file_search_store',
+    'tools[].file_search.file_search_store_names[]': 'file_search_store',
   },
 }
 
@@ -95,7 +100,7 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`GET ${v}/fileSearchStores`),
     model(`POST ${v}/fileSearchStores`, { at: 'body', body: { required: ['embeddingModel', 'embedding_model'] } }, creates('file_search_store', 'name')),
     neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}`),
-    neutral(`POST ${v}/fileSearchStores/{file_search_store}:importFile`, operation),
+    neutral(`POST ${v}/fileSearchStores/{file_search_store}:importFile`, { ...operation, names: { fileName: 'file', file_name: 'file' } }),
     neutral(`GET ${v}/fileSearchStores/{file_search_store}/documents`),
     neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}/documents/{any}`),
     neutral(`GET ${v}/fileSearchStores/{file_search_store}/operations/{operation}`),

@@ -1,14 +1,24 @@
 // Endpoint rows of the OpenAI API, shared by OpenAI, by Azure and, in part, by everybody who speaks its dialect.
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
 
-/** Stored objects that a chat or responses body may point to. */
+/** Stored objects that a chat or responses body may point to. An object in such a place names what its `id` and its `file_ids` say. */
 const OBJECTS: Readonly<Record<string, string>> = {
   previous_response_id: 'response',
   conversation: 'conversation',
   'input[].content[].file_id': 'file',
+  'input[].output[].file_id': 'file',
   'messages[].content[].file.file_id': 'file',
   'tools[].vector_store_ids[]': 'vector_store',
+  'tools[].container': 'container',
+  'tools[].input_image_mask.file_id': 'file',
 }
+
+/** Bodies that name files and nothing that chooses a model. */
+const FILE = { file_id: 'file' } as const
+const FILES = { 'file_ids[]': 'file', 'files[].file_id': 'file' } as const
+const TRAINING = { training_file: 'file', validation_file: 'file' } as const
+const RESOURCES = { 'tool_resources.code_interpreter.file_ids[]': 'file', 'tool_resources.file_search.vector_store_ids[]': 'vector_store' } as const
+const ATTACHED = { 'attachments[].file_id': 'file', 'content[].image_file.file_id': 'file' } as const
 
 /** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation and guard rails. */
 export const BODY: BodyRule = { required: ['model'], also: ['tools[].model', 'moderation.model'], objects: OBJECTS }
@@ -52,9 +62,10 @@ export const fileRows = (prefix: string): EndpointRow[] => [
 
 /** Batches: the models stand in an uploaded file. */
 export const batchRows = (prefix: string): EndpointRow[] => [
-  model(`POST ${prefix}/batches`, STORED, creates('batch')),
+  model(`POST ${prefix}/batches`, STORED, { ...creates('batch'), names: { input_file_id: 'file' } }),
   neutral(`GET ${prefix}/batches`),
-  neutral(`GET ${prefix}/batches/{batch}`),
+  // The file with the results comes into being by itself, and is its batch's maker's.
+  neutral(`GET ${prefix}/batches/{batch}`, creates('file', 'output_file_id')),
   neutral(`POST ${prefix}/batches/{batch}/cancel`),
 ]
 
@@ -82,21 +93,21 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`POST ${p}/uploads/{upload}/parts`),
     neutral(`POST ${p}/uploads/{upload}/complete`, creates('file', 'file.id')),
     neutral(`POST ${p}/uploads/{upload}/cancel`),
-    neutral(`POST ${p}/vector_stores`, creates('vector_store')),
+    neutral(`POST ${p}/vector_stores`, { ...creates('vector_store'), names: FILES }),
     neutral(`GET ${p}/vector_stores`),
     neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}`),
     neutral(`POST ${p}/vector_stores/{vector_store}/search`),
-    neutral(`GET POST ${p}/vector_stores/{vector_store}/files`),
+    neutral(`GET POST ${p}/vector_stores/{vector_store}/files`, { names: FILE }),
     neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}/files/{file}`),
     neutral(`GET ${p}/vector_stores/{vector_store}/files/{file}/content`),
-    neutral(`POST ${p}/vector_stores/{vector_store}/file_batches`),
+    neutral(`POST ${p}/vector_stores/{vector_store}/file_batches`, { names: FILES }),
     neutral(`GET ${p}/vector_stores/{vector_store}/file_batches/{any}`),
     neutral(`POST ${p}/vector_stores/{vector_store}/file_batches/{any}/cancel`),
     neutral(`GET ${p}/vector_stores/{vector_store}/file_batches/{any}/files`),
-    neutral(`POST ${p}/containers`, creates('container')),
+    neutral(`POST ${p}/containers`, { ...creates('container'), names: FILES }),
     neutral(`GET ${p}/containers`),
     neutral(`GET DELETE ${p}/containers/{container}`),
-    neutral(`GET POST ${p}/containers/{container}/files`),
+    neutral(`GET POST ${p}/containers/{container}/files`, { names: FILE }),
     neutral(`GET DELETE ${p}/containers/{container}/files/{any}`),
     neutral(`GET ${p}/containers/{container}/files/{any}/content`),
     neutral(`POST ${p}/skills`, creates('skill')),
@@ -107,7 +118,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET DELETE ${p}/skills/{skill}/versions/{any}`),
     neutral(`GET ${p}/skills/{skill}/versions/{any}/content`),
     // A fine-tuning method or an evaluation may grade with models of its own, at any depth.
-    model(`POST ${p}/fine_tuning/jobs`, body({ stored: ['method', 'integrations'] }), creates('fine_tuning_job')),
+    model(`POST ${p}/fine_tuning/jobs`, body({ stored: ['method', 'integrations'], objects: TRAINING }), creates('fine_tuning_job')),
     neutral(`GET ${p}/fine_tuning/jobs`),
     neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}`),
     neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/cancel`),
@@ -128,19 +139,19 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET DELETE ${p}/videos/{video}`),
     neutral(`GET ${p}/videos/{video}/content`),
     model(`POST ${p}/videos/{video}/remix`, STORED, creates('video')),
-    model(`POST ${p}/videos/edits`, STORED, creates('video')),
-    model(`POST ${p}/videos/extensions`, STORED, creates('video')),
+    model(`POST ${p}/videos/edits`, STORED, { ...creates('video'), names: { 'video.id': 'video' } }),
+    model(`POST ${p}/videos/extensions`, STORED, { ...creates('video'), names: { 'video.id': 'video' } }),
     // Assistants: a run uses the assistant's stored model unless its body names one.
-    model(`POST ${p}/assistants`, body(), creates('assistant')),
+    model(`POST ${p}/assistants`, body({ objects: RESOURCES }), creates('assistant')),
     neutral(`GET ${p}/assistants`),
     neutral(`GET DELETE ${p}/assistants/{assistant}`),
-    model(`POST ${p}/assistants/{assistant}`),
-    neutral(`POST ${p}/threads`, creates('thread')),
-    model(`POST ${p}/threads/runs`, body(), creates('thread', 'thread_id')),
+    model(`POST ${p}/assistants/{assistant}`, body({ objects: RESOURCES })),
+    neutral(`POST ${p}/threads`, { ...creates('thread'), names: { ...RESOURCES, 'messages[].attachments[].file_id': 'file', 'messages[].content[].image_file.file_id': 'file' } }),
+    model(`POST ${p}/threads/runs`, body({ objects: { assistant_id: 'assistant', ...RESOURCES, 'thread.messages[].attachments[].file_id': 'file' } }), creates('thread', 'thread_id')),
     neutral(`GET POST DELETE ${p}/threads/{thread}`),
-    neutral(`GET POST ${p}/threads/{thread}/messages`),
+    neutral(`GET POST ${p}/threads/{thread}/messages`, { names: ATTACHED }),
     neutral(`GET POST DELETE ${p}/threads/{thread}/messages/{any}`),
-    model(`POST ${p}/threads/{thread}/runs`),
+    model(`POST ${p}/threads/{thread}/runs`, body({ objects: { assistant_id: 'assistant' } })),
     neutral(`GET ${p}/threads/{thread}/runs`),
     neutral(`GET POST ${p}/threads/{thread}/runs/{any}`),
     neutral(`POST ${p}/threads/{thread}/runs/{any}/cancel`),

@@ -28,8 +28,12 @@ export interface ProviderTable {
   /** Every provider, built-in and added. */
   readonly providers: readonly Provider[]
   byId(id: string): Provider | undefined
+  /** Every address that may be called. */
+  readonly upstreams: readonly Upstream[]
   /** Whose address this is, or null: then nobody may call it. */
   find(hostname: string, port: number): Upstream | null
+  /** A provider of the same domain as a host, or null: how a refusal is written that concerns an address of nobody's. */
+  near(hostname: string): Provider | null
 }
 
 export interface TableSettings {
@@ -69,18 +73,21 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   }
   for (const custom of changed.values()) {
     if (byId.has(custom.id)) continue
-    const provider = ready({ ...customRow(custom), ...changesOf(custom) })
-    byId.set(custom.id, provider)
     const host = hostOf(custom)
+    const provider = ready({ ...(kinOf(custom, host) ?? customRow(custom)), ...changesOf(custom) })
+    byId.set(custom.id, provider)
     const taken = byHost.get(withPort(host))
-    if (taken) throw new Error(`Provider "${custom.id}" names the host ${host}, which belongs to "${taken.provider.id}". Use that id to change it.`)
+    if (taken && changed.has(taken.provider.id)) throw new Error(`Provider "${custom.id}" names the host ${host}, and so does "${taken.provider.id}".`)
     const dial = settings.overrides?.[custom.id] ?? custom.dial ?? custom.origin
     byHost.set(withPort(host), { provider, origin: `https://${host}`, dial: readDial(dial, custom.id), instance: {} })
   }
+  const byDomain = new Map([...byHost.values()].map(({ origin, provider }) => [domainOf(new URL(origin).hostname), provider]))
   return {
     providers: [...byId.values()],
     byId: (id) => byId.get(id),
+    upstreams: [...byHost.values()],
     find: (hostname, port) => byHost.get(`${hostname}:${port}`) ?? null,
+    near: (hostname) => byDomain.get(domainOf(hostname)) ?? null,
   }
 }
 
@@ -105,6 +112,17 @@ function changesOf(custom: CustomProvider, row?: ProviderRow): Partial<ProviderR
     ...(custom.credential && { settings: { ...row?.settings, credential: custom.credential.env } }),
   }
 }
+
+/**
+ * The built-in row of an added provider's host (another region of it, or another credential for it): what is known of its endpoints, and which
+ * of them are closed, holds there too. Undefined where the host is nobody's.
+ */
+function kinOf({ id }: CustomProvider, host: string): ProviderRow | undefined {
+  const row = PROVIDERS.find(({ hosts: patterns }) => patterns.some((pattern) => patternOf(pattern).test(host)))
+  return row && { ...row, id, name: id }
+}
+
+const patternOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replace(/\{\w+\}/, '[a-z0-9-]+')}$`)
 
 /** An added provider: a server that speaks OpenAI's dialect below any path. */
 const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) => compatibleRows(prefix))
@@ -159,4 +177,5 @@ function hosts(pattern: string, instances: readonly Readonly<Record<string, stri
   })
 }
 
+const domainOf = (hostname: string): string => hostname.toLowerCase().split('.').slice(-2).join('.')
 const withPort = (host: string): string => (/:\d+$/.test(host) ? host : `${host}:443`)

@@ -1,4 +1,4 @@
-import { creates, compatibleRows, model, neutral } from './openai-rows.ts'
+import { body, creates, compatibleRows, model, neutral } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** Together: https://docs.together.ai/reference */
@@ -13,7 +13,7 @@ export const together: ProviderRow = {
     ...compatibleRows('/v1'),
     ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),
     neutral('POST /v1/files/upload', creates('file')),
-    model('POST /v1/fine-tunes', undefined, creates('fine_tuning_job')),
+    model('POST /v1/fine-tunes', body({ objects: { training_file: 'file', validation_file: 'file' } }), creates('fine_tuning_job')),
     neutral('GET /v1/fine-tunes'),
     neutral('GET /v1/fine-tunes/{fine_tuning_job}'),
     neutral('GET /v1/fine-tunes/{fine_tuning_job}/events'),

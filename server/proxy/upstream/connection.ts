@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
+import type { RawHeaders } from '../../http/fields.ts'
 import { openSocket, type Dial } from './dial.ts'
-import { ProtocolError, ResponseReader, type RawHeaders, type ResponseSink } from './response.ts'
+import { ProtocolError, ResponseReader, type ResponseSink } from './response.ts'
 
 /** What a connection tells the exchange that holds it. */
 export type ConnectionUser = ResponseSink & {
@@ -10,6 +11,8 @@ export type ConnectionUser = ResponseSink & {
   onDrain(): void
   /** The connection is gone before the response was complete. */
   onBroken(error: Error): void
+  /** Ends what has taken too long. @param now monotonic milliseconds */
+  check(now: number): void
 }
 
 /**
@@ -42,6 +45,7 @@ export class Connection implements ResponseSink {
         this.#user?.onReady()
       },
       (chunk) => this.#read(chunk),
+      (error) => (this.#error = error),
     )
     this.socket.on('drain', () => this.#user?.onDrain())
     this.socket.on('end', () => this.#ended())
@@ -67,6 +71,10 @@ export class Connection implements ResponseSink {
     this.reused = true
   }
 
+  check(now: number): void {
+    this.#user?.check(now)
+  }
+
   /** Ends the connection; its user hears nothing more. */
   destroy(): void {
     this.#user = null
@@ -89,8 +97,12 @@ export class Connection implements ResponseSink {
     this.#user?.onHead(status, reason, headers)
   }
 
-  onBody(chunk: Buffer, last: boolean): void {
-    this.#user?.onBody(chunk, last)
+  onBody(chunk: Buffer): void {
+    this.#user?.onBody(chunk)
+  }
+
+  onPause(): void {
+    this.#user?.onPause()
   }
 
   onEnd(trailers: RawHeaders): void {
@@ -116,7 +128,7 @@ export class Connection implements ResponseSink {
       if (!this.socket.destroyed) this.destroy()
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      this.fail(error)
+      this.fail(this.#error ?? error)
     }
   }
 

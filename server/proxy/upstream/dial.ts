@@ -113,12 +113,34 @@ const sessions = new Map<string, Buffer>()
 /** All sockets read into this, one at a time: Node would allocate 64 KB for every piece that arrives. */
 const incoming = Buffer.allocUnsafeSlow(64 * 1024)
 
+/** How long what arrived before a reset is waited for. */
+const LAST_READS_MS = 1_000
+
+/**
+ * A server that refuses an upload answers, closes, and so resets the connection under our writing. Node would throw away what has arrived
+ * by then: here a failed write ends the socket only when everything is read, and with the error of the write.
+ */
+function readToTheEnd(socket: Socket, lost: (error: Error) => void): Socket {
+  const destroy = socket.destroy.bind(socket)
+  let failed: Error | null = null
+  socket.destroy = (error?: Error) => {
+    if (error === undefined || !('syscall' in error) || error.syscall !== 'write') return destroy(failed ?? error)
+    if (failed === null) {
+      failed = error
+      lost(error)
+      setTimeout(() => destroy(error), LAST_READS_MS).unref()
+    }
+    return socket
+  }
+  return socket
+}
+
 /**
  * Opens a connection. Certificates are always verified. `ready` runs once it can be written to, `read` with every piece that arrives,
- * whose memory is only lent for the call; failures arrive as the socket's `error`.
+ * whose memory is only lent for the call, `lost` when nothing more can be written; failures arrive as the socket's `error`.
  * @throws {PrivateAddressError} the dial names a private address that the operator did not allow
  */
-export function openSocket(dial: Dial, ready: () => void, read: (chunk: Buffer) => void): Socket {
+export function openSocket(dial: Dial, ready: () => void, read: (chunk: Buffer) => void, lost: (error: Error) => void): Socket {
   // An address literal never reaches the resolver, so it is checked here.
   if (!dial.allowPrivate && isIP(dial.host) !== 0 && isPrivateAddress(dial.host)) throw new PrivateAddressError('the host is a private address')
   const route = {
@@ -137,7 +159,7 @@ export function openSocket(dial: Dial, ready: () => void, read: (chunk: Buffer) 
     ...(dial.allowPrivate ? {} : { lookup: guardedLookup }),
   }
   if (!dial.tls) {
-    const socket = connectTcp(route)
+    const socket = readToTheEnd(connectTcp(route), lost)
     socket.once('connect', ready)
     return socket
   }

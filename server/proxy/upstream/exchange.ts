@@ -1,29 +1,9 @@
-// One request and its answer: what goes on the wire, in which order, and what every failure means.
-import type { IncomingMessage } from 'node:http'
+// One request and its answer: over which connection, how long each may take, and what every failure means.
+import type { RawHeaders } from '../../http/fields.ts'
 import type { Connection, ConnectionUser } from './connection.ts'
 import type { Dial } from './dial.ts'
-import type { RawHeaders, ResponseSink } from './response.ts'
-
-/** The body of a request to an upstream: bytes that were read already, then whatever the caller still sends. */
-export type OutgoingBody = {
-  /** The number of bytes in all, or null: then it goes up in chunks, as it came. */
-  length: number | null
-  held: Buffer[]
-  rest: IncomingMessage | null
-  /** Which of the caller's trailers go up behind a body in chunks. */
-  trailers(raw: RawHeaders): RawHeaders
-}
-
-/** One request as it goes on the wire. */
-export type Outgoing = {
-  dial: Dial
-  method: string
-  /** Path and query exactly as they are to be sent, starting with `/`. */
-  path: string
-  /** Without `Host`, `Connection` and `Transfer-Encoding`; `Content-Length` may stand in it, and is set by the body. */
-  headers: RawHeaders
-  body: OutgoingBody | null
-}
+import type { ResponseSink } from './response.ts'
+import { Sending, type Outgoing } from './sending.ts'
 
 /** Why there is no (whole) answer. */
 export class UpstreamError extends Error {
@@ -73,8 +53,6 @@ export type Connections = {
   giveBack(dial: Dial, connection: Connection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */
   rested(connection: Connection): boolean
-  /** Those under way: each adds and deletes itself. */
-  exchanges: Set<Exchange>
 }
 
 /** Methods that may be sent twice when the first time went unanswered (RFC 9110, section 9.2.2), as we use it: without a body. */
@@ -83,12 +61,9 @@ const REPEATABLE = new Set(['GET', 'HEAD'])
 const UNREACHED = ['the upstream could not be reached in time', 'unreachable'] as const
 const UNANSWERED = ['the upstream did not answer in time', 'timeout'] as const
 const SILENT = ['the upstream fell silent', 'timeout'] as const
-/** Up to this size head and held body go out as one piece. */
-const ONE_WRITE_BYTES = 32 * 1024
 
 /** One request and its answer over one connection (two, if the first was stale and provably never used). */
 export class Exchange implements UpstreamCall, ConnectionUser {
-  bytesSent = 0
   #request: Outgoing
   #incoming: Incoming
   #limits: UpstreamLimits
@@ -99,21 +74,21 @@ export class Exchange implements UpstreamCall, ConnectionUser {
   /** Something has moved since the last check. */
   #moved = true
   #deadline = 0
-  /** The whole request has been handed to the socket. */
-  #sent = false
+  #sending: Sending | null = null
   #headSeen = false
   #over = false
-  #writes = 0
   #retried = false
-  #stopBody: (() => void) | null = null
 
   constructor(request: Outgoing, incoming: Incoming, limits: UpstreamLimits, connections: Connections) {
     this.#request = request
     this.#incoming = incoming
     this.#limits = limits
     this.#connections = connections
-    connections.exchanges.add(this)
     this.#begin()
+  }
+
+  get bytesSent(): number {
+    return this.#sending?.bytes ?? 0
   }
 
   pause(): void {
@@ -159,95 +134,12 @@ export class Exchange implements UpstreamCall, ConnectionUser {
 
   onReady(): void {
     this.#setLimit(this.#limits.firstByte)
-    const { method, path, headers, dial, body } = this.#request
-    let head = `${method} ${dial.prefix}${path} HTTP/1.1\r\nHost: ${dial.authority}\r\n`
-    for (let i = 0; i < headers.length; i += 2) {
-      const name = headers[i]!
-      if (name.length !== 14 || name.toLowerCase() !== 'content-length') head += `${name}: ${headers[i + 1]}\r\n`
-    }
-    if (body !== null) head += body.length === null ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.length}\r\n`
-    head += '\r\n'
-    const socket = this.#connection!.socket
-    if (body === null) {
-      this.#writes = 1
-      socket.write(head, 'latin1')
-      this.#sent = true
-      return
-    }
-    // Held back for a tick: the caller's first body bytes usually wait in its socket, and then travel with the head.
-    socket.cork()
-    this.#writeFirst(head, body)
-    if (body.rest === null) this.#endBody(body)
-    else this.#pump(body.rest, body)
-    process.nextTick(() => socket.uncork())
-  }
-
-  /** Sends the head with what is held of the body, in one piece where that is small. */
-  #writeFirst(head: string, body: OutgoingBody): void {
-    const socket = this.#connection!.socket
-    const held = body.held.reduce((sum, chunk) => sum + chunk.length, 0)
-    this.bytesSent = held
-    if (held > 0 && held <= ONE_WRITE_BYTES && body.length !== null) {
-      const whole = Buffer.allocUnsafe(head.length + held)
-      let at = whole.write(head, 0, 'latin1')
-      for (const chunk of body.held) at += chunk.copy(whole, at)
-      this.#writes = 1
-      socket.write(whole)
-      return
-    }
-    socket.write(head, 'latin1')
-    for (const chunk of body.held) this.#write(chunk, body)
-    this.#writes = held === 0 ? 1 : 2
-  }
-
-  /** @returns false: wait for `onDrain` */
-  #write(chunk: Buffer, body: OutgoingBody): boolean {
-    const socket = this.#connection!.socket
-    this.#writes++
-    if (body.length !== null) return socket.write(chunk)
-    if (chunk.length === 0) return true
-    socket.cork()
-    socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
-    socket.write(chunk)
-    const more = socket.write('\r\n', 'latin1')
-    socket.uncork()
-    return more
-  }
-
-  #pump(rest: IncomingMessage, body: OutgoingBody): void {
-    const onData = (chunk: Buffer) => {
-      this.bytesSent += chunk.length
-      this.#moved = true
-      if (!this.#write(chunk, body)) rest.pause()
-    }
-    const onEnd = () => {
-      this.#stopBody?.()
-      this.#endBody(body)
-    }
-    this.#stopBody = () => {
-      this.#stopBody = null
-      rest.off('data', onData)
-      rest.off('end', onEnd)
-    }
-    if (rest.readableEnded) return onEnd()
-    rest.on('data', onData)
-    rest.on('end', onEnd)
-    rest.resume()
-  }
-
-  #endBody(body: OutgoingBody): void {
-    this.#sent = true
-    this.#moved = true
-    if (body.length !== null) return
-    let tail = '0\r\n'
-    const trailers = body.rest === null || body.rest.rawTrailers.length === 0 ? [] : body.trailers(body.rest.rawTrailers)
-    for (let i = 0; i < trailers.length; i += 2) tail += `${trailers[i]}: ${trailers[i + 1]}\r\n`
-    this.#connection!.socket.write(`${tail}\r\n`, 'latin1')
+    this.#sending = new Sending(this.#connection!.socket, this.#request)
+    this.#sending.start()
   }
 
   onDrain(): void {
-    this.#moved = true
-    if (this.#stopBody !== null) this.#request.body?.rest?.resume()
+    this.#sending?.drained()
   }
 
   onInterim(status: number, headers: RawHeaders): void {
@@ -262,9 +154,13 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     this.#incoming.onHead(status, reason, headers)
   }
 
-  onBody(chunk: Buffer, last: boolean): void {
+  onBody(chunk: Buffer): void {
     this.#moved = true
-    this.#incoming.onBody(chunk, last)
+    this.#incoming.onBody(chunk)
+  }
+
+  onPause(): void {
+    this.#incoming.onPause()
   }
 
   onEnd(trailers: RawHeaders): void {
@@ -272,7 +168,7 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     this.#finish()
     connection.release()
     // An answer before the whole request was sent: the rest of the request would be read as the next one.
-    if (this.#sent && connection.reader.keepAlive) {
+    if (this.#sending?.done && connection.reader.keepAlive) {
       connection.socket.resume()
       // Only after the reader is through with this piece: bytes behind the answer spoil the connection.
       queueMicrotask(() => {
@@ -287,8 +183,7 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     if (this.#mayRetry(error)) {
       this.#retried = true
       this.#connection = null
-      this.#writes = 0
-      this.bytesSent = 0
+      this.#sending = null
       return this.#begin()
     }
     this.#finish()
@@ -307,7 +202,7 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     if (error instanceof UpstreamError) return false
     if (this.#request.body === null && REPEATABLE.has(this.#request.method)) return true
     const { code, syscall } = error as NodeJS.ErrnoException
-    return code === 'EPIPE' && syscall === 'write' && this.#writes === 1 && this.#request.body?.rest == null
+    return code === 'EPIPE' && syscall === 'write' && this.#sending?.writes === 1 && this.#request.body?.rest == null
   }
 
   #setLimit(milliseconds: number): void {
@@ -317,18 +212,18 @@ export class Exchange implements UpstreamCall, ConnectionUser {
 
   /** Ends the exchange when nothing has moved for as long as the limit says. Time counts from the check that saw the last move. */
   check(now: number): void {
-    if (this.#moved) {
+    if (this.#moved || this.#sending?.moved) {
       this.#moved = false
+      if (this.#sending !== null) this.#sending.moved = false
       this.#deadline = now + this.#limit
     } else if (now > this.#deadline) {
-      const [message, code] = this.#headSeen ? SILENT : this.#writes === 0 ? UNREACHED : UNANSWERED
+      const [message, code] = this.#headSeen ? SILENT : this.#sending === null ? UNREACHED : UNANSWERED
       this.#connection?.fail(new UpstreamError(code, message))
     }
   }
 
   #finish(): void {
     this.#over = true
-    this.#stopBody?.()
-    this.#connections.exchanges.delete(this)
+    this.#sending?.stop()
   }
 }

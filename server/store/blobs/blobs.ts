@@ -1,51 +1,102 @@
-// Blobs: stored bytes under an id. Each has a row with its expiry, written before the bytes, so that every blob that exists can be found
-// and is deleted in the end, whatever happens in between.
+// Blobs: stored bytes under an id. Each has a row, written before the bytes, so that every blob that exists can be found and is deleted in
+// the end, whatever happens in between. While a blob is being stored its row names the instance that does it, and goes with that; then the
+// row that needs the blob takes it over (`takeBlob`) and says how long.
 import type { Readable } from 'node:stream'
 import { newId } from '../../id.ts'
+import { StoreError } from '../error.ts'
 import type { Store } from '../open.ts'
+import { run } from '../procedure.ts'
+import type { Steps } from '../procedure.ts'
+import type { QueryBuilder } from '../statement.ts'
+import { isNoRoom } from '../trouble.ts'
 
-/** Where the bytes lie: a folder here, an S3 bucket elsewhere. */
+/** Where the bytes lie: a folder here, an S3 bucket elsewhere. What goes wrong there is a StoreError, `blobs` or `full`. */
 export interface BlobStore {
-  /** Takes the file at `path` over; when this resolves, the bytes survive a crash. */
+  /** Stores the file at `path`, which may be gone afterwards; when this resolves, the bytes survive a crash. Nothing of them shows before. */
   put(id: string, path: string): Promise<void>
-  /** @throws where there is no such blob */
-  open(id: string): Promise<{ size: number; stream: Readable }>
+  open(id: string): Promise<OpenedBlob>
+  /** The bytes as a file of this machine, to be read at any place; it may be gone after the disposable. */
+  file(id: string): Promise<AsyncDisposable & { readonly path: string }>
   /** Deletes the bytes; nothing happens where there are none. */
   remove(id: string): Promise<void>
+  /** Rejects where blobs cannot be stored at the moment. */
+  check(): Promise<void>
 }
 
-/** How long a blob may lie unclaimed: longer than any request or job takes from `keepBlob` to its own row. */
-const UNCLAIMED = 3_600_000
-const SWEEP_EVERY = 600_000
-const SWEEP_AT_ONCE = 200
+export interface OpenedBlob {
+  readonly size: number
+  readonly stream: Readable
+}
 
-/** Stores the file at `path` as a blob that expires soon, unless its owner's row and a later `expires_at` follow. */
-export async function keepBlob(store: Store, blobs: BlobStore, path: string, now: number): Promise<string> {
+/** Until when something lies that is kept until somebody says otherwise. */
+export const FOR_NOW = Number.MAX_SAFE_INTEGER
+/** How long a blob may lie untaken while its instance lives: longer than any request or job takes from `keepBlob` to `takeBlob`. */
+const UNTAKEN = 3_600_000
+const SWEEP_AT_ONCE = 200
+/** Stands in place of an instance in the row of a blob that is being deleted, so that nobody takes it any more. */
+const SWEEPING = 'sweep'
+
+/** Stores the file at `path` as a blob that goes with this instance unless `takeBlob` follows. @throws StoreError */
+export async function keepBlob(store: Store, blobs: BlobStore, path: string, instance: string, now: number): Promise<string> {
   const id = newId('blob', now)
   await store.db
     .insertInto('blobs')
-    .values({ id, expires_at: now + UNCLAIMED })
+    .values({ id, expires_at: now + UNTAKEN, instance_id: instance })
     .execute()
-  await blobs.put(id, path)
+  try {
+    await blobs.put(id, path)
+    const row = await store.db.selectFrom('blobs').select('instance_id').where('id', '=', id).executeTakeFirst()
+    if (row?.instance_id !== instance) throw new StoreError('blobs', `${id} took so long that it was swept away`)
+  } catch (error) {
+    await dropBlobs(store, blobs, [id]).catch(() => {}) // then the sweep does it
+    throw error
+  }
   return id
 }
 
-/** Deletes what has expired: the bytes first, then the row. Gives how many. */
-export async function sweepBlobs(store: Store, blobs: BlobStore, now: number): Promise<number> {
-  const expired = await store.db.selectFrom('blobs').select('id').where('expires_at', '<', now).limit(SWEEP_AT_ONCE).execute()
-  for (const { id } of expired) {
+/** Makes a blob that `instance` has just stored one that is kept until `expiresAt`, as part of a procedure. */
+export function* takeBlob(db: QueryBuilder, id: string, instance: string, expiresAt: number): Steps<void> {
+  const taken = db.updateTable('blobs').set({ instance_id: null, expires_at: expiresAt }).where('id', '=', id).where('instance_id', '=', instance)
+  if ((yield* run(taken)) === 0) throw new Error(`the blob ${id} is gone`)
+}
+
+/** Lets a blob that was taken go, as part of a procedure; `dropBlobs` or the sweep deletes it. */
+export function* releaseBlob(db: QueryBuilder, id: string): Steps<void> {
+  yield* run(db.updateTable('blobs').set({ instance_id: SWEEPING, expires_at: 0 }).where('id', '=', id))
+}
+
+/** Deletes blobs that nothing needs any more: the bytes first, then the row. */
+export async function dropBlobs(store: Store, blobs: BlobStore, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
     await blobs.remove(id)
     await store.db.deleteFrom('blobs').where('id', '=', id).execute()
   }
-  return expired.length
 }
 
-/** Sweeps now and then. Ends with the disposable. */
-export function sweepRegularly(store: Store, blobs: BlobStore, clock: () => number, onError: (error: unknown) => void): Disposable {
-  const sweep = (): void => {
-    sweepBlobs(store, blobs, clock()).catch(onError)
+/** Deletes what has expired, and what an instance was storing that is gone. Gives how many. */
+export async function sweepBlobs(store: Store, blobs: BlobStore, now: number): Promise<number> {
+  const { db } = store
+  let swept = 0
+  for (;;) {
+    const due = await db
+      .selectFrom('blobs')
+      .select('id')
+      .where((e) => e.or([e('expires_at', '<', now), e.and([e('instance_id', '>', ''), e('instance_id', 'not in', e.selectFrom('instances').select('id'))])]))
+      .limit(SWEEP_AT_ONCE)
+      .execute()
+    const ids = due.map(({ id }) => id)
+    if (ids.length === 0) return swept
+    await db.updateTable('blobs').set({ instance_id: SWEEPING, expires_at: 0 }).where('id', 'in', ids).execute()
+    await dropBlobs(store, blobs, ids)
+    swept += ids.length
   }
-  sweep()
-  const timer = setInterval(sweep, SWEEP_EVERY).unref()
-  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+/** Does something with stored files; what goes wrong is thrown as the store's error. @throws StoreError `blobs` or `full` */
+export async function told<T>(effect: () => Promise<T>): Promise<T> {
+  try {
+    return await effect()
+  } catch (error) {
+    throw new StoreError(isNoRoom(error) ? 'full' : 'blobs', error instanceof Error ? error.message : 'stored files cannot be reached', { cause: error })
+  }
 }

@@ -6,7 +6,7 @@ export const ledger: Migration = {
   up: (schema) => [
     schema
       .createTable('requests')
-      .addColumn('seq', 'integer', (c) => c.primaryKey().autoIncrement())
+      .addColumn('seq', 'integer', (c) => c.primaryKey())
       .addColumn('id', 'text', (c) => c.notNull().unique())
       .addColumn('account_id', 'text', (c) => c.notNull())
       .addColumn('key_id', 'text', (c) => c.notNull())
@@ -32,9 +32,9 @@ export const ledger: Migration = {
       .addColumn('tokens_out', 'bigint')
       .addColumn('tokens_cached', 'bigint')
       .addColumn('tokens_reasoning', 'bigint'),
-    // The window of a key and its newest requests; an account's requests by time; what a dead process left behind.
+    // The window of a key and its newest requests; an account's newest requests; what a dead process left behind.
     schema.createIndex('requests_key').on('requests').columns(['key_id', 'seq']),
-    schema.createIndex('requests_account').on('requests').columns(['account_id', 'created_at']),
+    schema.createIndex('requests_account').on('requests').columns(['account_id', 'seq']),
     schema.createIndex('requests_reserved').on('requests').column('instance').where(sql.ref('state'), '=', 'reserved'),
     schema
       .createTable('usage_hours')

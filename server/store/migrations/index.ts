@@ -7,12 +7,21 @@ import { blobs } from './0003-blobs.ts'
 import { keys } from './0010-keys.ts'
 import { ledger } from './0011-ledger.ts'
 import { credentials } from './0012-credentials.ts'
+import { jobs } from './0020-jobs.ts'
+import { sweeps } from './0021-sweeps.ts'
+import { sessions } from './0030-sessions.ts'
+import { providers } from './0031-providers.ts'
+import { usageDays } from './0032-usage-days.ts'
+import { changes } from './0040-changes.ts'
+import { sharedLedger } from './0041-shared-ledger.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
   readonly name: string
   /** The statements, built with what SQLite and PostgreSQL have in common. */
   readonly up: (schema: SchemaModule) => Query<unknown>[]
+  /** SQL that only PostgreSQL runs, after `up`: what several machines need and one file does not. */
+  readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, changes, sharedLedger]

@@ -10,6 +10,7 @@ upstream.send(
     onInterim() {},
     onHead: (status) => console.log(status),
     onBody() {},
+    onPause() {},
     onEnd: () => upstream.close(),
     onError: ({ code }) => console.log(code),
   },

@@ -60,7 +60,7 @@ test('an address or localhost changes the route only; another name is another se
 
 test('a private address that nobody named is refused before a socket opens', () => {
   const dial = { ...dialOf(new URL('https://api.test'), new URL('http://127.0.0.1:1')), allowPrivate: false }
-  assert.throws(() => openSocket(dial, () => {}, () => {}), PrivateAddressError)
+  assert.throws(() => openSocket(dial, () => {}, () => {}, () => {}), PrivateAddressError)
 })
 
 test('a certificate for another name, or from nobody known, ends the connection before anything is sent', async (t) => {
@@ -89,6 +89,6 @@ test('a certificate for another name, or from nobody known, ends the connection 
 })
 
 async function outputOf(file: string, args: string[], env: Record<string, string>): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=source', file, ...args], { env: { ...process.env, ...env } })
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=tollmark', file, ...args], { env: { ...process.env, ...env } })
   return stdout.trim()
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { answer, headerOf, type Script } from '../../providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../../providers/scripts.ts'
+import { changeKey, revokeKey, rotateKey } from '../../../server/keys/keys.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, raw, SECRETS, startServed, type Served } from './served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
@@ -217,4 +218,61 @@ test('preflights need no key', async (t) => {
   const got = await served.send('', CHAT, { method: 'OPTIONS', headers: { Origin: 'https://a.test', 'Access-Control-Request-Headers': 'x-custom' } })
   assert.equal(got.status, 204)
   assert.match(headerOf(got.rawHeaders, 'access-control-allow-headers')!, /Authorization.*x-custom/i)
+})
+
+test('a connection that began with another request proxies all the same, and goes on with others', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"a":1}'))
+  const { secret } = await served.key({ models: ['gpt-*'] })
+  const proxied = (last: string) => `POST /proxy?url=${encodeURIComponent(CHAT)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\n${last}Content-Length: 17\r\n\r\n{"model":"gpt-5"}`
+  const live = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
+  const text = await raw(served.port, `${proxied('')}${live}${proxied('')}${live}${proxied('Connection: close\r\n')}`)
+  assert.deepEqual(text.match(/\{"a":1\}|\{"status":"ok"/g), ['{"a":1}', '{"status":"ok"', '{"a":1}', '{"status":"ok"', '{"a":1}'])
+  assert.equal(served.fake.requests.length, 3)
+})
+
+test('a key that has worked stops working the moment that it is disabled, replaced or revoked', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { secret, id } = await served.key()
+  const status = async (text: string): Promise<number> => (await served.send(text, CHAT, { body: '{}', headers: JSON_TYPE })).status
+  const { store, keys } = served.running
+  const known = async (change: Promise<unknown>): Promise<void> => {
+    await change
+    keys?.refresh()
+    await sleep(20)
+  }
+  assert.deepEqual([await status(secret), await status(secret)], [200, 200])
+  await known(changeKey(store, id, null, { disabled: true }, Date.now()))
+  assert.equal(await status(secret), 401)
+  await known(changeKey(store, id, null, { disabled: false }, Date.now()))
+  assert.equal(await status(secret), 200)
+  const next = (await rotateKey(store, id, null, 0, Date.now())).secret
+  await known(Promise.resolve())
+  assert.deepEqual([await status(secret), await status(next), await status(next)], [401, 200, 200])
+  await known(revokeKey(store, id, null, Date.now()))
+  assert.deepEqual([await status(secret), await status(next)], [401, 401])
+})
+
+test('when the server stops, streams may end within the bound, and what goes on is cut off', async (t) => {
+  let finish = () => {}
+  const served = await startServed(t, async (one) => {
+    await one.body()
+    one.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n')
+    if (one.received.turn === 1 && one.received.connection === 1) await new Promise<void>((resolve) => (finish = resolve))
+    else await one.gone()
+    one.write('9\r\ndata: 2\n\n\r\n0\r\n\r\n')
+  })
+  const { secret } = await served.key()
+  const open = () => served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
+  const ends = open()
+  while (served.fake.requests.length < 1) await sleep(5)
+  const goesOn = open()
+  while (served.fake.requests.length < 2) await sleep(5)
+  await sleep(20)
+  const stopping = served.running[Symbol.asyncDispose]()
+  finish()
+  const whole = await ends
+  assert.deepEqual([whole.whole, whole.body.toString()], [true, 'data: 1\n\ndata: 2\n\n'])
+  const cut = await goesOn
+  assert.deepEqual([cut.whole, cut.body.toString()], [false, 'data: 1\n\n'])
+  await stopping
 })

@@ -2,9 +2,14 @@
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TestContext } from 'node:test'
+import { test, type TestContext } from 'node:test'
+import type { Caller } from '../../../server/http/caller.ts'
+import { NO_BYTES, type RawHeaders } from '../../../server/http/fields.ts'
+import { openFront } from '../../../server/http/front.ts'
+import { NodeCaller } from '../../../server/http/node-caller.ts'
+import { openLog } from '../../../server/log.ts'
 import { relay, type Relayed } from '../../../server/proxy/relay.ts'
-import { createUpstream, dialOf, type Dial, type RawHeaders, type UpstreamLimits } from '../../../server/proxy/upstream.ts'
+import { createUpstream, dialOf, type Dial, type UpstreamLimits } from '../../../server/proxy/upstream.ts'
 import { startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
 
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'host', 'content-length', 'expect', 'te', 'upgrade'])
@@ -18,36 +23,55 @@ export type Rig = {
   ends: Relayed[]
 }
 
+/** By which door requests come in: our own reader's, or that of Node's server. Nothing may depend on it. */
+export type Door = 'ours' | 'node'
+
+export type RigOptions = Partial<UpstreamLimits> & { dial?: (fake: FakeProvider) => Dial; door?: Door }
+
 /** Starts a fake provider and a bare relay before it; both end with the test. */
-export async function startRig(t: TestContext, script: Script, options: Partial<UpstreamLimits> & { dial?: (fake: FakeProvider) => Dial } = {}): Promise<Rig> {
-  const { dial: dialTo, ...limits } = options
+export async function startRig(t: TestContext, script: Script, options: RigOptions = {}): Promise<Rig> {
+  const { dial: dialTo, door = 'ours', ...limits } = options
   const fake = await startFake(script)
   const upstream = createUpstream({ ...LIMITS, ...limits }, () => performance.now())
   const dial = dialTo?.(fake) ?? dialOf(new URL('https://api.test'), new URL(fake.origin))
   const ends: Relayed[] = []
-  const server = createServer({ requestTimeout: 0 }, (req, res) => {
-    const length = req.headers['content-length']
-    const chunked = req.headers['transfer-encoding'] !== undefined
-    const body = length === undefined && !chunked ? null : { length: length === undefined ? null : Number(length), held: [], rest: req, trailers: (raw: RawHeaders) => raw }
-    void relay(upstream, { dial, method: req.method!, path: req.url!, headers: endToEnd(req.rawHeaders), body }, res, {
+  const handle = (caller: Caller): void => {
+    const { body, method, target } = caller
+    const outgoing = body === null ? null : { length: body.length, held: NO_BYTES, heldTrailers: [], rest: body, watch: null, trailers: (raw: RawHeaders) => raw }
+    caller.proceed()
+    void relay(upstream, { dial, method, path: target, headers: endToEnd(caller.headers), body: outgoing }, caller, {
       head: (_, headers) => headers.filter((__, i) => !['connection', 'keep-alive', 'transfer-encoding'].includes(headers[i & ~1]!.toLowerCase())),
       trailers: (raw) => raw,
       body: () => {},
     }).then((ended) => {
       ends.push(ended)
-      if (ended.outcome === 'failed') res.writeHead(ended.error?.code === 'timeout' ? 504 : 502).end()
+      if (ended.outcome === 'failed') fail(caller, ended)
       return ended
     })
-  })
+  }
+  const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => handle(new NodeCaller(incoming, outgoing)))
+  const front = door === 'ours' ? openFront(server, handle, { head: 15_000, keepAlive: 5_000 }, openLog('silent'), Date.now) : null
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(async () => {
     upstream.close()
+    front?.cut()
     server.closeAllConnections()
     server.close()
     await fake.close()
   })
   return { fake, port: (server.address() as AddressInfo).port, ends }
+}
+
+function fail(caller: Caller, { error }: Relayed): void {
+  caller.head(error?.code === 'timeout' ? 504 : 502, 'Failed', [])
+  caller.end()
+  caller.flush()
+}
+
+/** A test that is run with each door. */
+export function both(name: string, run: (rig: (script: Script, options?: RigOptions) => Promise<Rig>) => Promise<void>): void {
+  for (const door of ['ours', 'node'] as const) test(`${name} (${door})`, (t) => run((script, options) => startRig(t, script, { ...options, door })))
 }
 
 function endToEnd(headers: RawHeaders): RawHeaders {
@@ -69,7 +93,7 @@ export type Answer = {
 export type Sent = { method?: string; target?: string; headers?: Record<string, string>; body?: Buffer | string | Buffer[]; trailers?: [string, string][] }
 
 /** One request to the proxy; a list of buffers goes up in chunks. */
-export async function call(port: number, { method = 'POST', target = '/', headers = {}, body, trailers }: Sent): Promise<Answer> {
+export async function call(port: number, { method = 'POST', target = '/proxy', headers = {}, body, trailers }: Sent): Promise<Answer> {
   const framing = body === undefined ? {} : Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(Buffer.byteLength(body)) }
   const request = httpRequest({ port, host: '127.0.0.1', method, path: target, headers: { ...framing, ...headers }, agent: false })
   const answered = once(request, 'response') as Promise<[IncomingMessage]>

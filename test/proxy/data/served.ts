@@ -9,6 +9,7 @@ import { createKey, type KeyWishes, type NewKey } from '../../../server/keys/key
 import { openLog } from '../../../server/log.ts'
 import { serve, type Running } from '../../../server/main.ts'
 import { startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
+import { storeSettings } from '../../store-settings.ts'
 import { temporaryFolder } from '../../temporary.ts'
 import { call, type Answer, type Sent } from './relayed.ts'
 
@@ -27,14 +28,17 @@ export type Served = {
   send(secret: string, address: string, sent?: Sent): Promise<Answer>
 }
 
-/** Starts the server with one fake provider behind OpenAI, Google and Anthropic. */
-export async function startServed(t: TestContext, script: Script, env: Record<string, string> = {}, data = temporaryFolder(t)): Promise<Served> {
+type Settings = Record<string, string>
+
+/** Starts the server with one fake provider behind OpenAI, Google and Anthropic; further settings may depend on the fake's origin. */
+export async function startServed(t: TestContext, script: Script, env: Settings | ((origin: string) => Settings) = {}, data = temporaryFolder(t), log = openLog('silent')): Promise<Served> {
   const fake = await startFake(script)
+  const settings = typeof env === 'function' ? env(fake.origin) : env
   const config = readConfig({
-    PORT: '0', HOST: '127.0.0.1', TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '1s', ...SECRETS,
-    TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...env,
+    PORT: '0', HOST: '127.0.0.1', ...(await storeSettings(data)), TOLLMARK_SHUTDOWN_TIMEOUT: '1s', ...SECRETS,
+    TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...settings,
   })
-  const running = await serve(config, openLog('silent'))
+  const running = await serve(config, log)
   t.after(async () => {
     await fake.close()
     await running[Symbol.asyncDispose]()
@@ -47,7 +51,7 @@ export async function startServed(t: TestContext, script: Script, env: Record<st
       const now = Date.now()
       const { id } = await running.store.run(provideAccount, { name: null, plan: 'free', newId: newId('acc', now), now })
       const key = await createKey(running.store, id, { name: 'test', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)
-      running.keys.refresh()
+      await running.keys?.refresh()
       return key
     },
     send: (secret, address, sent = {}) =>

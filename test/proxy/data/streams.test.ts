@@ -3,20 +3,19 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
-import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answer, chunk, head, type Script } from '../../providers/fake.ts'
 import { chunked } from '../../providers/scripts.ts'
-import { call, readAnswer, startRig } from './relayed.ts'
+import { both, call, readAnswer } from './relayed.ts'
 
 /** Waits until something holds; the test's own time limit ends a wait for what never comes. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(2)
 }
 
-test('each event arrives before the next one is sent', async (t) => {
+both('each event arrives before the next one is sent', async (rig) => {
   let release = () => {}
-  const { port } = await startRig(t, async (one) => {
+  const { port } = await rig(async (one) => {
     await one.body()
     one.write(head(200, ['Content-Type', 'text/event-stream', 'Transfer-Encoding', 'chunked']))
     for (let i = 0; i < 5; i++) {
@@ -27,7 +26,7 @@ test('each event arrives before the next one is sent', async (t) => {
     await new Promise<void>((resolve) => (release = resolve))
     one.write('0\r\n\r\n')
   })
-  const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent: false })
+  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
   request.end('{}')
   const [response] = await once(request, 'response')
   const heard: string[] = []
@@ -40,15 +39,15 @@ test('each event arrives before the next one is sent', async (t) => {
   assert.deepEqual(heard, ['data: 0\n\n', 'data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n', 'data: 4\n\n'])
 })
 
-test('the head does not wait for a counted body', async (t) => {
+both('the head does not wait for a counted body', async (rig) => {
   let release = () => {}
-  const { port } = await startRig(t, async (one) => {
+  const { port } = await rig(async (one) => {
     await one.body()
     one.write(head(200, ['Content-Length', '4']))
     await new Promise<void>((resolve) => (release = resolve))
     one.write('done')
   })
-  const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent: false })
+  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
   request.end('{}')
   const [response] = await once(request, 'response')
   release()
@@ -112,8 +111,8 @@ const BREAKS: { name: string; script: Script }[] = [
   },
 ]
 
-test('an answer that breaks off is never ended cleanly, and what had come arrives', async (t) => {
-  const { fake, port, ends } = await startRig(t, answer(200, {}), { idle: 200 })
+both('an answer that breaks off is never ended cleanly, and what had come arrives', async (rig) => {
+  const { fake, port, ends } = await rig(answer(200, {}), { idle: 200 })
   for (const { name, script } of BREAKS) {
     fake.play(script)
     const got = await call(port, { body: '{}' })
@@ -123,10 +122,10 @@ test('an answer that breaks off is never ended cleanly, and what had come arrive
   }
 })
 
-test('an HTTP/1.0 caller, who gets neither length nor chunks, sees a reset', async (t) => {
-  const { port } = await startRig(t, BREAKS[0]!.script)
+both('an HTTP/1.0 caller, who gets neither length nor chunks, sees a reset', async (rig) => {
+  const { port } = await rig(BREAKS[0]!.script)
   const socket = connect({ port, host: '127.0.0.1' })
-  socket.write('POST / HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}')
+  socket.write('POST /proxy HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}')
   socket.resume()
   const [error] = await once(socket, 'error')
   assert.equal(error.code, 'ECONNRESET')
@@ -147,8 +146,8 @@ const NO_ANSWER: { name: string; status: number; script: Script }[] = [
   { name: 'endless head', status: 502, script: (one) => one.write(`HTTP/1.1 200 OK\r\n${'X-A: b\r\n'.repeat(20_000)}`) },
 ]
 
-test('an upstream without an answer becomes a refusal', async (t) => {
-  const { fake, port } = await startRig(t, answer(200, {}), { firstByte: 200 })
+both('an upstream without an answer becomes a refusal', async (rig) => {
+  const { fake, port } = await rig(answer(200, {}), { firstByte: 200 })
   for (const { name, status, script } of NO_ANSWER) {
     fake.play(script)
     const got = await call(port, { body: '{}' })
@@ -157,13 +156,13 @@ test('an upstream without an answer becomes a refusal', async (t) => {
   }
 })
 
-test('interim answers pass, and 100 is nobody\'s', async (t) => {
-  const { port } = await startRig(t, async (one) => {
+both('interim answers pass, and 100 is nobody\'s', async (rig) => {
+  const { port } = await rig(async (one) => {
     await one.body()
     one.write('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n')
     one.write(`${head(200, ['Content-Length', '2'])}ok`)
   })
-  const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent: false })
+  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
   const interim: unknown[] = []
   request.on('information', ({ statusCode, headers }) => interim.push([statusCode, headers.link]))
   request.end('{}')
@@ -172,9 +171,9 @@ test('interim answers pass, and 100 is nobody\'s', async (t) => {
   assert.deepEqual(interim, [[103, '</a>; rel=preload']])
 })
 
-test('a caller that leaves ends the upstream call, whenever it leaves', async (t) => {
-  const { fake, port, ends } = await startRig(t, (one) => one.gone())
-  const early = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent: false })
+both('a caller that leaves ends the upstream call, whenever it leaves', async (rig) => {
+  const { fake, port, ends } = await rig((one) => one.gone())
+  const early = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
   early.on('error', () => {})
   early.end('{}')
   await until(() => fake.requests.length === 1)
@@ -187,7 +186,7 @@ test('a caller that leaves ends the upstream call, whenever it leaves', async (t
     one.write(chunk('data: 1\n\n'))
     await one.gone()
   })
-  const late = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent: false })
+  const late = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
   late.on('error', () => {})
   late.end('{}')
   const [response] = await once(late, 'response')
@@ -198,7 +197,7 @@ test('a caller that leaves ends the upstream call, whenever it leaves', async (t
 
   // In the middle of its upload.
   fake.play((one) => one.gone())
-  const uploading = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent: false, headers: { 'content-length': '1000' } })
+  const uploading = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false, headers: { 'content-length': '1000' } })
   uploading.on('error', () => {})
   uploading.write('x'.repeat(10))
   await until(() => fake.requests.length === 3)
@@ -207,14 +206,14 @@ test('a caller that leaves ends the upstream call, whenever it leaves', async (t
   assert.deepEqual(ends.map(({ outcome }) => outcome), ['aborted', 'aborted', 'aborted'])
 })
 
-test('an answer that comes while the body is still going up arrives', async (t) => {
-  const { fake, port } = await startRig(t, answer(200, {}))
+both('an answer that comes while the body is still going up arrives', async (rig) => {
+  const { fake, port } = await rig(answer(200, {}))
   for (const close of [false, true]) {
     fake.play((one) => {
       one.write(`${head(413, ['Content-Length', '5', ...(close ? ['Connection', 'close'] : [])])}large`)
       if (close) one.socket.end()
     })
-    const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent: false, headers: { 'content-length': '100000000' } })
+    const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false, headers: { 'content-length': '100000000' } })
     request.on('error', () => {})
     const timer = setInterval(() => request.write(Buffer.alloc(65_536)), 1)
     const [response] = await once(request, 'response')
@@ -228,10 +227,10 @@ test('an answer that comes while the body is still going up arrives', async (t) 
   assert.equal((await call(port, { body: '{}' })).body.toString(), 'next')
 })
 
-test('a caller that stops reading stops the upstream, and loses nothing', async (t) => {
+both('a caller that stops reading stops the upstream, and loses nothing', async (rig) => {
   const piece = Buffer.alloc(64 * 1024, 'x')
   let written = 0
-  const { port } = await startRig(t, async (one) => {
+  const { port } = await rig(async (one) => {
     await one.body()
     one.write(head(200, ['Content-Length', String(piece.length * 400)]))
     for (let i = 0; i < 400; i++) {
@@ -239,7 +238,7 @@ test('a caller that stops reading stops the upstream, and loses nothing', async 
       written++
     }
   })
-  const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent: false })
+  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
   request.end('{}')
   const [response] = await once(request, 'response')
   let before = -1
@@ -253,16 +252,16 @@ test('a caller that stops reading stops the upstream, and loses nothing', async 
   assert.equal(got.body.length, piece.length * 400)
 })
 
-test('an upstream that stops reading stops the caller, and loses nothing', async (t) => {
+both('an upstream that stops reading stops the caller, and loses nothing', async (rig) => {
   let start = () => {}
-  const { fake, port } = await startRig(t, async (one) => {
+  const { fake, port } = await rig(async (one) => {
     one.socket.pause()
     await new Promise<void>((resolve) => (start = resolve))
     one.socket.resume()
     await one.body()
     one.write(head(200, ['Content-Length', '0']))
   })
-  const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent: false })
+  const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
   const piece = Buffer.alloc(64 * 1024, 'y')
   let sent = 0
   while (sent < 400 && (request.write(piece) || (await Promise.race([once(request, 'drain').then(() => true), sleep(300).then(() => false)])))) sent++
@@ -275,8 +274,8 @@ test('an upstream that stops reading stops the caller, and loses nothing', async
   assert.equal(fake.requests[0]!.body.length, piece.length * 400)
 })
 
-test('connections are used again, but never one that is spoilt', async (t) => {
-  const { fake, port } = await startRig(t, answer(200, {}, 'a'))
+both('connections are used again, but never one that is spoilt', async (rig) => {
+  const { fake, port } = await rig(answer(200, {}, 'a'))
   for (let i = 0; i < 5; i++) await call(port, { body: '{}' })
   assert.equal(fake.connections, 1)
   // Bytes behind an answer would be the next caller's answer.
@@ -290,8 +289,8 @@ test('connections are used again, but never one that is spoilt', async (t) => {
   assert.equal(fake.connections, 2)
 })
 
-test('a pooled connection that the upstream has closed is not used', async (t) => {
-  const { fake, port } = await startRig(t, async (one) => {
+both('a pooled connection that the upstream has closed is not used', async (rig) => {
+  const { fake, port } = await rig(async (one) => {
     await one.body()
     one.write(`${head(200, ['Content-Length', '1'])}a`)
     one.socket.end()
@@ -303,8 +302,8 @@ test('a pooled connection that the upstream has closed is not used', async (t) =
   assert.equal(fake.requests.length, 10)
 })
 
-test('a request is repeated only where it cannot have been processed', async (t) => {
-  const { fake, port } = await startRig(t, answer(200, {}, 'a'))
+both('a request is repeated only where it cannot have been processed', async (rig) => {
+  const { fake, port } = await rig(answer(200, {}, 'a'))
   await call(port, { body: '{}' })
   const second: Script = async (one) => {
     if (one.received.turn > 1) return one.reset()
@@ -321,15 +320,15 @@ test('a request is repeated only where it cannot have been processed', async (t)
   assert.equal(fake.requests.filter(({ method }) => method === 'GET').length, 2)
 })
 
-test('the upstream says how long a connection rests', async (t) => {
-  const { fake, port } = await startRig(t, answer(200, { 'Keep-Alive': 'timeout=1' }, 'a'))
+both('the upstream says how long a connection rests', async (rig) => {
+  const { fake, port } = await rig(answer(200, { 'Keep-Alive': 'timeout=1' }, 'a'))
   await call(port, { body: '{}' })
   await call(port, { body: '{}' })
   assert.equal(fake.connections, 2)
 })
 
-test('many streams at once keep their bytes apart', async (t) => {
-  const { port } = await startRig(t, async (one) => {
+both('many streams at once keep their bytes apart', async (rig) => {
+  const { port } = await rig(async (one) => {
     const body = await one.body()
     await chunked(200, [], Array.from({ length: 20 }, () => body), [], 1)(one)
   })

@@ -1,15 +1,14 @@
 // Bytes, statuses and headers arrive as they were sent, for every method, kind of body and kind of answer.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { test } from 'node:test'
 import { answer, headerOf } from '../../providers/fake.ts'
 import { BINARY, SCRIPTED } from '../../providers/scripts.ts'
-import { call, startRig, type Sent } from './relayed.ts'
+import { both, call, type Sent } from './relayed.ts'
 
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 
-test('every answer of a provider arrives as it was sent', async (t) => {
-  const { fake, port, ends } = await startRig(t, answer(500, {}))
+both('every answer of a provider arrives as it was sent', async (rig) => {
+  const { fake, port, ends } = await rig(answer(500, {}))
   for (const { name, script, status, headers, body, trailers } of SCRIPTED) {
     fake.play(script)
     for (const method of ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
@@ -48,8 +47,8 @@ const BODIES: { name: string; sent: Sent; bytes: Buffer | string; trailers?: str
   },
 ]
 
-test('every request body arrives as it was sent', async (t) => {
-  const { fake, port } = await startRig(t, answer(200, {}, 'ok'))
+both('every request body arrives as it was sent', async (rig) => {
+  const { fake, port } = await rig(answer(200, {}, 'ok'))
   for (const { name, sent, bytes, trailers } of BODIES) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const got = await call(port, { ...sent, method, target: '/v1/x?alt=sse&k=%2F+', headers: { 'X-Mixed-Case': 'Kept  ', ...sent.headers } })
@@ -65,8 +64,8 @@ test('every request body arrives as it was sent', async (t) => {
   }
 })
 
-test('a chunked body stays chunked and a counted one counted', async (t) => {
-  const { fake, port } = await startRig(t, answer(200, {}))
+both('a chunked body stays chunked and a counted one counted', async (rig) => {
+  const { fake, port } = await rig(answer(200, {}))
   await call(port, { body: 'abc' })
   await call(port, { body: [Buffer.from('abc')] })
   await call(port, { method: 'GET' })

@@ -307,7 +307,7 @@ test('settings that cannot stand are told by a sentence', () => {
     [{ custom: [{ id: 'a', origin: 'https://a.test/v1' }] }, /dial/],
     [{ custom: [{ id: 'a', origin: 'https://u:p@a.test' }] }, /origin/],
     [{ custom: [{ id: 'a', origin: 'not an address' }] }, /origin/],
-    [{ custom: [{ id: 'a', origin: 'https://api.openai.com' }] }, /openai/],
+    [{ custom: [{ id: 'a', origin: 'https://a.test' }, { id: 'b', origin: 'https://a.test' }] }, /"b" names the host a.test, and so does "a"/],
     [{ custom: [{ id: 'a', origin: 'https://a.test', dial: 'ftp://a.test' }] }, /http/],
     [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header: 'X Y' } }] }, /header/],
     [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header: 'X', scheme: 'a b' } }] }, /scheme/],

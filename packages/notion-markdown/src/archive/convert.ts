@@ -29,7 +29,7 @@ export interface Share {
   of: number
 }
 
-/** Called after each page. `total` counts the pages of the share. */
+/** Called when the pages are known, and after each one. `done` counts the pages of the share, `total` those of the whole file. */
 export type OnPage = (done: number, total: number) => void
 
 /** What a conversion came to. */
@@ -75,9 +75,10 @@ export async function convertShare(options: ConvertOptions & { scratch: string }
   await using shelf = await writeShelf(options.scratch, share.index)
   const archive = archiveOf(opened)
   const mine = opened.pages.map((page, number) => ({ page, number })).filter(({ number }) => number % share.of === share.index)
+  onPage?.(0, opened.pages.length)
   for (const [done, { page, number }] of mine.entries()) {
     await shelf.put(number, convertDecoded(await page.read(), page.path, page.modifiedAt, archive), page === opened.sitemap)
-    onPage?.(done + 1, mine.length)
+    onPage?.(done + 1, opened.pages.length)
   }
   await shelf.finish()
 }

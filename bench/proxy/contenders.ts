@@ -1,0 +1,148 @@
+// The proxies under test: each is started before the same provider, and says where it is called and whose CPU it uses.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createConnection, createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createToken } from '../../server/accounts/tokens.ts'
+import { createKey } from '../../server/keys/keys.ts'
+import { openStore } from '../../server/store/open.ts'
+
+/** A proxy that runs. */
+export interface Contender {
+  readonly name: string
+  readonly port: number
+  readonly pid: number
+  /** Path and headers of a request that goes through it. */
+  readonly path: string
+  readonly headers: readonly string[]
+}
+
+export interface Ours extends Contender {
+  /** Opens the conversion API. */
+  readonly token: string
+}
+
+const PATH = '/v1/chat/completions'
+const here = import.meta.dirname
+const children: ChildProcess[] = []
+
+/** Runs a program until the bench ends. */
+function start(command: string, args: string[], env: Record<string, string> = {}, errors: 'inherit' | 'ignore' = 'inherit'): ChildProcess {
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', errors], env: { ...process.env, ...env } })
+  children.push(child)
+  return child
+}
+
+const node = (file: string, args: string[], env: Record<string, string> = {}, flags: string[] = []): ChildProcess =>
+  start(process.execPath, [...flags, '--conditions=tollmark', '--disable-warning=ExperimentalWarning', file, ...args], env)
+
+/** Whether a proxy answers a request for a stream with one. */
+export async function streams({ port, path, headers }: Contender): Promise<boolean> {
+  const fields = Object.fromEntries(headers.map((line) => line.split(': ', 2) as [string, string]))
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers: { ...fields, 'Content-Type': 'application/json' }, body: '{"model":"gpt-5","stream":true,"messages":[]}' })
+  return answer.status === 200 && (await answer.text()).includes('data: ')
+}
+
+export async function stopAll(): Promise<void> {
+  for (const child of children) child.kill('SIGTERM')
+  await Promise.all(children.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null)))
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+async function listening(port: number): Promise<void> {
+  for (let tries = 0; tries < 400; tries++) {
+    const socket = createConnection({ port, host: '127.0.0.1' })
+    const reached = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'error').then(() => false)]).catch(() => false)
+    socket.destroy()
+    if (reached) return
+    await sleep(50)
+  }
+  throw new Error(`nothing listens on port ${port}`)
+}
+
+/** A program that may be installed, by the places where systems keep it. */
+function installed(name: string): string | undefined {
+  return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin'].map((folder) => join(folder, name)).find((path) => existsSync(path))
+}
+
+/** @returns its port; streams of 50 events, one every 20 ms */
+export async function startUpstream(): Promise<number> {
+  const port = await freePort()
+  node(join(here, 'upstream.ts'), [String(port), '20', '50'])
+  await listening(port)
+  return port
+}
+
+/** nginx's bare proxy_pass; null where it is not installed. */
+export async function startNginx(folder: string, upstream: number): Promise<Contender | null> {
+  const found = installed('nginx')
+  if (found === undefined) return null
+  const port = await freePort()
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')
+  const config = join(folder, 'nginx.conf')
+  writeFileSync(
+    config,
+    `worker_processes 1; daemon off; pid ${folder}/nginx.pid; error_log /dev/null crit; events { worker_connections 8192; }
+http { access_log off; ${temporary} keepalive_requests 100000000;
+  upstream u { server 127.0.0.1:${upstream}; keepalive 64; keepalive_requests 100000000; }
+  server { listen 127.0.0.1:${port}; location / { proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } } }`,
+  )
+  const master = start(found, ['-c', config, '-p', folder])
+  await listening(port)
+  const [worker = 0] = readFileSync(`/proc/${master.pid}/task/${master.pid}/children`, 'utf8').trim().split(' ').map(Number)
+  return { name: 'nginx', port, pid: worker, path: PATH, headers: [] }
+}
+
+/** Caddy's bare reverse_proxy; null where it is not installed. */
+export async function startCaddy(folder: string, upstream: number): Promise<Contender | null> {
+  const found = installed('caddy')
+  if (found === undefined) return null
+  const port = await freePort()
+  const config = join(folder, 'Caddyfile')
+  writeFileSync(config, `{\n admin off\n auto_https off\n}\nhttp://127.0.0.1:${port}, http://localhost:${port} {\n bind 127.0.0.1\n reverse_proxy 127.0.0.1:${upstream} {\n  flush_interval -1\n }\n}\n`)
+  const child = start(found, ['run', '--config', config, '--adapter', 'caddyfile'], { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, HOME: folder }, 'ignore')
+  await listening(port)
+  return { name: 'caddy', port, pid: child.pid!, path: PATH, headers: [] }
+}
+
+/** The Portkey gateway, from npm; installed beside this file the first time. */
+export async function startPortkey(upstream: number): Promise<Contender | null> {
+  const folder = join(here, 'rivals')
+  const program = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js')
+  if (!existsSync(program)) {
+    console.error('installing the Portkey gateway into bench/proxy/rivals (once) …')
+    const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error', '--workspaces=false']
+    if (spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] }).status !== 0) return null
+  }
+  const port = await freePort()
+  const child = start(process.execPath, [program, '--headless', `--port=${port}`], { TRUSTED_CUSTOM_HOSTS: '127.0.0.1' }, 'ignore')
+  await listening(port)
+  const headers = ['Authorization: Bearer sk-bench', 'x-portkey-provider: openai', `x-portkey-custom-host: http://127.0.0.1:${upstream}/v1`]
+  return { name: 'portkey', port, pid: child.pid!, path: PATH, headers }
+}
+
+/** Our own server with a key that is limited to models and a rate, as `npm start` runs it. */
+export async function startOurs(folder: string, upstream: number): Promise<Ours> {
+  const data = join(folder, 'data')
+  const now = Date.now()
+  const store = await openStore({ data, databaseUrl: null, now })
+  const { account, token } = await createToken(store, { name: null, plan: 'free' }, { name: 'bench', scopes: ['manage', 'convert'], expiresAt: null }, now)
+  const { secret } = await createKey(store, account.id, { name: 'bench', models: ['gpt-*'], rpm: 1_000_000, allowed_origins: null, expires_at: null }, now)
+  await store.close()
+  const port = await freePort()
+  const child = node(join(here, '../../packages/cli/src/main.ts'), ['serve'], {
+    PORT: String(port), HOST: '127.0.0.1', TOLLMARK_DATA: data, LOG_LEVEL: 'warn', OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
+  }, [...process.execArgv.filter((flag) => flag.startsWith('--max-')), ...(process.env['BENCH_FLAGS']?.split(' ') ?? [])])
+  await listening(port)
+  const path = `/proxy?url=${encodeURIComponent(`https://api.openai.com${PATH}`)}`
+  return { name: 'tollmark', port, pid: child.pid!, path, headers: [`Authorization: Bearer ${secret}`], token: token.secret }
+}

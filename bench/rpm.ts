@@ -1,0 +1,125 @@
+// 10,000 requests over 500 connections on a key of 5 a minute: exactly 5 pass. On one server, on that server after a kill -9, and on two that
+// share a data folder. Ends with code 1 where it is not so. `--requests N`, `--connections N`, `--rpm N`.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createToken } from '../server/accounts/tokens.ts'
+import { createKey } from '../server/keys/keys.ts'
+import { openStore } from '../server/store/open.ts'
+
+const { values } = parseArgs({
+  options: { requests: { type: 'string', default: '10000' }, connections: { type: 'string', default: '500' }, rpm: { type: 'string', default: '5' } },
+})
+const [requests, connections, rpm] = [Number(values.requests), Number(values.connections), Number(values.rpm)]
+const data = mkdtempSync(join(tmpdir(), 'tollmark-rpm-'))
+const cli = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
+const children: ChildProcess[] = []
+
+let received = 0
+const upstream = createServer((incoming, outgoing) => {
+  received++
+  incoming.resume().on('end', () => outgoing.end('{"usage":{"prompt_tokens":1,"completion_tokens":1}}'))
+}).listen(0, '127.0.0.1')
+await once(upstream, 'listening')
+
+interface Server {
+  port: number
+  child: ChildProcess
+}
+
+async function startServer(): Promise<Server> {
+  const env = {
+    ...process.env, PORT: '0', HOST: '127.0.0.1', TOLLMARK_DATA: data, OPENAI_API_KEY: 'sk-bench', LOG_LEVEL: 'silent',
+    TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+  }
+  const child = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', cli, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  children.push(child)
+  let said = ''
+  for await (const piece of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    said += piece as string
+    const port = /http:\/\/[^\s:]+:(\d+)/.exec(said)?.[1]
+    if (port !== undefined) return { port: Number(port), child }
+  }
+  throw new Error(`the server did not start: ${said}`)
+}
+
+async function newKey(): Promise<string> {
+  const now = Date.now()
+  const store = await openStore({ data, databaseUrl: null, now })
+  const { account } = await createToken(store, { name: null, plan: 'free' }, { name: 'bench', scopes: ['manage'], expiresAt: null }, now)
+  const { secret } = await createKey(store, account.id, { name: 'bench', models: null, rpm, allowed_origins: null, expires_at: null }, now)
+  await store[Symbol.asyncDispose]()
+  return secret
+}
+
+const BODY = '{"model":"gpt-5","messages":[]}'
+const agent = new Agent({ keepAlive: true, maxSockets: connections })
+
+/** One request: its status, and the wait that a refusal names. */
+function call(port: number, secret: string): Promise<{ status: number; wait: number }> {
+  return new Promise((resolve, reject) => {
+    const path = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'content-length': BODY.length }
+    const outgoing = request({ port, host: '127.0.0.1', method: 'POST', path, agent, headers }, (incoming) => {
+      incoming.resume().on('end', () => resolve({ status: incoming.statusCode ?? 0, wait: Number(incoming.headers['retry-after-ms'] ?? 0) }))
+    })
+    outgoing.on('error', reject)
+    outgoing.end(BODY)
+  })
+}
+
+/** Sends everything at once, to the servers in turn, and says whether exactly `expected` passed. */
+async function round(name: string, servers: Server[], secret: string, expected: number): Promise<boolean> {
+  received = 0
+  const started = performance.now()
+  const answers = await Promise.all(Array.from({ length: requests }, (_, i) => call(servers[i % servers.length]!.port, secret)))
+  const seconds = (performance.now() - started) / 1000
+  const passed = answers.filter(({ status }) => status === 200).length
+  const refused = answers.filter(({ status, wait }) => status === 429 && wait > 0 && wait < 60_000).length
+  const good = passed === expected && received === expected && refused === requests - expected
+  console.log(
+    `${good ? 'exact ' : 'WRONG '} ${name}: ${requests} requests over ${connections} connections in ${seconds.toFixed(1)} s: ` +
+      `${passed} passed, ${received} reached the provider, ${refused} refused with a true wait (${expected} were to pass)`,
+  )
+  return good
+}
+
+/** Waits until a server knows the key, by asking for a host of nobody's: that is refused, for a good key with 403, and does not count. */
+async function known({ port }: Server, secret: string): Promise<void> {
+  for (;;) {
+    const outgoing = request({ port, host: '127.0.0.1', path: `/proxy?url=${encodeURIComponent('https://nobody.invalid/')}`, agent, headers: { authorization: `Bearer ${secret}` } })
+    outgoing.end()
+    const [incoming] = (await once(outgoing, 'response')) as [{ statusCode?: number; resume(): void }]
+    incoming.resume()
+    if (incoming.statusCode === 403) return
+  }
+}
+
+let good = true
+try {
+  const first = await startServer()
+  const secret = await newKey()
+  await known(first, secret)
+  good = (await round('one server', [first], secret, rpm)) && good
+
+  first.child.kill('SIGKILL')
+  await once(first.child, 'exit')
+  const again = await startServer()
+  good = (await round('the same key after kill -9 and a new start', [again], secret, 0)) && good
+
+  const second = await startServer()
+  const shared = await newKey()
+  for (const server of [again, second]) await known(server, shared)
+  good = (await round('two servers on one data folder', [again, second], shared, rpm)) && good
+} finally {
+  for (const child of children) child.kill('SIGKILL')
+  agent.destroy()
+  upstream.close()
+  rmSync(data, { recursive: true, force: true })
+}
+process.exitCode = good ? 0 : 1

@@ -1,0 +1,138 @@
+// Conversions: an upload whose progress is seen, and the account's jobs.
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { Refused, call, parse, refusal, send, unreachable } from './http.ts'
+import { Job, listOf } from './shapes.ts'
+
+export interface ConvertWishes {
+  format: 'markdown' | 'json'
+  include_metadata: boolean
+}
+
+export type Converted = { kind: 'document'; name: string; format: ConvertWishes['format']; text: string } | { kind: 'job'; job: Job }
+
+/**
+ * Uploads a file. `fetch` cannot tell how far an upload is, so this is the older interface.
+ *
+ * @param progress told how much of the file has been sent, from 0 to 1
+ * @throws Refused
+ */
+export function convert(file: File, { format, include_metadata }: ConvertWishes, idempotencyKey: string, progress: (part: number) => void, signal: AbortSignal): Promise<Converted> {
+  const form = new FormData()
+  form.set('format', format)
+  form.set('include_metadata', String(include_metadata))
+  form.set('file', file, file.name)
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('POST', '/api/v1/convert')
+    request.setRequestHeader('idempotency-key', idempotencyKey)
+    request.responseType = 'text'
+    request.upload.addEventListener('progress', ({ loaded, total }) => progress(total === 0 ? 0 : loaded / total))
+    request.addEventListener('error', () => reject(unreachable()))
+    request.addEventListener('abort', () => reject(new DOMException('canceled', 'AbortError')))
+    request.addEventListener('load', () => {
+      try {
+        resolve(read(request, file.name, format))
+      } catch (error) {
+        reject(error)
+      }
+    })
+    signal.addEventListener('abort', () => request.abort())
+    request.send(form)
+  })
+}
+
+function read(request: XMLHttpRequest, name: string, format: ConvertWishes['format']): Converted {
+  if (request.status === 202) return { kind: 'job', job: parse(Job, JSON.parse(request.responseText)) }
+  if (request.status === 200) return { kind: 'document', name, format, text: request.responseText }
+  throw refusal(request.status, request.responseText, request.getResponseHeader('retry-after'))
+}
+
+/** What stands for one upload, also where it has to be sent again. Works without TLS too, where `crypto.randomUUID` does not exist. */
+export function newIdempotencyKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+const JOBS = ['jobs'] as const
+
+export function useJobs() {
+  return useInfiniteQuery({
+    queryKey: [...JOBS, 'list'],
+    queryFn: ({ pageParam, signal }) => call(listOf(Job), '/api/v1/jobs', { query: { limit: 20, cursor: pageParam }, signal }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isUnderWay)) ? 4000 : false),
+  })
+}
+
+export const isUnderWay = ({ status }: Job): boolean => status === 'queued' || status === 'running'
+
+/** One job, told by the server as it changes. */
+export function useJob(id: string) {
+  const client = useQueryClient()
+  const key = [...JOBS, id]
+  const job = useQuery({ queryKey: key, queryFn: ({ signal }) => call(Job, `/api/v1/jobs/${encodeURIComponent(id)}`, { signal }) })
+  const live = job.data !== undefined && isUnderWay(job.data)
+  useEffect(() => {
+    if (!live) return
+    const events = new EventSource(`/api/v1/jobs/${encodeURIComponent(id)}/events`)
+    events.addEventListener('job', ({ data }: MessageEvent<string>) => {
+      const next = Job.safeParse(JSON.parse(data))
+      if (!next.success) return
+      client.setQueryData(key, next.data)
+      if (!isUnderWay(next.data)) {
+        events.close()
+        void client.invalidateQueries({ queryKey: [...JOBS, 'list'] })
+      }
+    })
+    return () => events.close()
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the key is the id
+  }, [client, id, live])
+  return job
+}
+
+export function useDeleteJob() {
+  const client = useQueryClient()
+  return useMutation({ mutationFn: (id: string) => send(`/api/v1/jobs/${encodeURIComponent(id)}`, { method: 'DELETE' }), onSuccess: () => client.invalidateQueries({ queryKey: JOBS }) })
+}
+
+/** Bytes of a result that the page reads; a larger one is only downloaded. */
+export const MOST_SHOWN = 8 * 1024 * 1024
+
+export const resultUrl = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}/result`
+
+/** A job's document, or null where it is too large to be shown. */
+export function useResult(job: Job) {
+  return useQuery({
+    queryKey: [...JOBS, job.id, 'result'],
+    enabled: job.status === 'succeeded',
+    staleTime: Infinity,
+    gcTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const response = await send(resultUrl(job.id), { signal })
+      if (Number(response.headers.get('content-length') ?? 0) <= MOST_SHOWN) return response.text()
+      await response.body?.cancel()
+      return null
+    },
+  })
+}
+
+/** Runs one upload at a time, and says how far it is. */
+export function useConversion() {
+  const client = useQueryClient()
+  const [part, setPart] = useState(0)
+  const [control, setControl] = useState<AbortController | null>(null)
+  const mutation = useMutation({
+    mutationFn: ({ file, wishes, key }: { file: File; wishes: ConvertWishes; key: string }) => {
+      const control = new AbortController()
+      setControl(control)
+      setPart(0)
+      return convert(file, wishes, key, setPart, control.signal)
+    },
+    // A connection that breaks gives the same answer at the next try, and costs no second conversion.
+    retry: (failures, error) => failures < 2 && error instanceof Refused && error.code === 'unreachable',
+    onSuccess: () => Promise.all([client.invalidateQueries({ queryKey: JOBS }), client.invalidateQueries({ queryKey: ['session'] })]),
+  })
+  return { ...mutation, part, cancel: () => control?.abort() }
+}

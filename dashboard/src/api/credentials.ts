@@ -1,0 +1,53 @@
+// Providers, and what the proxy presents to them.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call, send } from './http.ts'
+import { Credential, CredentialTest, Provider, listOf } from './shapes.ts'
+
+const PROVIDERS = ['providers'] as const
+
+export interface CredentialWishes {
+  provider: string
+  name: string
+  secret: string
+  values: Record<string, string>
+  weight: number
+}
+
+/** Providers, to an administrator with their credentials. */
+export function useProviders() {
+  return useQuery({
+    queryKey: PROVIDERS,
+    queryFn: ({ signal }) => call(listOf(Provider), '/api/v1/providers', { signal }),
+    select: ({ data }) => data,
+    // Health changes by itself.
+    refetchInterval: 10_000,
+  })
+}
+
+function useChange<Input, Output>(mutationFn: (input: Input) => Promise<Output>) {
+  const client = useQueryClient()
+  return useMutation({ mutationFn, onSuccess: () => client.invalidateQueries({ queryKey: PROVIDERS }) })
+}
+
+export const useCreateCredential = () => useChange((body: CredentialWishes) => call(Credential, '/api/v1/credentials', { method: 'POST', body }))
+
+export const useChangeCredential = () =>
+  useChange(({ id, ...body }: { id: string; name?: string; weight?: number; status?: 'active' | 'paused' }) =>
+    call(Credential, `/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
+  )
+
+export const useDeleteCredential = () => useChange((id: string) => send(`/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+
+/** One cheap call with a credential: whether its provider takes it. */
+export const useTestCredential = () => useChange((id: string) => call(CredentialTest, `/api/v1/credentials/${encodeURIComponent(id)}/test`, { method: 'POST', body: {} }))
+
+export interface ProviderWishes {
+  id: string
+  origin: string
+  dial: string | null
+  auth: { header: string; scheme: string | null } | null
+}
+
+export const useCreateProvider = () => useChange((body: ProviderWishes) => call(Provider, '/api/v1/providers', { method: 'POST', body }))
+
+export const useDeleteProvider = () => useChange((id: string) => send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }))

@@ -1,0 +1,94 @@
+// The one way from the browser to the server: a call, its answer parsed once, its refusals as one class.
+import * as z from 'zod/mini'
+
+// Zod would otherwise try `new Function`, which the content policy forbids (and reports).
+z.config({ jitless: true })
+
+const Problem = z.object({ status: z.number(), title: z.string(), detail: z.string(), code: z.string(), request_id: z.string() })
+
+/** The server's refusal, in words for a person. */
+export class Refused extends Error {
+  readonly status: number
+  readonly code: string
+  readonly requestId: string | null
+  /** Seconds after which trying again makes sense. */
+  readonly retryAfter: number | null
+
+  constructor(status: number, code: string, detail: string, requestId: string | null = null, retryAfter: number | null = null) {
+    super(detail)
+    this.name = 'Refused'
+    this.status = status
+    this.code = code
+    this.requestId = requestId
+    this.retryAfter = retryAfter
+  }
+
+  /** The field of the request that the refusal names first (`"name" is not as it must be: …`). */
+  get field(): string | null {
+    return /^"(\w+)/.exec(this.message)?.[1] ?? null
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | null | undefined>>
+
+/** An address with the parameters that have a value. */
+export function address(path: string, query: Query = {}): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '')
+  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+export interface Call {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  query?: Query
+  body?: unknown
+  signal?: AbortSignal
+}
+
+/** Calls the server. @throws Refused for every answer that is not the expected one, and where there is none */
+export async function send(path: string, { method = 'GET', query = {}, body, signal }: Call = {}): Promise<Response> {
+  const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+  let response: Response
+  try {
+    response = await fetch(address(path, query), { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: signal ?? null })
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw unreachable()
+  }
+  if (response.ok) return response
+  throw refusal(response.status, await response.text(), response.headers.get('retry-after'))
+}
+
+/** Calls the server and parses the JSON that it answers. @throws Refused */
+export async function call<S extends z.ZodMiniType>(shape: S, path: string, options: Call = {}): Promise<z.output<S>> {
+  const response = await send(path, options)
+  return parse(shape, await response.json().catch(() => null))
+}
+
+/** @throws Refused where the value does not have the shape */
+export function parse<S extends z.ZodMiniType>(shape: S, value: unknown): z.output<S> {
+  const read = shape.safeParse(value)
+  if (read.success) return read.data
+  const place = read.error.issues[0]?.path.join('.') ?? ''
+  throw new Refused(0, 'unexpected_answer', `The server's answer does not look as this page expects (${place}). Reload the page; it may be older than the server.`)
+}
+
+export function unreachable(): Refused {
+  return new Refused(0, 'unreachable', 'The server does not answer. Check that it runs, and that this machine is connected to it.')
+}
+
+/** A refusal from an answer's parts; a body that is no problem still gives a sentence. */
+export function refusal(status: number, text: string, retryAfter: string | null): Refused {
+  const problem = Problem.safeParse(jsonOf(text))
+  const seconds = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null
+  if (!problem.success) return new Refused(status, 'unexpected_answer', `The server answered ${status} without saying why.`, null, seconds)
+  return new Refused(status, problem.data.code, problem.data.detail, problem.data.request_id, seconds)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,62 @@
+// Who is signed in, and the calls that change that.
+import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { call, send } from './http.ts'
+import { OpenInvitation, Session, SignedIn, type Account } from './shapes.ts'
+
+export const SESSION = ['session'] as const
+
+/** The session; never an error for somebody who is not signed in. */
+export function useSession() {
+  return useQuery({ queryKey: SESSION, queryFn: ({ signal }) => call(Session, '/api/v1/session', { signal }), staleTime: Infinity })
+}
+
+/** The account that is signed in. Only pages behind the sign-in may ask. */
+export function useAccount(): Account {
+  const account = useSession().data?.account
+  if (!account) throw new Error('nobody is signed in')
+  return account
+}
+
+/** Nothing that the one before has seen stays in this page's memory. */
+function become(client: QueryClient, account: Account | null): void {
+  client.setQueryData<Session>(SESSION, { setup_required: false, account })
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
+}
+
+/** A call that ends in a session: setup, sign-in, an accepted invitation. */
+function useEntrance<Body>(path: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Body) => call(SignedIn, path, { method: 'POST', body }),
+    onSuccess: ({ account }) => {
+      become(client, account)
+    },
+  })
+}
+
+export const useSetup = () => useEntrance<{ token: string; email: string; password: string }>('/api/v1/setup')
+export const useSignIn = () => useEntrance<{ email: string; password: string }>('/api/v1/session')
+export const useAcceptInvitation = () => useEntrance<{ token: string; email: string; password: string }>('/api/v1/invitations/accept')
+
+export function useSignOut() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: () => send('/api/v1/session', { method: 'DELETE' }),
+    onSuccess: () => {
+      become(client, null)
+    },
+  })
+}
+
+export function useChangePassword() {
+  return useMutation({ mutationFn: (body: { current: string; password: string }) => send('/api/v1/session/password', { method: 'POST', body }) })
+}
+
+/** An invitation as whoever holds its link may see it. */
+export function useOpenInvitation(token: string) {
+  return useQuery({
+    queryKey: ['invitation', token],
+    queryFn: ({ signal }) => call(OpenInvitation, '/api/v1/invitations/open', { query: { token }, signal }),
+    retry: false,
+  })
+}

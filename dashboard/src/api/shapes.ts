@@ -1,0 +1,165 @@
+// TABLE of what the server answers, as far as the dashboard reads it. Parsed where it enters; unknown fields are let be.
+import * as z from 'zod/mini'
+
+const maybe = z.nullable(z.number())
+const text = z.string()
+const maybeText = z.nullable(z.string())
+
+/** A page of a list. */
+export const listOf = <S extends z.ZodMiniType>(item: S) => z.object({ data: z.array(item), next_cursor: maybeText })
+
+export const Account = z.object({
+  id: text,
+  name: text,
+  email: maybeText,
+  role: z.enum(['admin', 'member']),
+  plan: text,
+  disabled: z.boolean(),
+  quota: z.object({ conversions_per_day: maybe, used_today: z.number(), resets_at: text }),
+  created_at: text,
+})
+export const Session = z.object({ setup_required: z._default(z.boolean(), false), account: z.nullable(Account) })
+export const SignedIn = z.object({ account: Account })
+export const Plan = z.object({ name: text, conversions_per_day: maybe })
+
+export const Invitation = z.object({
+  id: text,
+  email: maybeText,
+  plan: maybeText,
+  status: z.enum(['open', 'accepted', 'expired']),
+  created_at: text,
+  expires_at: text,
+})
+export const NewInvitation = z.extend(Invitation, { link: text })
+export const OpenInvitation = z.object({ email: maybeText, expires_at: text })
+
+const tokens = { tokens_in: maybe, tokens_out: maybe, tokens_cached: maybe, tokens_reasoning: maybe }
+
+export const Key = z.object({
+  id: text,
+  account_id: text,
+  name: text,
+  prefix: text,
+  models: z.nullable(z.array(text)),
+  rpm: maybe,
+  allowed_origins: z.nullable(z.array(text)),
+  expires_at: maybeText,
+  status: z.enum(['active', 'disabled', 'expired', 'revoked']),
+  created_at: text,
+  last_used_at: maybeText,
+  usage: z.object({ requests: z.number(), errors: z.number(), ...tokens }),
+})
+export const NewKey = z.extend(Key, { secret: text })
+
+/** Sums over requests. */
+const measures = { requests: z.number(), errors: z.number(), aborted: z.number(), ...tokens, first_byte_ms: maybe, total_ms: maybe }
+
+export const Overview = z.object({
+  from: text,
+  to: text,
+  totals: z.object({ ...measures, refused: z.number() }),
+  series: z.array(z.object({ time: text, ...measures })),
+  keys: z.array(z.object({ key_id: text, name: maybeText, ...measures })),
+  models: z.array(z.object({ provider: text, model: maybeText, ...measures })),
+  attention: z.array(z.object({ kind: text, detail: text, key_id: maybeText, credential_id: maybeText })),
+})
+export const Model = z.object({ id: text })
+
+export const UsageLine = z.object({
+  time: z.optional(text),
+  key_id: z.optional(text),
+  model: z.optional(maybeText),
+  ...measures,
+})
+
+export const Request = z.object({
+  id: text,
+  created_at: text,
+  key_id: text,
+  account_id: text,
+  provider: text,
+  model: maybeText,
+  endpoint: text,
+  method: text,
+  state: z.enum(['reserved', 'settled', 'aborted', 'unknown']),
+  status: maybe,
+  error: maybeText,
+  first_byte_ms: maybe,
+  total_ms: maybe,
+  bytes_in: maybe,
+  bytes_out: maybe,
+  ...tokens,
+  credential_id: maybeText,
+  context: maybeText,
+})
+
+export const Credential = z.object({
+  id: text,
+  provider: text,
+  name: text,
+  values: z.record(text, text),
+  weight: z.number(),
+  status: z.enum(['active', 'paused']),
+  source: z.enum(['environment', 'stored']),
+  resting_ms: z.number(),
+  last_error: z.optional(z.nullable(z.object({ status: z.number(), at: text }))),
+  created_at: maybeText,
+})
+export const CredentialTest = z.object({ ok: z.boolean(), status: maybe, detail: text })
+
+export const Provider = z.object({
+  id: text,
+  name: text,
+  source: z.enum(['built_in', 'settings', 'stored']),
+  base: text,
+  hosts: z.array(text),
+  ready: z.boolean(),
+  dial: maybeText,
+  credentials: z.nullable(z.array(Credential)),
+})
+
+export const Token = z.object({
+  id: text,
+  name: text,
+  prefix: text,
+  account_id: text,
+  scopes: z.array(z.enum(['convert', 'manage'])),
+  status: z.enum(['active', 'expired', 'revoked']),
+  created_at: text,
+  expires_at: maybeText,
+  last_used_at: maybeText,
+})
+export const NewToken = z.extend(Token, { secret: text })
+
+export const JobStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled', 'expired'])
+export const Job = z.object({
+  id: text,
+  status: JobStatus,
+  format: z.enum(['markdown', 'json']),
+  include_metadata: z.boolean(),
+  file: z.object({ name: text, size: z.number() }),
+  progress: z.object({ pages_done: z.number(), pages_total: maybe }),
+  created_at: text,
+  started_at: maybeText,
+  finished_at: maybeText,
+  expires_at: maybeText,
+  result_url: maybeText,
+  error: z.nullable(z.object({ code: text, detail: text })),
+})
+
+export type Account = z.output<typeof Account>
+export type Session = z.output<typeof Session>
+export type Invitation = z.output<typeof Invitation>
+export type Key = z.output<typeof Key>
+export type NewKey = z.output<typeof NewKey>
+export type Overview = z.output<typeof Overview>
+export type Measures = Omit<UsageLine, 'time' | 'key_id' | 'model'>
+export type UsageLine = z.output<typeof UsageLine>
+export type Request = z.output<typeof Request>
+export type Credential = z.output<typeof Credential>
+export type CredentialTest = z.output<typeof CredentialTest>
+export type Provider = z.output<typeof Provider>
+export type Token = z.output<typeof Token>
+export type NewToken = z.output<typeof NewToken>
+export type Job = z.output<typeof Job>
+export type Page<T> = { data: T[]; next_cursor: string | null }

@@ -1,0 +1,62 @@
+// What was used, and the ledger behind it.
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { address, call } from './http.ts'
+import { Model, Overview, Request, UsageLine, listOf } from './shapes.ts'
+
+const Lines = listOf(UsageLine)
+const Requests = listOf(Request)
+
+export type Range = 'hour' | 'day' | 'month'
+
+/** What happened lately, to everything or to one key, and what needs attention. */
+export function useOverview(range: Range, key?: string) {
+  return useQuery({
+    queryKey: ['overview', range, key ?? null],
+    queryFn: ({ signal }) => call(Overview, '/api/v1/overview', { query: { range, key }, signal }),
+    placeholderData: keepPreviousData,
+    // The last minutes move on while somebody looks.
+    refetchInterval: range === 'hour' ? 15_000 : 60_000,
+  })
+}
+
+/** The same by key or model and hour or day, between two moments. */
+export function useUsage({ by, from, to, key }: { by: string; from: string; to: string; key?: string | undefined }, enabled: boolean) {
+  return useQuery({
+    queryKey: ['usage', by, from, to, key ?? null],
+    queryFn: ({ signal }) => call(Lines, '/api/v1/usage', { query: { by, from, to, key }, signal }),
+    select: ({ data }) => data,
+    enabled,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export type RequestFilter = Readonly<Record<'key' | 'model' | 'provider' | 'state' | 'status' | 'from' | 'to', string>>
+
+export function useRequests(filter: Partial<RequestFilter>, limit = 50) {
+  return useInfiniteQuery({
+    queryKey: ['requests', filter, limit],
+    queryFn: ({ pageParam, signal }) => call(Requests, '/api/v1/requests', { query: { ...filter, limit, cursor: pageParam }, signal }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function useRequest(id: string | null) {
+  return useQuery({
+    queryKey: ['request', id],
+    queryFn: ({ signal }) => call(Request, `/api/v1/requests/${encodeURIComponent(id ?? '')}`, { signal }),
+    enabled: id !== null,
+  })
+}
+
+/** Where the ledger under this filter is as CSV. */
+export function requestsCsv(filter: Partial<RequestFilter>): string {
+  return address('/api/v1/requests', { ...filter, format: 'csv' })
+}
+
+/** Models that requests have named, most used first. */
+export function useSeenModels(): string[] {
+  const { data } = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => call(listOf(Model), '/api/v1/models', { signal }), staleTime: 60_000 })
+  return [...new Set(data?.data.map(({ id }) => id))]
+}

@@ -1,0 +1,53 @@
+// How numbers and moments are written. What is not known is a dash, never 0.
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+
+export const UNKNOWN = '–'
+type Maybe = number | null | undefined
+
+const known = (value: Maybe, write: (value: number) => string): string => (value === null || value === undefined ? UNKNOWN : write(value))
+
+/** 1,234 · 12.3K · 4.5M */
+export const count = (value: Maybe): string => known(value, (n) => (Math.abs(n) < 10_000 ? whole.format(n) : compact.format(n)))
+export const fullCount = (value: Maybe): string => known(value, (n) => whole.format(n))
+export const share = (value: Maybe): string => known(value, (n) => percent.format(n))
+
+/** Milliseconds as people say them. */
+export const duration = (value: Maybe): string =>
+  known(value, (ms) => {
+    if (ms < 1000) return `${Math.round(ms)} ms`
+    if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
+    return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+  })
+
+/** Bytes in the units that the API counts in: 1 MB = 1,048,576. */
+export const bytes = (value: Maybe): string =>
+  known(value, (n) => {
+    if (n < 1024) return `${n} B`
+    const steps = Math.min(3, Math.floor(Math.log2(n) / 10))
+    const size = n / 1024 ** steps
+    return `${size < 10 ? size.toFixed(1) : whole.format(size)} ${['B', 'KB', 'MB', 'GB'][steps]}`
+  })
+
+export const dateTime = (iso: string | null): string => (iso === null ? UNKNOWN : moment.format(new Date(iso)))
+export const exactTime = (iso: string | null): string => (iso === null ? UNKNOWN : exact.format(new Date(iso)))
+export const date = (iso: string | null): string => (iso === null ? UNKNOWN : day.format(new Date(iso)))
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** "3 hours ago", "in 2 days". */
+export function ago(iso: string | null, now = Date.now()): string {
+  if (iso === null) return 'never'
+  const distance = Date.parse(iso) - now
+  for (const [unit, size] of UNITS) if (Math.abs(distance) >= size) return relative.format(Math.trunc(distance / size), unit)
+  return distance > 0 ? 'in a moment' : 'just now'
+}

@@ -1,0 +1,63 @@
+// The way in: theme, queries, pages.
+import '@mantine/core/styles/baseline.css'
+import '@mantine/core/styles/default-css-variables.css'
+import 'virtual:theme-variables.css'
+import '@mantine/core/styles/global.css'
+import '@mantine/core/styles/UnstyledButton.css'
+import '@mantine/core/styles/Button.css'
+import '@mantine/core/styles/ActionIcon.css'
+import '@mantine/core/styles/Loader.css'
+import '@mantine/core/styles/CloseButton.css'
+import '@mantine/core/styles/Overlay.css'
+import '@mantine/core/styles/Paper.css'
+import '@mantine/core/styles/ModalBase.css'
+import '@mantine/core/styles/Modal.css'
+import '@mantine/core/styles/Drawer.css'
+import '@mantine/core/styles/Skeleton.css'
+import '@mantine/core/styles/Input.css'
+import '@mantine/core/styles/InlineInput.css'
+import '@mantine/core/styles/PasswordInput.css'
+import '@mantine/core/styles/Checkbox.css'
+import '@mantine/core/styles/Switch.css'
+import '@mantine/core/styles/Progress.css'
+import '@mantine/core/styles/Combobox.css'
+import './ui/base.css'
+import { MantineProvider } from '@mantine/core'
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Refused } from './api/http.ts'
+import { SESSION } from './api/session.ts'
+import { App } from './app.tsx'
+import { fetchAhead } from './pages.ts'
+import { theme } from './theme.ts'
+
+fetchAhead(location.pathname)
+
+const client: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    // A session that ended elsewhere: ask who we are, and the sign-in appears.
+    onError: (error) => {
+      if (error instanceof Refused && error.code === 'invalid_token') void client.invalidateQueries({ queryKey: SESSION })
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5000,
+      // A refusal does not change by asking again; a server that restarts does.
+      retry: (failures, error) => failures < 2 && error instanceof Refused && (error.status === 0 || error.status >= 500) && error.code !== 'unexpected_answer',
+    },
+  },
+})
+
+const root = document.getElementById('root')
+if (!root) throw new Error('the page has no root')
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
+        <App />
+      </MantineProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+)

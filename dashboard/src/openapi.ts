@@ -1,0 +1,183 @@
+// The server's own description of its API, as far as the reference shows it.
+import * as z from 'zod/mini'
+
+interface RawSchema {
+  $ref?: string | undefined
+  type?: string | string[] | undefined
+  format?: string | undefined
+  description?: string | undefined
+  enum?: unknown[] | undefined
+  const?: unknown
+  default?: unknown
+  example?: unknown
+  properties?: Record<string, RawSchema> | undefined
+  required?: string[] | undefined
+  items?: RawSchema | undefined
+  anyOf?: RawSchema[] | undefined
+  oneOf?: RawSchema[] | undefined
+  allOf?: RawSchema[] | undefined
+}
+
+const text = z.optional(z.string())
+const Schema: z.ZodMiniType<RawSchema> = z.lazy(() =>
+  z.object({
+    $ref: text,
+    type: z.optional(z.union([z.string(), z.array(z.string())])),
+    format: text,
+    description: text,
+    enum: z.optional(z.array(z.unknown())),
+    const: z.optional(z.unknown()),
+    default: z.optional(z.unknown()),
+    example: z.optional(z.unknown()),
+    properties: z.optional(z.record(z.string(), Schema)),
+    required: z.optional(z.array(z.string())),
+    items: z.optional(Schema),
+    anyOf: z.optional(z.array(Schema)),
+    oneOf: z.optional(z.array(Schema)),
+    allOf: z.optional(z.array(Schema)),
+  }),
+)
+const Content = z.optional(z.record(z.string(), z.object({ schema: z.optional(Schema) })))
+const RawOperation = z.object({
+  summary: text,
+  description: text,
+  security: z.optional(z.array(z.unknown())),
+  parameters: z.optional(z.array(z.object({ name: z.string(), in: z.string(), required: z.optional(z.boolean()), description: text, schema: z.optional(Schema) }))),
+  requestBody: z.optional(z.object({ content: Content })),
+  responses: z.record(z.string(), z.object({ description: text, content: Content })),
+})
+
+export const OpenApi = z.object({
+  paths: z.record(z.string(), z.record(z.string(), RawOperation)),
+  components: z.optional(z.object({ schemas: z.optional(z.record(z.string(), Schema)) })),
+})
+type OpenApi = z.output<typeof OpenApi>
+
+export interface Field {
+  name: string
+  type: string
+  required: boolean
+  description: string
+  /** Where it stands: in the path, the query, a header. */
+  place?: string
+}
+
+export interface Operation {
+  /** Unique, and fit for an address. */
+  id: string
+  method: string
+  path: string
+  summary: string
+  /** Whether a token or a session is needed. */
+  guarded: boolean
+  parameters: Field[]
+  bodyType: string | null
+  body: Field[]
+  /** A body that would be taken, as far as the description tells. */
+  example: string | null
+  responses: { status: string; description: string; types: string; fields: Field[] }[]
+}
+
+export interface Group {
+  name: string
+  operations: Operation[]
+}
+
+const METHODS = ['get', 'post', 'patch', 'put', 'delete']
+
+/** The operations in groups, by the first word of their address. */
+export function groupsOf(document: OpenApi): Group[] {
+  const resolve = (schema: RawSchema | undefined): RawSchema => {
+    const name = schema?.$ref?.split('/').at(-1)
+    const found = name === undefined ? schema : document.components?.schemas?.[name]
+    return found?.allOf ? Object.assign({}, ...found.allOf.map(resolve), { properties: Object.assign({}, ...found.allOf.map((part) => resolve(part).properties)) }) : (found ?? {})
+  }
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const raw = item[method]
+      return raw ? [read(method.toUpperCase(), path, raw, resolve)] : []
+    }),
+  )
+  const groups = [...Map.groupBy(operations, ({ path }) => groupOf(path))].map(([name, operations]) => ({ name, operations }))
+  // What a program calls first; how the server is comes last.
+  return groups.sort((a, b) => rankOf(a.name) - rankOf(b.name))
+}
+
+const FIRST = ['Conversion', 'Jobs', 'Keys', 'Requests', 'Usage', 'Overview', 'Models', 'Providers', 'Credentials', 'Tokens', 'Accounts', 'Plans', 'Invitations', 'Session', 'Setup']
+const rankOf = (name: string): number => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
+
+function groupOf(path: string): string {
+  const word = /^\/api\/v1\/(\w+)/.exec(path)?.[1] ?? 'server'
+  return word === 'convert' ? 'Conversion' : word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+type Resolve = (schema: RawSchema | undefined) => RawSchema
+
+function read(method: string, path: string, raw: z.output<typeof RawOperation>, resolve: Resolve): Operation {
+  const [bodyType = null, content] = Object.entries(raw.requestBody?.content ?? {})[0] ?? []
+  const schema = content?.schema
+  return {
+    id: `${method.toLowerCase()}${path.replaceAll(/[^a-z0-9]+/gi, '-').replace(/-$/, '')}`,
+    method,
+    path,
+    summary: raw.summary ?? '',
+    guarded: (raw.security ?? []).length > 0,
+    parameters: (raw.parameters ?? []).map(({ name, in: place, required = false, description, schema }) => ({
+      name, place, required, type: typeOf(resolve(schema), resolve), description: description ?? resolve(schema).description ?? '',
+    })),
+    bodyType,
+    body: fieldsOf(schema, resolve),
+    example: bodyType === 'application/json' ? JSON.stringify(exampleOf(resolve(schema), resolve), null, 2) : null,
+    responses: Object.entries(raw.responses).map(([status, { description = '', content = {} }]) => ({
+      status, description, types: Object.keys(content).join(', '), fields: Number(status) < 300 ? fieldsOf(Object.values(content)[0]?.schema, resolve) : [],
+    })),
+  }
+}
+
+const DEEPEST = 3
+
+function fieldsOf(schema: RawSchema | undefined, resolve: Resolve, prefix = '', depth = 0): Field[] {
+  const { properties = {}, required = [] } = resolve(schema)
+  return Object.entries(properties).flatMap(([name, raw]) => {
+    const found = { ...resolve(raw), ...(raw.description === undefined ? {} : { description: raw.description }) }
+    const inner = notNull(found, resolve)
+    const nested = inner.type === 'array' ? resolve(inner.items) : inner
+    const field = { name: prefix + name, type: typeOf(found, resolve), required: required.includes(name), description: found.description ?? inner.description ?? '' }
+    const more = depth + 1 < DEEPEST && nested.properties ? fieldsOf(nested, resolve, `${prefix}${name}${inner.type === 'array' ? '[]' : ''}.`, depth + 1) : []
+    return [field, ...more]
+  })
+}
+
+/** A schema without its `null`. */
+function notNull(schema: RawSchema, resolve: Resolve): RawSchema {
+  const choices = (schema.anyOf ?? schema.oneOf ?? []).map(resolve).filter(({ type }) => type !== 'null')
+  const plain = choices.length === 1 ? (choices[0] ?? schema) : schema
+  const type = Array.isArray(plain.type) ? plain.type.find((name) => name !== 'null') : plain.type
+  return { ...plain, type }
+}
+
+function typeOf(schema: RawSchema, resolve: Resolve): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices) return [...new Set(choices.map((choice) => typeOf(resolve(choice), resolve)))].join(' | ')
+  const types = [schema.type ?? 'any'].flat()
+  return types.map((type) => (type === 'array' ? `${typeOf(resolve(schema.items), resolve)}[]` : schema.format && type === 'string' ? schema.format : type)).join(' | ')
+}
+
+function exampleOf(schema: RawSchema, resolve: Resolve): unknown {
+  if (schema.example !== undefined) return schema.example
+  if (schema.default !== undefined) return schema.default
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum) return schema.enum[0]
+  const plain = notNull(schema, resolve)
+  if (plain.properties) {
+    const { required = [] } = plain
+    const shown = Object.entries(plain.properties).filter(([name, raw]) => required.includes(name) || resolve(raw).default !== undefined)
+    return Object.fromEntries(shown.map(([name, raw]) => [name, exampleOf(resolve(raw), resolve)]))
+  }
+  if (plain.type === 'array') return [exampleOf(resolve(plain.items), resolve)]
+  if (plain.type === 'integer' || plain.type === 'number') return 1
+  if (plain.type === 'boolean') return false
+  return plain.type === 'string' ? 'text' : null
+}

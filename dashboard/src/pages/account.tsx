@@ -1,0 +1,70 @@
+import { Button, PasswordInput } from '@mantine/core'
+import { useState, type FormEvent } from 'react'
+import { useAccount, useChangePassword } from '../api/session.ts'
+import { date } from '../format.ts'
+import { Badge, Facts } from '../ui/bits.tsx'
+import { Buttons, Card, Fields, Page, ProblemNote } from '../ui/page.tsx'
+import { passwordProblem } from './entrance.tsx'
+
+export default function AccountPage() {
+  const { email, name, role, plan, created_at } = useAccount()
+  return (
+    <Page title="Your account">
+      <Card>
+        <Facts
+          items={[
+            ['E-mail', email ?? name],
+            ['Role', role === 'admin' ? 'Administrator' : 'Member'],
+            ['Plan', plan],
+            ['Since', date(created_at)],
+          ]}
+        />
+      </Card>
+      <Password />
+    </Page>
+  )
+}
+
+function Password() {
+  const change = useChangePassword()
+  const [current, setCurrent] = useState('')
+  const [password, setPassword] = useState('')
+  const [checked, setChecked] = useState(false)
+  const send = (event: FormEvent): void => {
+    event.preventDefault()
+    setChecked(true)
+    if (current === '' || passwordProblem(password) !== null) return
+    change.mutate(
+      { current, password },
+      {
+        onSuccess: () => {
+          setCurrent('')
+          setPassword('')
+          setChecked(false)
+        },
+      },
+    )
+  }
+  const toggle = { 'aria-label': 'Show the password', tabIndex: 0 }
+  return (
+    <Card title="Change the password" note="Everybody else who is signed in to this account is signed out.">
+      <form onSubmit={send} noValidate style={{ maxWidth: 400 }}>
+        <Fields>
+          <PasswordInput label="Current password" autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.currentTarget.value)} error={checked && current === '' ? 'Enter the password that you have now.' : null} visibilityToggleButtonProps={toggle} />
+          <PasswordInput label="New password" description="10 characters or more." autoComplete="new-password" value={password} onChange={(event) => setPassword(event.currentTarget.value)} error={checked ? passwordProblem(password) : null} visibilityToggleButtonProps={toggle} />
+          <ProblemNote error={change.error} />
+          <Buttons>
+            {change.isSuccess && (
+              <span role="status">
+                <Badge tone="good">The password is changed</Badge>
+              </span>
+            )}
+            <Button type="submit" loading={change.isPending}>
+              Change the password
+            </Button>
+          </Buttons>
+        </Fields>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,207 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useFilters } from '../address.ts'
+import { useAccounts, useChangeAccount, useDeleteInvitation, useInvitations, useInvite, usePlans } from '../api/accounts.ts'
+import { Refused } from '../api/http.ts'
+import { useAccount } from '../api/session.ts'
+import type { Account, Invitation } from '../api/shapes.ts'
+import { ago, count, date } from '../format.ts'
+import { Badge, Secret, type Tone } from '../ui/bits.tsx'
+import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { Bars, Buttons, Card, Empty, Failed, Fields, More, Page, ProblemNote, rowsOf } from '../ui/page.tsx'
+import { DataTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+
+export default function AccountsPage() {
+  const [filters, change] = useFilters({ invite: '' })
+  const inviteButton = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ invite: '1' })}>
+      Invite
+    </Button>
+  )
+  return (
+    <Page title="Accounts" lead="Who may use this server. Each account sees its own keys, jobs and usage only." actions={inviteButton}>
+      <Accounts />
+      <Invitations />
+      <Invite opened={filters.invite !== ''} onClose={() => change({ invite: '' })} />
+    </Page>
+  )
+}
+
+function Accounts() {
+  const accounts = useAccounts()
+  const me = useAccount()
+  const change = useChangeAccount()
+  const [disabling, setDisabling] = useState<Account | null>(null)
+  const rows = rowsOf(accounts.data?.pages ?? [])
+  const close = (): void => {
+    setDisabling(null)
+    change.reset()
+  }
+  const columns: readonly Column<Account>[] = [
+    {
+      title: 'Account',
+      cell: ({ name, email }) => (
+        <>
+          <span className={main}>{email ?? name}</span>
+          {email !== null && email !== name && <span className={sub}>{name}</span>}
+        </>
+      ),
+    },
+    { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge tone="warn">Disabled</Badge> : <Badge tone="good">{role === 'admin' ? 'Administrator' : 'Member'}</Badge>) },
+    { title: 'Plan', from: 'middle', cell: (account) => <PlanOf account={account} /> },
+    {
+      title: 'Conversions today',
+      from: 'wide',
+      right: true,
+      cell: ({ quota }) => (quota.conversions_per_day === null ? count(quota.used_today) : `${count(quota.used_today)} of ${count(quota.conversions_per_day)}`),
+    },
+    { title: 'Since', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span> },
+    {
+      title: 'Actions',
+      quiet: true,
+      right: true,
+      cell: (account) =>
+        account.id === me.id ? (
+          <span className="dimmed">you</span>
+        ) : account.disabled ? (
+          <Button variant="subtle" size="compact-sm" onClick={() => change.mutate({ id: account.id, disabled: false })} aria-label={`Enable ${account.email ?? account.name}`}>
+            Enable
+          </Button>
+        ) : (
+          <Button variant="subtle" color="red" size="compact-sm" onClick={() => setDisabling(account)} aria-label={`Disable ${account.email ?? account.name}`}>
+            Disable
+          </Button>
+        ),
+    },
+  ]
+  return (
+    <Card flush>
+      {accounts.data === undefined && (accounts.error === null ? <Bars /> : <Failed error={accounts.error} retry={() => void accounts.refetch()} />)}
+      {disabling === null && <ProblemNote error={change.error} />}
+      {rows.length > 0 && (
+        <>
+          <DataTable label="Accounts" columns={columns} rows={rows} keyOf={({ id }) => id} />
+          <More query={accounts} what="accounts" />
+        </>
+      )}
+      <Confirm
+        title={`Disable ${disabling?.email ?? disabling?.name ?? ''}?`}
+        opened={disabling !== null}
+        onClose={close}
+        submit="Disable"
+        busy={change.isPending}
+        error={change.error}
+        onConfirm={() => disabling && change.mutate({ id: disabling.id, disabled: true }, { onSuccess: close })}
+      >
+        Its keys and tokens are refused, and nobody can sign in to it, until it is enabled again.
+      </Confirm>
+    </Card>
+  )
+}
+
+function PlanOf({ account }: { account: Account }) {
+  const plans = usePlans()
+  const change = useChangeAccount()
+  const names = [...new Set([account.plan, ...(plans.data ?? []).map(({ name }) => name)])]
+  return (
+    <NativeSelect
+      size="xs"
+      w={150}
+      aria-label={`Plan of ${account.email ?? account.name}`}
+      value={account.plan}
+      error={change.error instanceof Refused ? change.error.message : null}
+      disabled={change.isPending}
+      onChange={(event) => change.mutate({ id: account.id, plan: event.currentTarget.value })}
+      data={names}
+    />
+  )
+}
+
+/** TABLE of what an invitation can be. */
+const STATUS: Readonly<Record<Invitation['status'], { label: string; tone: Tone }>> = {
+  open: { label: 'Open', tone: 'warn' },
+  accepted: { label: 'Accepted', tone: 'good' },
+  expired: { label: 'Expired', tone: 'calm' },
+}
+
+function Invitations() {
+  const invitations = useInvitations()
+  const remove = useDeleteInvitation()
+  const rows = rowsOf(invitations.data?.pages ?? [])
+  const columns: readonly Column<Invitation>[] = [
+    { title: 'For', cell: ({ email }) => <span className={main}>{email ?? 'Whoever has the link'}</span> },
+    { title: 'Status', cell: ({ status }) => <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge> },
+    { title: 'Plan', from: 'middle', cell: ({ plan }) => plan ?? '–' },
+    { title: 'Made', from: 'wide', cell: ({ created_at }) => ago(created_at) },
+    { title: 'Open until', from: 'middle', cell: ({ expires_at }) => <span className={nowrap}>{date(expires_at)}</span> },
+    {
+      title: 'Actions',
+      quiet: true,
+      right: true,
+      cell: ({ id, email, status }) =>
+        status === 'open' && (
+          <Button variant="subtle" color="red" size="compact-sm" onClick={() => remove.mutate(id)} aria-label={`Withdraw the invitation${email === null ? '' : ` for ${email}`}`}>
+            Withdraw
+          </Button>
+        ),
+    },
+  ]
+  return (
+    <Card title="Invitations" flush>
+      {invitations.data === undefined && (invitations.error === null ? <Bars rows={2} /> : <Failed error={invitations.error} retry={() => void invitations.refetch()} />)}
+      <ProblemNote error={remove.error} />
+      {invitations.data !== undefined && rows.length === 0 && (
+        <Empty icon="people" title="Nobody is invited">
+          An invitation is a link. Whoever opens it chooses a password and has an account of their own.
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <>
+          <DataTable label="Invitations" columns={columns} rows={rows} keyOf={({ id }) => id} />
+          <More query={invitations} what="invitations" />
+        </>
+      )}
+    </Card>
+  )
+}
+
+function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const invite = useInvite()
+  const plans = usePlans()
+  const [email, setEmail] = useState('')
+  const [plan, setPlan] = useState('free')
+  const close = (): void => {
+    onClose()
+    invite.reset()
+    setEmail('')
+  }
+  const field = invite.error instanceof Refused ? invite.error.field : null
+  return (
+    <Dialog title={invite.data ? 'The invitation is ready' : 'Invite a colleague'} opened={opened} onClose={close} firm={invite.data !== undefined} size={invite.data ? 'lg' : 'md'}>
+      {invite.data ? (
+        <Fields>
+          <p style={{ margin: 0 }}>Send this link to {invite.data.email ?? 'whom you invite'}. It is shown only now, works once, and is open until {date(invite.data.expires_at)}.</p>
+          <Secret text={invite.data.link} what="the link" />
+          <Buttons>
+            <Button onClick={close}>I have copied it</Button>
+          </Buttons>
+        </Fields>
+      ) : (
+        <DialogForm submit="Make the link" busy={invite.isPending} error={field === 'email' ? null : invite.error} onCancel={close} onSubmit={() => invite.mutate({ email: email.trim() === '' ? null : email.trim(), plan })}>
+          <TextInput
+            label="E-mail"
+            description="Fills in the form for them. No mail is sent."
+            type="email"
+            autoComplete="off"
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            error={field === 'email' ? (invite.error?.message ?? null) : null}
+            data-autofocus
+          />
+          <NativeSelect label="Plan" value={plan} onChange={(event) => setPlan(event.currentTarget.value)} data={(plans.data ?? []).map(({ name }) => name)} />
+        </DialogForm>
+      )}
+    </Dialog>
+  )
+}

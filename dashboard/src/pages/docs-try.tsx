@@ -1,0 +1,80 @@
+// An operation that can be run from its description: the same as curl, and with the session that is signed in.
+import { Button, TextInput, Textarea } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { address } from '../api/http.ts'
+import type { Operation } from '../openapi.ts'
+import { Badge, CodeBlock } from '../ui/bits.tsx'
+import css from './docs.module.css'
+
+export function TryIt({ operation }: { operation: Operation }) {
+  const { method, path, parameters, bodyType, example, guarded } = operation
+  const [values, setValues] = useState<Record<string, string>>({})
+  const [body, setBody] = useState(example ?? '')
+  const client = useQueryClient()
+  const asked = parameters.filter(({ place }) => place === 'path' || place === 'query')
+  const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (values[name] ? encodeURIComponent(values[name]) : whole))
+  const query = Object.fromEntries(asked.flatMap(({ name, place }) => (place === 'query' && values[name] ? [[name, values[name]]] : [])))
+  const target = address(filled, query)
+  const run = useMutation({
+    mutationFn: async () => {
+      const response = await fetch(target, { method, headers: example === null ? {} : { 'content-type': 'application/json' }, body: example === null ? null : body })
+      return { status: response.status, text: pretty(await response.text()) }
+    },
+    onSuccess: () => method !== 'GET' && client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' && queryKey[0] !== 'openapi' }),
+  })
+  // Streams never end, and files are chosen elsewhere.
+  const runnable = (bodyType === null || bodyType === 'application/json') && !path.endsWith('/events')
+  return (
+    <div>
+      <h3>Example</h3>
+      <div className={css.try}>
+        {runnable && asked.length > 0 && (
+          <div className={css.inputs}>
+            {asked.map(({ name, required }) => (
+              <TextInput key={name} size="xs" label={name} required={required} value={values[name] ?? ''} onChange={(event) => setValues({ ...values, [name]: event.currentTarget.value })} />
+            ))}
+          </div>
+        )}
+        {example !== null && <Textarea label="Body" classNames={{ input: css.json ?? '' }} rows={Math.min(12, body.split('\n').length + 1)} spellCheck={false} value={body} onChange={(event) => setBody(event.currentTarget.value)} />}
+        <CodeBlock label="curl" code={curl({ method, target, guarded, bodyType, body: example === null ? null : body })} />
+        {runnable && (
+          <div>
+            <Button size="xs" variant={method === 'GET' ? 'filled' : 'default'} loading={run.isPending} disabled={filled.includes('{')} onClick={() => run.mutate()}>
+              {method === 'GET' ? 'Run' : 'Run for real'}
+            </Button>
+          </div>
+        )}
+        <div role="status">
+          {run.error !== null && <p>The server does not answer.</p>}
+          {run.data && (
+            <>
+              <p style={{ margin: '0 0 8px' }}>
+                <Badge tone={run.data.status < 400 ? 'good' : 'bad'}>{run.data.status}</Badge>
+              </p>
+              {run.data.text !== '' && <CodeBlock label="Answer" code={run.data.text} />}
+            </>
+          )}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+const MOST_SHOWN = 20_000
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2).slice(0, MOST_SHOWN)
+  } catch {
+    return text.slice(0, MOST_SHOWN)
+  }
+}
+
+function curl({ method, target, guarded, bodyType, body }: { method: string; target: string; guarded: boolean; bodyType: string | null; body: string | null }): string {
+  const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} '${location.origin}${target}'`]
+  if (guarded) lines.push('-H "Authorization: Bearer $TOLLMARK_TOKEN"')
+  if (bodyType === 'multipart/form-data') lines.push('-F file=@Export.zip')
+  if (body !== null) lines.push("-H 'Content-Type: application/json'", `-d '${body.replaceAll('\n', ' ').replaceAll(/ {2,}/g, ' ').replaceAll("'", String.raw`'\''`)}'`)
+  return lines.join(' \\\n  ')
+}

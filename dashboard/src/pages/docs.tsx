@@ -1,0 +1,111 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/http.ts'
+import { OpenApi, groupsOf, type Field, type Operation } from '../openapi.ts'
+import { Card, Loaded, Page } from '../ui/page.tsx'
+import { TryIt } from './docs-try.tsx'
+import css from './docs.module.css'
+
+export default function DocsPage() {
+  const document = useQuery({ queryKey: ['openapi'], queryFn: ({ signal }) => call(OpenApi, '/openapi.json', { signal }), select: groupsOf, staleTime: Infinity })
+  return (
+    <Page
+      title="API reference"
+      lead={
+        <>
+          Everything that this dashboard does, a program can do with a token. The same as a file: <a href="/openapi.json">openapi.json</a>
+        </>
+      }
+    >
+      {document.data === undefined ? (
+        <Card flush>
+          <Loaded query={document} rows={8}>
+            {() => null}
+          </Loaded>
+        </Card>
+      ) : (
+        <div className={css.layout}>
+          <nav className={css.toc} aria-label="Parts of the API">
+            <ul>
+              {document.data.map(({ name }) => (
+                <li key={name}>
+                  <a href={`#${name}`}>{name}</a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <div className={css.groups}>
+            {document.data.map(({ name, operations }) => (
+              <section key={name} aria-labelledby={name}>
+                <h2 id={name} className={css.group}>
+                  {name}
+                </h2>
+                {operations.map((operation) => (
+                  <OperationView key={operation.id} operation={operation} />
+                ))}
+              </section>
+            ))}
+          </div>
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function OperationView({ operation }: { operation: Operation }) {
+  const { method, path, summary, parameters, bodyType, body, responses } = operation
+  const [open, setOpen] = useState(false)
+  return (
+    <details className={css.operation} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span className={`${css.method} ${css[method.toLowerCase()] ?? ''}`}>{method}</span>
+        <span className={css.path}>{path}</span>
+        <span className={css.summary}>{summary}</span>
+      </summary>
+      {open && (
+        <div className={css.body}>
+          <Fields title="Parameters" fields={parameters} />
+          <Fields title={`Body, ${bodyType ?? ''}`} fields={body} />
+          {responses.map(({ status, fields }) => (
+            <Fields key={status} title={`Answer ${status}`} fields={fields} />
+          ))}
+          <div>
+            <h3>Answers</h3>
+            <ul className={css.responses}>
+              {responses.map(({ status, description, types }) => (
+                <li key={status}>
+                  <span className={css.status}>{status}</span>
+                  <span>
+                    {description} <span className="dimmed">{types}</span>
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </div>
+          <TryIt operation={operation} />
+        </div>
+      )}
+    </details>
+  )
+}
+
+function Fields({ title, fields }: { title: string; fields: readonly Field[] }) {
+  if (fields.length === 0) return null
+  return (
+    <div>
+      <h3>{title}</h3>
+      <dl className={css.fields}>
+        {fields.map(({ name, type, required, description, place }) => (
+          <div key={`${place ?? ''} ${name}`}>
+            <dt>
+              <code>{name}</code>
+              <span className={css.type}>{place === undefined ? type : `${type}, in the ${place}`}</span>
+              {required && (place !== undefined || title.startsWith('Body')) && <span className={css.required}>required</span>}
+            </dt>
+            {description !== '' && <dd>{description}</dd>}
+          </div>
+        ))}
+      </dl>
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+// What the pages before the sign-in share: one narrow form in the middle, and the rules for passwords.
+import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { useEffect, useState, type FormEvent, type ReactNode } from 'react'
+import { Refused } from '../api/http.ts'
+import { Mark } from '../ui/icons.tsx'
+import { Fields, ProblemNote } from '../ui/page.tsx'
+import css from './entrance.module.css'
+
+export function Entrance({ title, lead, foot, children }: { title: string; lead: ReactNode; foot?: ReactNode; children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Tollmark`
+  }, [title])
+  return (
+    <main className={css.screen}>
+      <div className={css.box}>
+        <div className={css.mark}>
+          <Mark size={32} />
+          Tollmark
+        </div>
+        <h1 className={css.title}>{title}</h1>
+        <p className={css.lead}>{lead}</p>
+        <div className={css.card}>{children}</div>
+        {foot !== undefined && <p className={css.foot}>{foot}</p>}
+      </div>
+    </main>
+  )
+}
+
+/** As the server wants them. */
+export const PASSWORD = { least: 10, most: 256 }
+
+export const passwordProblem = (password: string): string | null => {
+  if (password.length < PASSWORD.least) return `At least ${PASSWORD.least} characters.`
+  return password.length > PASSWORD.most ? `At most ${PASSWORD.most} characters.` : null
+}
+
+interface FormProps {
+  email?: string
+  /** A new password is checked and may be suggested by the browser; an existing one is only asked for. */
+  password: 'new' | 'existing'
+  submit: string
+  busy: boolean
+  error: unknown
+  before?: ReactNode
+  onSubmit: (values: { email: string; password: string }) => void
+}
+
+/** E-mail and password, and what is wrong with them beside them. */
+export function EntranceForm({ email: known = '', password: kind, submit, busy, error, before, onSubmit }: FormProps) {
+  const [email, setEmail] = useState(known)
+  const [password, setPassword] = useState('')
+  const [checked, setChecked] = useState(false)
+  const refused = error instanceof Refused ? error : null
+  const wrong = {
+    email: checked && !email.includes('@') ? 'An e-mail address, such as you@example.com.' : refused?.field === 'email' ? refused.message : null,
+    password: checked && kind === 'new' ? passwordProblem(password) : refused?.field === 'password' ? refused.message : null,
+  }
+  const send = (event: FormEvent): void => {
+    event.preventDefault()
+    setChecked(true)
+    const complete = email.includes('@') && (kind === 'existing' ? password !== '' : passwordProblem(password) === null)
+    if (complete) onSubmit({ email: email.trim(), password })
+  }
+  return (
+    <form onSubmit={send} noValidate>
+      <Fields>
+        {before}
+        <TextInput label="E-mail" type="email" autoComplete="username" value={email} onChange={(event) => setEmail(event.currentTarget.value)} error={wrong.email} required withAsterisk={false} data-autofocus />
+        <PasswordInput
+          label="Password"
+          description={kind === 'new' ? `${PASSWORD.least} characters or more.` : undefined}
+          autoComplete={kind === 'new' ? 'new-password' : 'current-password'}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          error={wrong.password}
+          required
+          withAsterisk={false}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0 }}
+        />
+        {wrong.email === null && wrong.password === null && <ProblemNote error={error} />}
+        <Button type="submit" fullWidth size="md" loading={busy}>
+          {submit}
+        </Button>
+      </Fields>
+    </form>
+  )
+}

@@ -1,0 +1,38 @@
+import { Link, Redirect, useSearchParams } from 'wouter'
+import { Refused } from '../api/http.ts'
+import { useAcceptInvitation, useOpenInvitation } from '../api/session.ts'
+import { dateTime } from '../format.ts'
+import { Bars } from '../ui/page.tsx'
+import { Entrance, EntranceForm } from './entrance.tsx'
+
+/** Whoever holds the link of an invitation makes their account here. */
+export default function InvitePage() {
+  const [params] = useSearchParams()
+  const token = params.get('token') ?? ''
+  const invitation = useOpenInvitation(token)
+  const accept = useAcceptInvitation()
+  if (accept.isSuccess) return <Redirect to="/" replace />
+  if (invitation.error !== null) {
+    const gone = invitation.error instanceof Refused && invitation.error.status === 404
+    return (
+      <Entrance title="This invitation is not open" lead={gone ? 'It was used already, has expired, or never existed. Ask whoever sent it for a new one.' : invitation.error.message}>
+        <Link className="textlink" href="/">
+          Go to the sign-in
+        </Link>
+      </Entrance>
+    )
+  }
+  if (invitation.data === undefined) return <Bars />
+  return (
+    <Entrance title="You are invited" lead={`Choose a password for your account on this server. The invitation is open until ${dateTime(invitation.data.expires_at)}.`}>
+      <EntranceForm
+        email={invitation.data.email ?? ''}
+        password="new"
+        submit="Join"
+        busy={accept.isPending}
+        error={accept.error}
+        onSubmit={(values) => accept.mutate({ token, ...values })}
+      />
+    </Entrance>
+  )
+}

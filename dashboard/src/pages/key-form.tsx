@@ -1,0 +1,95 @@
+// What a person decides about a key, when it is made and later.
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { Refused } from '../api/http.ts'
+import type { KeyWishes } from '../api/keys.ts'
+import { useSeenModels } from '../api/usage.ts'
+import { DialogForm } from '../ui/dialog.tsx'
+import { ListInput, valuesOf, type List } from '../ui/list-input.tsx'
+
+interface KeyFormProps {
+  initial?: KeyWishes
+  submit: string
+  busy: boolean
+  error: unknown
+  onCancel: () => void
+  onSubmit: (wishes: KeyWishes) => void
+}
+
+const EMPTY: KeyWishes = { name: '', models: null, rpm: null, allowed_origins: null, expires_at: null }
+const FIELDS = new Set(['name', 'models', 'rpm', 'allowed_origins', 'expires_at'])
+
+export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubmit }: KeyFormProps) {
+  const [name, setName] = useState(initial.name)
+  const [models, setModels] = useState<List>({ values: initial.models ?? [], text: '' })
+  const [rpm, setRpm] = useState(initial.rpm === null ? '' : String(initial.rpm))
+  const [origins, setOrigins] = useState<List>({ values: initial.allowed_origins ?? [], text: '' })
+  const [expires, setExpires] = useState(initial.expires_at?.slice(0, 10) ?? '')
+  const [checked, setChecked] = useState(false)
+  const seen = useSeenModels()
+  const refused = error instanceof Refused ? error : null
+  const refusalOf = (field: string): string | null => (refused?.field === field ? refused.message : null)
+  const wrong = {
+    name: checked && name.trim() === '' ? 'A key needs a name, so that people know what it is for.' : refusalOf('name'),
+    rpm: checked && rpm !== '' && !/^[1-9]\d{0,6}$/.test(rpm) ? 'A whole number from 1 to 1,000,000, or nothing.' : refusalOf('rpm'),
+  }
+  const send = (): void => {
+    setChecked(true)
+    if (name.trim() === '' || (rpm !== '' && !/^[1-9]\d{0,6}$/.test(rpm))) return
+    const expiry = expires === (initial.expires_at?.slice(0, 10) ?? '') ? initial.expires_at : expires === '' ? null : expires
+    onSubmit({
+      name: name.trim(),
+      models: orNull(valuesOf(models)),
+      rpm: rpm === '' ? null : Number(rpm),
+      allowed_origins: orNull(valuesOf(origins)),
+      expires_at: expiry,
+    })
+  }
+  const shown = refused?.field !== null && refused?.field !== undefined && FIELDS.has(refused.field)
+  return (
+    <DialogForm submit={submit} busy={busy} error={shown ? null : error} onCancel={onCancel} onSubmit={send}>
+      <TextInput label="Name" placeholder="Website chat" value={name} onChange={(event) => setName(event.currentTarget.value)} error={wrong.name} required withAsterisk={false} data-autofocus maxLength={200} />
+      <ListInput
+        label="Models"
+        what="model"
+        description="What the key may call; * stands for anything. None means every model."
+        placeholder="gemini-2.5-*"
+        list={models}
+        suggestions={seen}
+        onChange={setModels}
+        error={refusalOf('models')}
+      />
+      <TextInput
+        label="Requests per minute"
+        description="At most so many in any 60 seconds. Empty is without a limit."
+        inputMode="numeric"
+        placeholder="60"
+        value={rpm}
+        onChange={(event) => setRpm(event.currentTarget.value.replace(/[\s,]/g, ''))}
+        error={wrong.rpm}
+      />
+      <TextInput
+        label="Expires"
+        description="The key stops when this day begins, in UTC. Empty is never."
+        type="date"
+        value={expires}
+        onChange={(event) => setExpires(event.currentTarget.value)}
+        error={refusalOf('expires_at')}
+      />
+      <ListInput
+        label="Allowed origins"
+        what="origin"
+        description="For keys in browsers: the sites that may use it. None means everywhere."
+        placeholder="https://app.example.com"
+        list={origins}
+        onChange={setOrigins}
+        error={refusalOf('allowed_origins')}
+      />
+    </DialogForm>
+  )
+}
+
+/** No entries are no restriction. */
+function orNull(values: string[]): string[] | null {
+  return values.length === 0 ? null : values
+}

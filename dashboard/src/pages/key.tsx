@@ -1,0 +1,171 @@
+import { Button, NativeSelect } from '@mantine/core'
+import { useState } from 'react'
+import { Link, useParams } from 'wouter'
+import { Refused } from '../api/http.ts'
+import { useChangeKey, useKey, useRevokeKey, useRotateKey } from '../api/keys.ts'
+import type { Key, NewKey } from '../api/shapes.ts'
+import { useRequests } from '../api/usage.ts'
+import { ago, count, dateTime } from '../format.ts'
+import { Facts } from '../ui/bits.tsx'
+import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
+import { Bars, Card, Empty, Failed, Page, ProblemNote, rowsOf } from '../ui/page.tsx'
+import { DataTable } from '../ui/table.tsx'
+import { PeriodChoice, UsagePanel } from '../ui/usage-panel.tsx'
+import { KeyForm } from './key-form.tsx'
+import { KeyStatus, Models } from './key-status.tsx'
+import { NewSecret } from './new-secret.tsx'
+import { requestColumns } from './request-columns.tsx'
+import { RequestDetails } from './request-details.tsx'
+
+const BACK = { href: '/keys', label: 'Keys' }
+
+export default function KeyPage() {
+  const { id = '' } = useParams()
+  const key = useKey(id)
+  if (key.data !== undefined) return <KeyView found={key.data} />
+  const gone = key.error instanceof Refused && key.error.code === 'key_not_found'
+  return (
+    <Page title="Key" back={BACK}>
+      <Card flush>
+        {key.error === null && <Bars />}
+        {gone && (
+          <Empty icon="key" title="This key does not exist">
+            It may belong to another account.
+          </Empty>
+        )}
+        {key.error !== null && !gone && <Failed error={key.error} retry={() => void key.refetch()} />}
+      </Card>
+    </Page>
+  )
+}
+
+type Opened = 'edit' | 'rotate' | 'revoke' | null
+
+function KeyView({ found }: { found: Key }) {
+  const [opened, setOpened] = useState<Opened>(null)
+  const change = useChangeKey(found.id)
+  const revoke = useRevokeKey(found.id)
+  const revoked = found.status === 'revoked'
+  const close = (): void => {
+    setOpened(null)
+    change.reset()
+    revoke.reset()
+  }
+  return (
+    <Page
+      title={found.name}
+      back={BACK}
+      lead={<KeyStatus status={found.status} />}
+      actions={
+        revoked ? undefined : (
+          <>
+            <Button variant="default" onClick={() => setOpened('edit')}>
+              Edit
+            </Button>
+            <Button variant="default" onClick={() => setOpened('rotate')}>
+              Rotate
+            </Button>
+            <Button variant="default" loading={change.isPending && opened === null} onClick={() => change.mutate({ status: found.status === 'disabled' ? 'active' : 'disabled' })}>
+              {found.status === 'disabled' ? 'Enable' : 'Disable'}
+            </Button>
+            <Button variant="light" color="red" onClick={() => setOpened('revoke')}>
+              Revoke
+            </Button>
+          </>
+        )
+      }
+    >
+      {opened === null && <ProblemNote error={change.error} />}
+      <Card>
+        <Facts
+          items={[
+            ['Key', <span key="prefix" className="mono">{found.prefix}…</span>],
+            ['Models', <Models key="models" models={found.models} />],
+            ['Requests per minute', found.rpm === null ? 'No limit' : count(found.rpm)],
+            ['Allowed origins', found.allowed_origins === null ? 'Everywhere' : found.allowed_origins.join(', ')],
+            ['Expires', found.expires_at === null ? 'Never' : dateTime(found.expires_at)],
+            ['Last used', ago(found.last_used_at)],
+            ['Created', dateTime(found.created_at)],
+            ['Requests so far', count(found.usage.requests)],
+          ]}
+        />
+      </Card>
+      <div style={{ display: 'flex', justifyContent: 'flex-end' }}>
+        <PeriodChoice />
+      </div>
+      <UsagePanel keyId={found.id} splits={['none', 'model']} />
+      <Recent id={found.id} />
+
+      <Dialog title="Edit the key" opened={opened === 'edit'} onClose={close}>
+        <KeyForm initial={found} submit="Save" busy={change.isPending} error={change.error} onCancel={close} onSubmit={(wishes) => change.mutate(onlyChanged(found, wishes), { onSuccess: close })} />
+      </Dialog>
+      <Rotate found={found} opened={opened === 'rotate'} onClose={close} />
+      <Confirm title={`Revoke “${found.name}”?`} opened={opened === 'revoke'} onClose={close} submit="Revoke for good" busy={revoke.isPending} error={revoke.error} onConfirm={() => revoke.mutate(undefined, { onSuccess: close })}>
+        Programs that use it are refused within a second. This cannot be undone. What it has used stays in the ledger.
+      </Confirm>
+    </Page>
+  )
+}
+
+/** Fields that stay as they are need not be sent: an expiry that has passed would be refused, for example. */
+function onlyChanged<W extends Partial<Key>>(before: Key, wishes: W): Partial<W> {
+  const changed = Object.entries(wishes).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof Key]))
+  return Object.fromEntries(changed) as Partial<W>
+}
+
+/** TABLE of how long the old secret may go on working. */
+const GRACE = [
+  { value: '0', label: 'Not at all' },
+  { value: '3600', label: '1 hour' },
+  { value: '86400', label: '1 day' },
+  { value: '604800', label: '7 days' },
+  { value: '2592000', label: '30 days' },
+]
+
+function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClose: () => void }) {
+  const rotate = useRotateKey(found.id)
+  const [grace, setGrace] = useState('86400')
+  const [made, setMade] = useState<NewKey | null>(null)
+  const close = (): void => {
+    onClose()
+    setMade(null)
+    rotate.reset()
+  }
+  return (
+    <Dialog title={made === null ? `Rotate “${found.name}”` : 'The new secret'} opened={opened} onClose={close} firm={made !== null} size={made === null ? 'md' : 'lg'}>
+      {made === null ? (
+        <DialogForm submit="Make a new secret" busy={rotate.isPending} error={rotate.error} onCancel={close} onSubmit={() => rotate.mutate(Number(grace), { onSuccess: setMade })}>
+          <NativeSelect label="The old secret goes on working for" description="Time to bring the new one to every program that uses it." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
+        </DialogForm>
+      ) : (
+        <NewSecret made={made} onDone={close} />
+      )}
+    </Dialog>
+  )
+}
+
+function Recent({ id }: { id: string }) {
+  const requests = useRequests({ key: id }, 10)
+  const [opened, setOpened] = useState<string | null>(null)
+  const rows = rowsOf(requests.data?.pages ?? [])
+  return (
+    <Card
+      title="Recent requests"
+      flush
+      actions={
+        <Link className="textlink" href={`/requests?key=${id}`}>
+          All requests
+        </Link>
+      }
+    >
+      {requests.data === undefined && (requests.error === null ? <Bars /> : <Failed error={requests.error} retry={() => void requests.refetch()} />)}
+      {requests.data !== undefined && rows.length === 0 && (
+        <Empty icon="list" title="Not used yet">
+          Requests with this key appear here as they are made.
+        </Empty>
+      )}
+      {rows.length > 0 && <DataTable label="Recent requests" columns={requestColumns(null, setOpened)} rows={rows} keyOf={(row) => row.id} />}
+      <RequestDetails id={opened} onClose={() => setOpened(null)} />
+    </Card>
+  )
+}

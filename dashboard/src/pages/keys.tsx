@@ -1,0 +1,145 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useEffect, useState } from 'react'
+import { Link } from 'wouter'
+import { useFilters } from '../address.ts'
+import { useCreateKey, useKeys } from '../api/keys.ts'
+import type { Key, NewKey } from '../api/shapes.ts'
+import { useSeenModels } from '../api/usage.ts'
+import { ago, count, date } from '../format.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { Card, Empty, Failed, Filters, More, Page, Bars, filterGrow, rowsOf } from '../ui/page.tsx'
+import { DataTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+import { KeyForm } from './key-form.tsx'
+import { KeyStatus, Models, STATUS } from './key-status.tsx'
+import { NewSecret } from './new-secret.tsx'
+
+/** TABLE of columns. */
+const COLUMNS: readonly Column<Key>[] = [
+  {
+    title: 'Name',
+    sort: 'name',
+    cell: ({ id, name, prefix }) => (
+      <>
+        <Link href={`/keys/${id}`} className={main}>
+          {name}
+        </Link>
+        <span className={`${sub} mono`}>{prefix}…</span>
+      </>
+    ),
+  },
+  { title: 'Status', cell: ({ status }) => <KeyStatus status={status} /> },
+  { title: 'Models', from: 'middle', cell: ({ models }) => <Models models={models} most={2} /> },
+  { title: 'RPM', from: 'wide', right: true, cell: ({ rpm }) => (rpm === null ? <span className="dimmed">no limit</span> : count(rpm)) },
+  { title: 'Requests', from: 'middle', right: true, sort: 'requests', cell: ({ usage }) => count(usage.requests) },
+  { title: 'Last used', from: 'middle', sort: 'last_used_at', cell: ({ last_used_at }) => <span className={nowrap}>{ago(last_used_at)}</span> },
+  { title: 'Expires', from: 'wide', sort: 'expires_at', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <span className="dimmed">never</span> : date(expires_at)}</span> },
+]
+
+const NONE = { search: '', status: '', model: '', sort: '', new: '' }
+
+export default function KeysPage() {
+  const [filters, change] = useFilters(NONE)
+  const [search, setSearch] = useState(filters.search)
+  const [typed] = useDebouncedValue(search, 250)
+  useEffect(() => {
+    if (typed !== filters.search) change({ search: typed })
+    // Only what was typed decides.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [typed])
+  const { status, model, sort } = filters
+  const keys = useKeys({ search: filters.search, status, model, sort })
+  const models = useSeenModels()
+  const rows = rowsOf(keys.data?.pages ?? [])
+  const filtered = filters.search !== '' || status !== '' || model !== ''
+  const createButton = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: '1' })}>
+      Create key
+    </Button>
+  )
+  return (
+    <Page title="Keys" lead="What programs present to the proxy in place of a provider's own key." actions={createButton}>
+      <Filters>
+        <TextInput
+          className={filterGrow}
+          aria-label="Search by name"
+          placeholder="Search by name"
+          leftSection={<Icon name="search" size={16} />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <NativeSelect
+          aria-label="Status"
+          value={status}
+          onChange={(event) => change({ status: event.currentTarget.value })}
+          data={[{ value: '', label: 'Any status' }, ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label }))]}
+        />
+        <NativeSelect
+          aria-label="Model"
+          value={model}
+          onChange={(event) => change({ model: event.currentTarget.value })}
+          data={[{ value: '', label: 'Any model' }, ...[...new Set([...models, ...(model === '' ? [] : [model])])].map((value) => ({ value, label: value }))]}
+        />
+      </Filters>
+      <Card flush>
+        {keys.data === undefined ? (
+          keys.error === null ? (
+            <Bars rows={6} />
+          ) : (
+            <Failed error={keys.error} retry={() => void keys.refetch()} />
+          )
+        ) : rows.length === 0 ? (
+          filtered ? (
+            <Empty
+              icon="search"
+              title="No key matches"
+              action={
+                <Button
+                  variant="default"
+                  onClick={() => {
+                    setSearch('')
+                    change({ search: '', status: '', model: '' })
+                  }}
+                >
+                  Clear the filters
+                </Button>
+              }
+            >
+              Other filters may find it.
+            </Empty>
+          ) : (
+            <Empty icon="key" title="No keys yet" action={createButton}>
+              A key opens the proxy to a program, for the models and at the rate that you choose.
+            </Empty>
+          )
+        ) : (
+          <>
+            <DataTable label="Keys" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} stale={keys.isPlaceholderData} sorted={{ by: sort, change: (by) => change({ sort: by }) }} />
+            <More query={keys} what="keys" />
+          </>
+        )}
+      </Card>
+      <CreateKey opened={filters.new !== ''} onClose={() => change({ new: '' })} />
+    </Page>
+  )
+}
+
+function CreateKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const create = useCreateKey()
+  const [made, setMade] = useState<NewKey | null>(null)
+  const close = (): void => {
+    onClose()
+    setMade(null)
+    create.reset()
+  }
+  return (
+    <Dialog title={made === null ? 'Create a key' : `“${made.name}” is ready`} opened={opened} onClose={close} firm={made !== null} size={made === null ? 'md' : 'lg'}>
+      {made === null ? (
+        <KeyForm submit="Create key" busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: setMade })} />
+      ) : (
+        <NewSecret made={made} onDone={close} />
+      )}
+    </Dialog>
+  )
+}

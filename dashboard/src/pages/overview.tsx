@@ -1,0 +1,93 @@
+import { Button } from '@mantine/core'
+import { Link } from 'wouter'
+import { useKeys } from '../api/keys.ts'
+import { useAccount } from '../api/session.ts'
+import type { Overview } from '../api/shapes.ts'
+import { useOverview } from '../api/usage.ts'
+import { count } from '../format.ts'
+import { RankedBars, type Ranked } from '../ui/chart.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { Card, Empty, Page } from '../ui/page.tsx'
+import { PeriodChoice, UsagePanel, usePeriod } from '../ui/usage-panel.tsx'
+import css from './overview.module.css'
+
+export default function OverviewPage() {
+  const [period] = usePeriod()
+  const overview = useOverview(period)
+  const keys = useKeys({ search: '', status: '', model: '', sort: '' })
+  return (
+    <Page title="Overview" actions={<PeriodChoice />}>
+      {keys.data?.pages[0]?.data.length === 0 && <FirstSteps />}
+      {overview.data && <Attention items={overview.data.attention} />}
+      <UsagePanel splits={['none', 'key', 'model']} />
+      {overview.data && (
+        <div className={css.two}>
+          <Ranking title="Busiest keys" items={overview.data.keys.map(({ key_id, name, requests }) => ({ name: name ?? key_id, value: requests, href: `/keys/${key_id}` }))} />
+          <Ranking title="Busiest models" items={overview.data.models.map(({ model, requests }) => ({ name: model ?? 'no model named', value: requests }))} />
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function Attention({ items }: { items: Overview['attention'] }) {
+  if (items.length === 0) return null
+  return (
+    <Card title="Needs attention" flush>
+      <ul className={css.attention}>
+        {items.map(({ kind, detail, key_id }) => (
+          <li key={`${kind} ${detail}`}>
+            <Icon name="alert" />
+            <span>{detail}</span>
+            <Link href={key_id === null ? '/providers' : `/keys/${key_id}`} className="textlink">
+              {key_id === null ? 'Providers' : 'Open key'}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+const MOST = 6
+
+function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) {
+  return (
+    <Card title={title} note="by requests">
+      {items.length === 0 ? <Empty icon="overview" title="No requests in this time" /> : <RankedBars items={items.slice(0, MOST)} format={count} />}
+    </Card>
+  )
+}
+
+function FirstSteps() {
+  const { role } = useAccount()
+  return (
+    <Card title="Getting started">
+      <ol className={css.steps}>
+        {role === 'admin' && (
+          <li>
+            <h3>Connect a provider</h3>
+            <p>Store the credential that the proxy presents to it.</p>
+            <Button component={Link} href="/providers" variant="default" size="xs">
+              Providers
+            </Button>
+          </li>
+        )}
+        <li>
+          <h3>Create a key</h3>
+          <p>Choose its models and its limit, and copy the snippet.</p>
+          <Button component={Link} href="/keys?new=1" size="xs">
+            Create a key
+          </Button>
+        </li>
+        <li>
+          <h3>Convert an export</h3>
+          <p>Drop what Notion exported and read it as Markdown.</p>
+          <Button component={Link} href="/convert" variant="default" size="xs">
+            Convert
+          </Button>
+        </li>
+      </ol>
+    </Card>
+  )
+}

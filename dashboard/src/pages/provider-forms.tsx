@@ -1,0 +1,126 @@
+// Forms for credentials and providers.
+import { PasswordInput, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useChangeCredential, useCreateCredential, useCreateProvider } from '../api/credentials.ts'
+import { Refused } from '../api/http.ts'
+import type { Credential, Provider } from '../api/shapes.ts'
+import { Dialog, DialogForm } from '../ui/dialog.tsx'
+
+const WEIGHT = /^(?:0|[1-9]\d{0,3})$/
+const weightProblem = (weight: string): string | null => (WEIGHT.test(weight) && Number(weight) <= 1000 ? null : 'A whole number from 0 to 1,000.')
+const refusalOf = (error: unknown, field: string): string | null => (error instanceof Refused && error.field === field ? error.message : null)
+const unless = (error: unknown, fields: readonly string[]): unknown => (error instanceof Refused && error.field !== null && fields.includes(error.field) ? null : error)
+
+export function AddCredential({ provider, onClose }: { provider: Provider | null; onClose: () => void }) {
+  return (
+    <Dialog title={`Add a credential for ${provider?.name ?? ''}`} opened={provider !== null} onClose={onClose}>
+      {provider !== null && <CredentialForm key={provider.id} provider={provider} onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+function CredentialForm({ provider, onClose }: { provider: Provider; onClose: () => void }) {
+  const create = useCreateCredential()
+  const [name, setName] = useState('default')
+  const [secret, setSecret] = useState('')
+  const [weight, setWeight] = useState('1')
+  const [values, setValues] = useState<Record<string, string>>({})
+  const [checked, setChecked] = useState(false)
+  // What stands in braces in the provider's address is part of a credential: Azure's resource, Bedrock's region.
+  const needed = [...provider.base.matchAll(/\{(\w+)\}/g)].map(([, value = '']) => value)
+  const send = (): void => {
+    setChecked(true)
+    if (secret.trim() === '' || name.trim() === '' || weightProblem(weight) !== null || needed.some((value) => !values[value])) return
+    create.mutate({ provider: provider.id, name: name.trim(), secret: secret.trim(), weight: Number(weight), values }, { onSuccess: onClose })
+  }
+  return (
+    <DialogForm submit="Store credential" busy={create.isPending} error={unless(create.error, ['secret', 'name', 'weight'])} onCancel={onClose} onSubmit={send}>
+      <PasswordInput
+        label="Secret"
+        description={`What ${provider.name} gave you. It is sealed at once, and never shown again.`}
+        autoComplete="off"
+        value={secret}
+        onChange={(event) => setSecret(event.currentTarget.value)}
+        error={checked && secret.trim() === '' ? 'Paste the credential.' : refusalOf(create.error, 'secret')}
+        visibilityToggleButtonProps={{ 'aria-label': 'Show the secret', tabIndex: 0 }}
+        data-autofocus
+      />
+      {needed.map((value) => (
+        <TextInput
+          key={value}
+          label={value.charAt(0).toUpperCase() + value.slice(1)}
+          description={`Part of its address: ${provider.base}`}
+          value={values[value] ?? ''}
+          onChange={(event) => setValues({ ...values, [value]: event.currentTarget.value.trim() })}
+          error={checked && !values[value] ? 'It is needed to find the server.' : null}
+        />
+      ))}
+      <TextInput label="Name" description="For people, to tell several apart." value={name} onChange={(event) => setName(event.currentTarget.value)} error={checked && name.trim() === '' ? 'A name is needed.' : refusalOf(create.error, 'name')} maxLength={200} />
+      <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
+    </DialogForm>
+  )
+}
+
+function Weight({ value, onChange, error }: { value: string; onChange: (value: string) => void; error: string | null }) {
+  return <TextInput label="Weight" description="Its share of the requests, against the provider's other credentials; 0 is only when all others fail." inputMode="numeric" value={value} onChange={(event) => onChange(event.currentTarget.value)} error={error} />
+}
+
+export function EditCredential({ credential, onClose }: { credential: Credential; onClose: () => void }) {
+  const change = useChangeCredential()
+  const [name, setName] = useState(credential.name)
+  const [weight, setWeight] = useState(String(credential.weight))
+  const send = (): void => {
+    if (name.trim() !== '' && weightProblem(weight) === null) change.mutate({ id: credential.id, name: name.trim(), weight: Number(weight) }, { onSuccess: onClose })
+  }
+  return (
+    <Dialog title="Edit the credential" opened onClose={onClose}>
+      <DialogForm submit="Save" busy={change.isPending} error={change.error} onCancel={onClose} onSubmit={send}>
+        <TextInput label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} error={name.trim() === '' ? 'A name is needed.' : null} maxLength={200} data-autofocus />
+        <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
+      </DialogForm>
+    </Dialog>
+  )
+}
+
+export function AddProvider({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Dialog title="Add a provider" opened={opened} onClose={onClose}>
+      <ProviderForm onClose={onClose} />
+    </Dialog>
+  )
+}
+
+function ProviderForm({ onClose }: { onClose: () => void }) {
+  const create = useCreateProvider()
+  const [id, setId] = useState('')
+  const [origin, setOrigin] = useState('')
+  const [dial, setDial] = useState('')
+  const [header, setHeader] = useState('Authorization')
+  const [scheme, setScheme] = useState('Bearer')
+  const [checked, setChecked] = useState(false)
+  const wrong = {
+    id: checked && !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id) ? 'Lower-case letters, digits, - and _.' : refusalOf(create.error, 'id'),
+    origin: checked && !/^https:\/\/[^\s/]+$/.test(origin) ? 'An origin such as https://llm.example.com.' : refusalOf(create.error, 'origin'),
+  }
+  const send = (): void => {
+    setChecked(true)
+    if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id) || !/^https:\/\/[^\s/]+$/.test(origin)) return
+    create.mutate({ id, origin, dial: dial === '' ? null : dial, auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme } }, { onSuccess: onClose })
+  }
+  return (
+    <DialogForm submit="Add provider" busy={create.isPending} error={unless(create.error, ['id', 'origin', 'dial'])} onCancel={onClose} onSubmit={send}>
+      <TextInput label="Id" description="How it is called in the ledger." placeholder="acme" value={id} onChange={(event) => setId(event.currentTarget.value)} error={wrong.id} data-autofocus />
+      <TextInput label="Origin" description="What callers name. The server there speaks OpenAI's dialect." placeholder="https://llm.example.com" value={origin} onChange={(event) => setOrigin(event.currentTarget.value.trim())} error={wrong.origin} />
+      <TextInput
+        label="Reached at"
+        description="Another address of the same server, if it has one; only what stands here may be in a private network."
+        placeholder="http://10.0.0.7:8000"
+        value={dial}
+        onChange={(event) => setDial(event.currentTarget.value.trim())}
+        error={refusalOf(create.error, 'dial')}
+      />
+      <TextInput label="Header of the credential" value={header} onChange={(event) => setHeader(event.currentTarget.value.trim())} />
+      <TextInput label="Word before the credential" value={scheme} onChange={(event) => setScheme(event.currentTarget.value.trim())} />
+    </DialogForm>
+  )
+}

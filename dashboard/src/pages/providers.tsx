@@ -1,0 +1,174 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { useChangeCredential, useDeleteCredential, useDeleteProvider, useProviders, useTestCredential } from '../api/credentials.ts'
+import { useAccount } from '../api/session.ts'
+import type { Credential, Provider } from '../api/shapes.ts'
+import { ago, count, duration } from '../format.ts'
+import { Badge } from '../ui/bits.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { Card, Empty, Loaded, Page, ProblemNote } from '../ui/page.tsx'
+import { AddCredential, AddProvider, EditCredential } from './provider-forms.tsx'
+import css from './providers.module.css'
+
+export default function ProvidersPage() {
+  const providers = useProviders()
+  const admin = useAccount().role === 'admin'
+  const [adding, setAdding] = useState<Provider | null>(null)
+  const [extending, setExtending] = useState(false)
+  return (
+    <Page
+      title="Providers"
+      lead="Who can be called through the proxy, and what it presents to them."
+      actions={
+        admin && (
+          <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setExtending(true)}>
+            Add a provider
+          </Button>
+        )
+      }
+    >
+      <Loaded query={providers} rows={6}>
+        {(found) => (
+          <>
+            <Card flush>
+              {set(found).length === 0 ? (
+                <Empty icon="plug" title="No provider is ready">
+                  {admin ? 'Add the credential of one below. It is sealed at once, and never shown again.' : 'An administrator adds what the proxy presents to providers.'}
+                </Empty>
+              ) : (
+                set(found).map((provider) => <ProviderRow key={provider.id} provider={provider} admin={admin} onAdd={() => setAdding(provider)} />)
+              )}
+            </Card>
+            <Card title={admin ? 'Not set up' : 'Not ready'}>
+              <ul className={css.others}>
+                {found
+                  .filter((provider) => !isSet(provider))
+                  .map((provider) => (
+                    <li key={provider.id} className={css.other}>
+                      <span>{provider.name}</span>
+                      {admin && (
+                        <Button variant="subtle" size="compact-sm" onClick={() => setAdding(provider)} aria-label={`Add credential for ${provider.name}`}>
+                          Add
+                        </Button>
+                      )}
+                    </li>
+                  ))}
+              </ul>
+            </Card>
+          </>
+        )}
+      </Loaded>
+      <AddCredential provider={adding} onClose={() => setAdding(null)} />
+      <AddProvider opened={extending} onClose={() => setExtending(false)} />
+    </Page>
+  )
+}
+
+const isSet = ({ ready, credentials, source }: Provider): boolean => ready || source !== 'built_in' || (credentials ?? []).length > 0
+const set = (providers: readonly Provider[]): Provider[] => providers.filter(isSet)
+
+function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: boolean; onAdd: () => void }) {
+  const { id, name, base, ready, credentials, source, dial } = provider
+  const [removing, setRemoving] = useState(false)
+  const remove = useDeleteProvider()
+  const close = (): void => {
+    setRemoving(false)
+    remove.reset()
+  }
+  return (
+    <section className={css.provider} aria-label={name}>
+      <div className={css.head}>
+        <h2 className={css.name}>{name}</h2>
+        <Badge tone={ready ? 'good' : 'warn'}>{ready ? 'Ready' : 'Not ready'}</Badge>
+        <span className={`${css.base} mono`}>
+          {base}
+          {dial !== null && ` → ${dial}`}
+        </span>
+        {admin && source === 'stored' && (
+          <Button variant="subtle" color="red" size="compact-sm" onClick={() => setRemoving(true)} aria-label={`Remove ${name}`}>
+            Remove
+          </Button>
+        )}
+        {admin && (
+          <Button variant="default" size="xs" onClick={onAdd} aria-label={`Add credential for ${name}`}>
+            Add credential
+          </Button>
+        )}
+      </div>
+      {credentials !== null && credentials.length > 0 && (
+        <ul className={css.credentials}>
+          {credentials.map((credential) => (
+            <CredentialRow key={credential.id} credential={credential} all={credentials} />
+          ))}
+        </ul>
+      )}
+      <Confirm title={`Remove ${name}?`} opened={removing} onClose={close} submit="Remove" busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(id, { onSuccess: close })}>
+        Its credentials are deleted with it. Programs that call it are refused from then on.
+      </Confirm>
+    </section>
+  )
+}
+
+function CredentialRow({ credential, all }: { credential: Credential; all: readonly Credential[] }) {
+  const { id, name, source, weight, status, values } = credential
+  const test = useTestCredential()
+  const change = useChangeCredential()
+  const remove = useDeleteCredential()
+  const [opened, setOpened] = useState<'edit' | 'remove' | null>(null)
+  const close = (): void => {
+    setOpened(null)
+    remove.reset()
+  }
+  const sum = all.reduce((sum, one) => sum + (one.status === 'active' ? one.weight : 0), 0)
+  const part = status === 'active' && sum > 0 ? `${Math.round((weight / sum) * 100)}% of requests` : 'not used'
+  const stored = source === 'stored'
+  return (
+    <li className={css.credential}>
+      <div className={css.credentialName}>
+        <span className={css.strong}>{stored ? name : 'From the settings'}</span>
+        <span className={css.small}>{[...Object.values(values), `weight ${count(weight)}`, part].join(' · ')}</span>
+      </div>
+      <Health credential={credential} />
+      <div className={css.actions}>
+        <Button variant="subtle" size="compact-sm" loading={test.isPending} onClick={() => test.mutate(id)} aria-label={`Test ${name}`}>
+          Test
+        </Button>
+        {stored && (
+          <>
+            <Button variant="subtle" color="gray" size="compact-sm" onClick={() => setOpened('edit')} aria-label={`Edit ${name}`}>
+              Edit
+            </Button>
+            <Button variant="subtle" color="gray" size="compact-sm" onClick={() => change.mutate({ id, status: status === 'active' ? 'paused' : 'active' })} aria-label={`${status === 'active' ? 'Pause' : 'Resume'} ${name}`}>
+              {status === 'active' ? 'Pause' : 'Resume'}
+            </Button>
+            <Button variant="subtle" color="red" size="compact-sm" onClick={() => setOpened('remove')} aria-label={`Remove ${name}`}>
+              Remove
+            </Button>
+          </>
+        )}
+      </div>
+      {(test.data !== undefined || test.error !== null || change.error !== null) && (
+        <div className={css.outcome} role="status">
+          {test.data && (
+            <>
+              <Badge tone={test.data.ok ? 'good' : 'bad'}>{test.data.ok ? 'It works' : 'It does not work'}</Badge> {test.data.detail}
+            </>
+          )}
+          <ProblemNote error={test.error ?? change.error} />
+        </div>
+      )}
+      {opened === 'edit' && <EditCredential credential={credential} onClose={close} />}
+      <Confirm title={`Remove “${name}”?`} opened={opened === 'remove'} onClose={close} submit="Remove" busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(id, { onSuccess: close })}>
+        The proxy stops using it within a second. It cannot be brought back, because nobody can read it.
+      </Confirm>
+    </li>
+  )
+}
+
+function Health({ credential: { status, resting_ms, last_error } }: { credential: Credential }) {
+  if (status === 'paused') return <Badge tone="calm">Paused</Badge>
+  if (resting_ms > 0) return <Badge tone="bad">{`Rests ${duration(resting_ms)}${last_error ? ` after ${last_error.status}` : ''}`}</Badge>
+  if (last_error) return <Badge tone="warn">{`${last_error.status} ${ago(last_error.at)}`}</Badge>
+  return <Badge tone="good">Healthy</Badge>
+}

@@ -1,0 +1,52 @@
+// How one request of the ledger is told in a row.
+import type { Request } from '../api/shapes.ts'
+import { UNKNOWN, ago, count, duration, exactTime } from '../format.ts'
+import { Badge, type Tone } from '../ui/bits.tsx'
+import { nowrap, sub, type Column } from '../ui/table.tsx'
+
+/** TABLE of how a request can have ended that no status tells. */
+const STATES: Readonly<Record<Request['state'], { label: string; tone: Tone }>> = {
+  reserved: { label: 'Under way', tone: 'warn' },
+  settled: { label: 'Done', tone: 'good' },
+  aborted: { label: 'Broken off', tone: 'warn' },
+  unknown: { label: 'Unknown', tone: 'calm' },
+}
+
+export function Outcome({ request: { state, status, error } }: { request: Request }) {
+  if (state !== 'settled' || status === null) return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>
+  return <Badge tone={status < 400 && error === null ? 'good' : status === 429 ? 'warn' : 'bad'}>{status}</Badge>
+}
+
+/** TABLE of columns: when, what, how it ended, what it took. */
+export function requestColumns(nameOf: ((id: string) => string) | null, open: (id: string) => void): readonly Column<Request>[] {
+  const key: Column<Request>[] = nameOf === null ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id }) => nameOf(key_id) }]
+  return [
+    {
+      title: 'Request',
+      cell: ({ id, model, provider, created_at }) => (
+        <>
+          <button type="button" className={buttonLike} onClick={() => open(id)} aria-label={`${model ?? 'No model named'}: details of the request of ${exactTime(created_at)}`}>
+            {model ?? 'No model named'}
+          </button>
+          <span className={sub}>{provider}</span>
+        </>
+      ),
+    },
+    ...key,
+    { title: 'Outcome', cell: (request) => <Outcome request={request} /> },
+    { title: 'Tokens', from: 'middle', right: true, cell: ({ tokens_in, tokens_out }) => <span className={nowrap}>{tokens_in === null && tokens_out === null ? UNKNOWN : `${count(tokens_in)} → ${count(tokens_out)}`}</span> },
+    { title: 'First byte', from: 'wide', right: true, cell: ({ first_byte_ms }) => <span className={nowrap}>{duration(first_byte_ms)}</span> },
+    { title: 'Total', from: 'wide', right: true, cell: ({ total_ms }) => <span className={nowrap}>{duration(total_ms)}</span> },
+    {
+      title: 'When',
+      right: true,
+      cell: ({ created_at }) => (
+        <time className={nowrap} dateTime={created_at} title={exactTime(created_at)}>
+          {ago(created_at)}
+        </time>
+      ),
+    },
+  ]
+}
+
+const buttonLike = 'linklike'

@@ -1,0 +1,94 @@
+// One request of the ledger: its way through time, and what it used.
+import { Drawer } from '@mantine/core'
+import { Link } from 'wouter'
+import { useKeyNames } from '../api/keys.ts'
+import type { Request } from '../api/shapes.ts'
+import { useRequest } from '../api/usage.ts'
+import { bytes, duration, exactTime, fullCount } from '../format.ts'
+import { Copy, Facts } from '../ui/bits.tsx'
+import { Fields, Loaded } from '../ui/page.tsx'
+import { Outcome } from './request-columns.tsx'
+import css from './request-details.module.css'
+
+export function RequestDetails({ id, onClose }: { id: string | null; onClose: () => void }) {
+  const request = useRequest(id)
+  return (
+    <Drawer opened={id !== null} onClose={onClose} position="right" size={520} title="Request" closeButtonProps={{ 'aria-label': 'Close' }} styles={{ title: { fontSize: 17, fontWeight: 650 } }}>
+      {id !== null && <Loaded query={request}>{(found) => <Details request={found} />}</Loaded>}
+    </Drawer>
+  )
+}
+
+function Details({ request }: { request: Request }) {
+  const names = useKeyNames()
+  const { id, key_id, model, provider, endpoint, method, created_at, error, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning, credential_id, context } = request
+  return (
+    <Fields>
+      <div className={css.top}>
+        <Outcome request={request} />
+        <span className="mono">{model ?? 'no model named'}</span>
+      </div>
+      {error !== null && <p className={css.error}>The proxy answered in place of the provider: {error}</p>}
+      <Timeline request={request} />
+      <Facts
+        items={[
+          ['Tokens in', fullCount(tokens_in)],
+          ['Tokens out', fullCount(tokens_out)],
+          ['of those in, cached', fullCount(tokens_cached)],
+          ['of those out, reasoning', fullCount(tokens_reasoning)],
+          ['Bytes in', bytes(bytes_in)],
+          ['Bytes out', bytes(bytes_out)],
+        ]}
+      />
+      <Facts
+        items={[
+          ['Key', <Link key="key" className="textlink" href={`/keys/${key_id}`}>{names.get(key_id) ?? key_id}</Link>],
+          ['Provider', provider],
+          ['Endpoint', `${method} ${endpoint}`],
+          ['Received', exactTime(created_at)],
+          ['Credential', credential_id ?? 'none'],
+          ['Context key', context === null ? 'none' : `${context.slice(0, 12)}… (hash)`],
+        ]}
+      />
+      <div className={css.id}>
+        <span className="mono">{id}</span>
+        <Copy text={id} compact what="the request id" />
+      </div>
+    </Fields>
+  )
+}
+
+/** Waiting for the first byte, then receiving, to scale. */
+function Timeline({ request: { first_byte_ms, total_ms } }: { request: Request }) {
+  if (total_ms === null) return <p className="dimmed">Its times are not known yet.</p>
+  const first = Math.min(first_byte_ms ?? total_ms, total_ms)
+  const part = total_ms === 0 ? 100 : (first / total_ms) * 100
+  return (
+    <div>
+      <svg className={css.timeline} viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+        <rect width={part} height="10" className={css.waiting} />
+        <rect x={part} width={100 - part} height="10" className={css.receiving} />
+      </svg>
+      <dl className={css.times}>
+        <div>
+          <dt>
+            <i className={css.waitingSwatch} />
+            Waiting for the first byte
+          </dt>
+          <dd>{duration(first_byte_ms)}</dd>
+        </div>
+        <div>
+          <dt>
+            <i className={css.receivingSwatch} />
+            Receiving
+          </dt>
+          <dd>{first_byte_ms === null ? '–' : duration(total_ms - first)}</dd>
+        </div>
+        <div>
+          <dt>Total</dt>
+          <dd>{duration(total_ms)}</dd>
+        </div>
+      </dl>
+    </div>
+  )
+}

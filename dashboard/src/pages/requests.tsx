@@ -1,0 +1,93 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useFilters } from '../address.ts'
+import { useKeyNames } from '../api/keys.ts'
+import { requestsCsv, useRequests, useSeenModels } from '../api/usage.ts'
+import { Icon } from '../ui/icons.tsx'
+import { Bars, Card, Empty, Failed, Filters, More, Page, rowsOf } from '../ui/page.tsx'
+import { DataTable } from '../ui/table.tsx'
+import { requestColumns } from './request-columns.tsx'
+import { RequestDetails } from './request-details.tsx'
+
+const NONE = { key: '', model: '', status: '', from: '', to: '', request: '' }
+
+/** TABLE of outcomes to choose from: a status or a class of them, or how a request ended without one. */
+const OUTCOMES = [
+  { value: '', label: 'Any outcome' },
+  { value: '2xx', label: 'Answered (2xx)' },
+  { value: '4xx', label: 'Refused (4xx)' },
+  { value: '429', label: 'Rate limited (429)' },
+  { value: '5xx', label: 'Failed (5xx)' },
+  { value: 'aborted', label: 'Broken off' },
+  { value: 'reserved', label: 'Under way' },
+  { value: 'unknown', label: 'Unknown' },
+]
+
+export default function RequestsPage() {
+  const [{ request, status: outcome, ...filters }, change] = useFilters(NONE)
+  const names = useKeyNames()
+  const models = useSeenModels()
+  const byStatus = /^\d/.test(outcome)
+  const question = { ...filters, status: byStatus ? outcome : '', state: byStatus ? '' : outcome, to: filters.to === '' ? '' : dayAfter(filters.to) }
+  const requests = useRequests(question)
+  const rows = rowsOf(requests.data?.pages ?? [])
+  const filtered = outcome !== '' || Object.values(filters).some((value) => value !== '')
+  const keys = new Map([...names, ...(filters.key === '' || names.has(filters.key) ? [] : [[filters.key, filters.key] as const])])
+  return (
+    <Page
+      title="Requests"
+      lead="Everything that went through the proxy, newest first."
+      actions={
+        <Button component="a" href={requestsCsv(question)} download="requests.csv" variant="default" leftSection={<Icon name="download" size={16} />}>
+          Export CSV
+        </Button>
+      }
+    >
+      <Filters>
+        <NativeSelect aria-label="Key" value={filters.key} onChange={(event) => change({ key: event.currentTarget.value })} data={[{ value: '', label: 'Any key' }, ...[...keys].map(([value, label]) => ({ value, label }))]} />
+        <NativeSelect
+          aria-label="Model"
+          value={filters.model}
+          onChange={(event) => change({ model: event.currentTarget.value })}
+          data={[{ value: '', label: 'Any model' }, ...[...new Set([...models, filters.model])].filter((value) => value !== '').map((value) => ({ value, label: value }))]}
+        />
+        <NativeSelect aria-label="Outcome" value={outcome} onChange={(event) => change({ status: event.currentTarget.value })} data={OUTCOMES} />
+        <TextInput type="date" leftSection={<small>From</small>} leftSectionWidth={52} aria-label="From day (UTC)" value={filters.from} onChange={(event) => change({ from: event.currentTarget.value })} />
+        <TextInput type="date" leftSection={<small>To</small>} leftSectionWidth={36} aria-label="To day (UTC)" value={filters.to} onChange={(event) => change({ to: event.currentTarget.value })} />
+      </Filters>
+      <Card flush>
+        {requests.data === undefined && (requests.error === null ? <Bars rows={8} /> : <Failed error={requests.error} retry={() => void requests.refetch()} />)}
+        {requests.data !== undefined && rows.length === 0 && !filtered && (
+          <Empty icon="list" title="No requests yet">
+            Create a key and send a request through the proxy: it appears here before the provider sees it.
+          </Empty>
+        )}
+        {requests.data !== undefined && rows.length === 0 && filtered && (
+          <Empty
+            icon="search"
+            title="No request matches"
+            action={
+              <Button variant="default" onClick={() => change(NONE)}>
+                Clear the filters
+              </Button>
+            }
+          >
+            Other filters may find it.
+          </Empty>
+        )}
+        {rows.length > 0 && (
+          <>
+            <DataTable label="Requests" columns={requestColumns((id) => names.get(id) ?? id, (id) => change({ request: id }))} rows={rows} keyOf={({ id }) => id} stale={requests.isPlaceholderData} />
+            <More query={requests} what="requests" />
+          </>
+        )}
+      </Card>
+      <RequestDetails id={request === '' ? null : request} onClose={() => change({ request: '' })} />
+    </Page>
+  )
+}
+
+/** The API's end is not included; a person means the whole day. */
+function dayAfter(day: string): string {
+  const at = Date.parse(day)
+  return Number.isNaN(at) ? '' : new Date(at + 86_400_000).toISOString().slice(0, 10)
+}

@@ -1,0 +1,189 @@
+import { Button, Checkbox, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useFilters } from '../address.ts'
+import { Refused } from '../api/http.ts'
+import { useAccount } from '../api/session.ts'
+import type { NewToken, Token } from '../api/shapes.ts'
+import { useCreateToken, useRevokeToken, useTokens } from '../api/tokens.ts'
+import { ago, count, date, dateTime } from '../format.ts'
+import { Badge, Facts, Pills, Secret, Snippets, type Tone } from '../ui/bits.tsx'
+import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { Bars, Buttons, Card, Empty, Failed, Fields, More, Page, rowsOf } from '../ui/page.tsx'
+import { DataTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+
+const STATUS: Readonly<Record<Token['status'], { label: string; tone: Tone }>> = {
+  active: { label: 'Active', tone: 'good' },
+  expired: { label: 'Expired', tone: 'bad' },
+  revoked: { label: 'Revoked', tone: 'calm' },
+}
+
+/** TABLE of what a token can open. */
+const SCOPES = [
+  { value: 'convert', label: 'Convert', description: 'Convert exports and read the jobs.' },
+  { value: 'manage', label: 'Manage', description: 'Everything that this dashboard can do, except signing in.' },
+] as const
+
+export default function TokensPage() {
+  const [filters, change] = useFilters({ new: '' })
+  const { quota } = useAccount()
+  const tokens = useTokens()
+  const [revoking, setRevoking] = useState<Token | null>(null)
+  const rows = rowsOf(tokens.data?.pages ?? [])
+  const columns: readonly Column<Token>[] = [
+    {
+      title: 'Name',
+      cell: ({ name, prefix }) => (
+        <>
+          <span className={main}>{name}</span>
+          <span className={`${sub} mono`}>{prefix}…</span>
+        </>
+      ),
+    },
+    { title: 'Status', cell: ({ status }) => <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge> },
+    { title: 'Scopes', from: 'middle', cell: ({ scopes }) => <Pills items={scopes} /> },
+    { title: 'Last used', from: 'middle', cell: ({ last_used_at }) => <span className={nowrap}>{ago(last_used_at)}</span> },
+    { title: 'Expires', from: 'wide', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <span className="dimmed">never</span> : date(expires_at)}</span> },
+    {
+      title: 'Actions',
+      quiet: true,
+      right: true,
+      cell: (token) =>
+        token.status === 'active' && (
+          <Button variant="subtle" color="red" size="compact-sm" onClick={() => setRevoking(token)} aria-label={`Revoke ${token.name}`}>
+            Revoke
+          </Button>
+        ),
+    },
+  ]
+  const createButton = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: '1' })}>
+      Create token
+    </Button>
+  )
+  return (
+    <Page title="Tokens" lead="What programs present to the conversion API, and to everything that this dashboard does." actions={createButton}>
+      <Card>
+        <Facts
+          items={[
+            ['Conversions today', quota.conversions_per_day === null ? count(quota.used_today) : `${count(quota.used_today)} of ${count(quota.conversions_per_day)}`],
+            ['Begins anew', dateTime(quota.resets_at)],
+          ]}
+        />
+      </Card>
+      <Card flush>
+        {tokens.data === undefined && (tokens.error === null ? <Bars /> : <Failed error={tokens.error} retry={() => void tokens.refetch()} />)}
+        {tokens.data !== undefined && rows.length === 0 && (
+          <Empty icon="token" title="No tokens yet" action={createButton}>
+            A token lets a program convert exports, or manage this server, as your account.
+          </Empty>
+        )}
+        {rows.length > 0 && (
+          <>
+            <DataTable label="Tokens" columns={columns} rows={rows} keyOf={({ id }) => id} />
+            <More query={tokens} what="tokens" />
+          </>
+        )}
+      </Card>
+      <CreateToken opened={filters.new !== ''} onClose={() => change({ new: '' })} />
+      <RevokeToken token={revoking} onClose={() => setRevoking(null)} />
+    </Page>
+  )
+}
+
+function RevokeToken({ token, onClose }: { token: Token | null; onClose: () => void }) {
+  const revoke = useRevokeToken()
+  const close = (): void => {
+    onClose()
+    revoke.reset()
+  }
+  return (
+    <Confirm title={`Revoke “${token?.name ?? ''}”?`} opened={token !== null} onClose={close} submit="Revoke for good" busy={revoke.isPending} error={revoke.error} onConfirm={() => token && revoke.mutate(token.id, { onSuccess: close })}>
+      Programs that use it are refused from then on. This cannot be undone.
+    </Confirm>
+  )
+}
+
+function CreateToken({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const create = useCreateToken()
+  const [made, setMade] = useState<NewToken | null>(null)
+  const close = (): void => {
+    onClose()
+    setMade(null)
+    create.reset()
+  }
+  return (
+    <Dialog title={made === null ? 'Create a token' : `“${made.name}” is ready`} opened={opened} onClose={close} firm={made !== null} size={made === null ? 'md' : 'lg'}>
+      {made === null ? (
+        <TokenForm busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: setMade })} />
+      ) : (
+        <Fields>
+          <p style={{ margin: 0 }}>Copy the token now. It is stored as a hash only, and cannot be shown again.</p>
+          <Secret text={made.secret} what="the token" />
+          <Snippets label="Use it" items={snippetsOf(made)} />
+          <Buttons>
+            <Button onClick={close}>I have copied it</Button>
+          </Buttons>
+        </Fields>
+      )}
+    </Dialog>
+  )
+}
+
+interface TokenFormProps {
+  busy: boolean
+  error: unknown
+  onCancel: () => void
+  onSubmit: (wishes: { name: string; scopes: Token['scopes']; expires_at: string | null }) => void
+}
+
+function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<string[]>(['convert'])
+  const [expires, setExpires] = useState('')
+  const [checked, setChecked] = useState(false)
+  const refused = error instanceof Refused && error.field === 'expires_at' ? error.message : null
+  const send = (): void => {
+    setChecked(true)
+    if (name.trim() === '' || scopes.length === 0) return
+    onSubmit({
+      name: name.trim(),
+      scopes: SCOPES.flatMap(({ value }) => (scopes.includes(value) ? [value] : [])),
+      expires_at: expires === '' ? null : new Date(expires).toISOString(),
+    })
+  }
+  return (
+    <DialogForm submit="Create token" busy={busy} error={refused === null ? error : null} onCancel={onCancel} onSubmit={send}>
+      <TextInput
+        label="Name"
+        placeholder="Docs pipeline"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={checked && name.trim() === '' ? 'A token needs a name, so that people know what it is for.' : null}
+        required
+        withAsterisk={false}
+        maxLength={200}
+        data-autofocus
+      />
+      <Checkbox.Group label="What it may do" value={scopes} onChange={setScopes} error={checked && scopes.length === 0 ? 'Choose one at least.' : null}>
+        <div style={{ display: 'grid', gap: 10, marginTop: 8 }}>
+          {SCOPES.map(({ value, label, description }) => (
+            <Checkbox key={value} value={value} label={label} description={description} />
+          ))}
+        </div>
+      </Checkbox.Group>
+      <TextInput label="Expires" description="The token stops when this day begins, in UTC. Empty is never." type="date" value={expires} onChange={(event) => setExpires(event.currentTarget.value)} error={refused} />
+    </DialogForm>
+  )
+}
+
+function snippetsOf({ secret, scopes }: NewToken) {
+  const convert = {
+    title: 'Convert',
+    code: `curl -X POST '${location.origin}/api/v1/convert' \\
+  -H 'Authorization: Bearer ${secret}' \\
+  -F file=@Export.zip -F include_metadata=true`,
+  }
+  const manage = { title: 'Manage', code: `curl '${location.origin}/api/v1/keys' \\\n  -H 'Authorization: Bearer ${secret}'` }
+  return [...(scopes.includes('convert') ? [convert] : []), ...(scopes.includes('manage') ? [manage] : [])]
+}

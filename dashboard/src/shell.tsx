@@ -1,0 +1,112 @@
+// What stands around every page: the navigation, who is signed in, light or dark.
+import { ActionIcon, Drawer, useMantineColorScheme } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { Link, useLocation } from 'wouter'
+import type { Account } from './api/shapes.ts'
+import { useSignOut } from './api/session.ts'
+import { PAGES } from './pages.ts'
+import css from './shell.module.css'
+import { Icon, Mark, type IconName } from './ui/icons.tsx'
+
+export function Shell({ account, children }: { account: Account; children: ReactNode }) {
+  const [location] = useLocation()
+  // Open for the page where it was opened: whoever goes elsewhere closes it.
+  const [openAt, setOpenAt] = useState<string | null>(null)
+  const open = openAt === location
+  return (
+    <div className={css.shell}>
+      <a href="#main" className={css.skip}>
+        Skip to content
+      </a>
+      <section className={css.top} aria-label="Tollmark">
+        <Brand />
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Open the navigation" aria-expanded={open} onClick={() => setOpenAt(location)}>
+          <Icon name="menu" size={22} />
+        </ActionIcon>
+      </section>
+      <Drawer opened={open} onClose={() => setOpenAt(null)} title="Tollmark" size={288} position="right" closeButtonProps={{ 'aria-label': 'Close the navigation' }}>
+        <div className={css.drawer}>
+          <Navigation account={account} location={location} label="Pages, on a small screen" />
+        </div>
+      </Drawer>
+      <div className={css.side}>
+        <section className={css.sideInner} aria-label="Tollmark">
+          <Brand />
+          <Navigation account={account} location={location} label="Pages" />
+        </section>
+      </div>
+      <main id="main" className={css.main} tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  )
+}
+
+function Brand() {
+  return (
+    <Link href="/" className={css.brand}>
+      <Mark />
+      Tollmark
+    </Link>
+  )
+}
+
+const GROUPS = ['Proxy', 'Conversion', 'Server'] as const
+
+function Navigation({ account, location, label }: { account: Account; location: string; label: string }) {
+  const signOut = useSignOut()
+  const rows = PAGES.flatMap(({ path, nav, admin }) => (nav && (admin !== true || account.role === 'admin') ? [{ path, ...nav }] : []))
+  return (
+    <>
+      <nav className={css.nav} aria-label={label}>
+        {GROUPS.map((group) => (
+          <div key={group}>
+            <p className={css.group}>{group}</p>
+            <ul className={css.list}>
+              {rows.filter((row) => row.group === group).map(({ path, label, icon }) => (
+                <li key={path}>
+                  <Link href={path} className={css.link} aria-current={isAt(location, path) ? 'page' : undefined}>
+                    <Icon name={icon} />
+                    {label}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div className={css.foot}>
+        <Link href="/account" className={css.link} aria-current={location === '/account' ? 'page' : undefined}>
+          <Icon name="person" />
+          <span className={css.who}>{account.email ?? account.name}</span>
+        </Link>
+        <SchemeButton />
+        <button type="button" className={`${css.link} ${css.button}`} onClick={() => signOut.mutate()}>
+          <Icon name="leave" />
+          Sign out
+        </button>
+      </div>
+    </>
+  )
+}
+
+function isAt(location: string, path: string): boolean {
+  return path === '/' ? location === '/' : location === path || location.startsWith(`${path}/`)
+}
+
+/** TABLE of colour schemes in the order in which the button goes through them. */
+const SCHEMES = { auto: { icon: 'system', label: 'System theme', next: 'light' }, light: { icon: 'sun', label: 'Light theme', next: 'dark' }, dark: { icon: 'moon', label: 'Dark theme', next: 'auto' } } as const satisfies Record<
+  string,
+  { icon: IconName; label: string; next: string }
+>
+
+function SchemeButton() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const { icon, label, next } = SCHEMES[colorScheme]
+  return (
+    <button type="button" className={`${css.link} ${css.button}`} onClick={() => setColorScheme(next)} aria-label={`${label}. Change to ${SCHEMES[next].label.toLowerCase()}`}>
+      <Icon name={icon} />
+      {label}
+    </button>
+  )
+}

@@ -1,0 +1,161 @@
+// Small parts: states as badges, names as pills, secrets and code with a button to copy them.
+import { Button } from '@mantine/core'
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import css from './bits.module.css'
+import { Icon } from './icons.tsx'
+
+export type Tone = 'good' | 'bad' | 'warn' | 'calm'
+
+export function Badge({ tone, children }: { tone: Tone; children: ReactNode }) {
+  return <span className={`${css.badge} ${tone === 'calm' ? '' : css[tone]}`}>{children}</span>
+}
+
+export function Pills({ items, most = 50 }: { items: readonly string[]; most?: number }) {
+  return (
+    <span className={css.pills}>
+      {items.slice(0, most).map((item) => (
+        <span key={item} className={css.pill} title={item}>
+          {item}
+        </span>
+      ))}
+      {items.length > most && <span className="dimmed">+{items.length - most}</span>}
+    </span>
+  )
+}
+
+/** Copies a text; says so for a moment. */
+export function Copy({ text, label = 'Copy', what, compact = false }: { text: string; label?: string; what?: string; compact?: boolean }) {
+  const [said, setSaid] = useState<'copied' | 'failed' | null>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const copy = async (): Promise<void> => {
+    setSaid(await copyText(text))
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setSaid(null), 2000)
+  }
+  const words = said === 'copied' ? 'Copied' : said === 'failed' ? 'Select and copy' : label
+  return (
+    <Button
+      variant={compact ? 'subtle' : 'default'}
+      color="gray"
+      size={compact ? 'compact-xs' : 'sm'}
+      leftSection={<Icon name={said === 'copied' ? 'check' : 'copy'} size={compact ? 14 : 16} />}
+      onClick={() => void copy()}
+      aria-label={what === undefined ? undefined : `${words} ${what}`}
+    >
+      <span aria-live="polite">{words}</span>
+    </Button>
+  )
+}
+
+/** A page on plain HTTP beyond localhost has no clipboard of its own: there the old way is tried. */
+async function copyText(text: string): Promise<'copied' | 'failed'> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return 'copied'
+  } catch {
+    const area = document.createElement('textarea')
+    area.value = text
+    area.style.position = 'fixed'
+    const host = document.querySelector('[role="dialog"]') ?? document.body
+    const focused = document.activeElement
+    host.append(area)
+    area.select()
+    const done = document.execCommand('copy')
+    area.remove()
+    if (focused instanceof HTMLElement) focused.focus()
+    return done ? 'copied' : 'failed'
+  }
+}
+
+/** A secret, whole, with its button. */
+export function Secret({ text, what }: { text: string; what: string }) {
+  return (
+    <div className={css.secret}>
+      <code className={css.secretText} data-secret>
+        {text}
+      </code>
+      <Copy text={text} what={what} />
+    </div>
+  )
+}
+
+export function CodeBlock({ code, label }: { code: string; label: string }) {
+  return (
+    <div className={css.code}>
+      <div className={css.codeHead}>
+        <span>{label}</span>
+        <Copy text={code} compact what={label} />
+      </div>
+      <pre tabIndex={0} aria-label={label}>
+        <code>{code}</code>
+      </pre>
+    </div>
+  )
+}
+
+export interface Snippet {
+  title: string
+  code: string
+}
+
+/** Several ways to write the same, behind tabs. */
+export function Snippets({ label, items }: { label: string; items: readonly Snippet[] }) {
+  const [chosen, setChosen] = useState(0)
+  const id = useId()
+  const item = items[chosen] ?? items[0]
+  if (!item) return null
+  const move = (event: KeyboardEvent<HTMLElement>): void => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (step === 0) return
+    event.preventDefault()
+    const next = (chosen + step + items.length) % items.length
+    setChosen(next)
+    event.currentTarget.querySelectorAll<HTMLElement>('[role="tab"]')[next]?.focus()
+  }
+  const tabs = (
+    <div className={css.tabs} role="tablist" aria-label={label} onKeyDown={move}>
+      {items.map(({ title }, index) => (
+        <button
+          key={title}
+          type="button"
+          role="tab"
+          id={`${id}-${index}`}
+          aria-selected={index === chosen}
+          aria-controls={`${id}-panel`}
+          tabIndex={index === chosen ? 0 : -1}
+          className={css.tab}
+          onClick={() => setChosen(index)}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
+  )
+  return (
+    <div className={css.code}>
+      <div className={css.codeHead}>
+        {tabs}
+        <Copy text={item.code} compact what={`${label}: ${item.title}`} />
+      </div>
+      <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${chosen}`}>
+        <pre tabIndex={0} aria-label={`${label}: ${item.title}`}>
+          <code>{item.code}</code>
+        </pre>
+      </div>
+    </div>
+  )
+}
+
+export function Facts({ items }: { items: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <dl className={css.facts}>
+      {items.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,91 @@
+// Dialogs: a form, and a question before what cannot be undone. On a phone they fill the screen.
+import { Button, Modal } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import type { FormEvent, ReactNode } from 'react'
+import { Buttons, Fields, ProblemNote } from './page.tsx'
+
+interface DialogProps {
+  title: string
+  opened: boolean
+  onClose: () => void
+  size?: 'md' | 'lg'
+  /** Nothing but the buttons closes it: a secret that is shown once. */
+  firm?: boolean
+  children: ReactNode
+}
+
+export function Dialog({ title, opened, onClose, size = 'md', firm = false, children }: DialogProps) {
+  const phone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false })
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={title}
+      size={size === 'lg' ? 680 : 480}
+      fullScreen={phone}
+      closeOnClickOutside={false}
+      closeOnEscape={!firm}
+      withCloseButton={!firm}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      styles={{ title: { fontSize: 17, fontWeight: 650 } }}
+    >
+      {children}
+    </Modal>
+  )
+}
+
+interface FormProps {
+  submit: string
+  danger?: boolean
+  busy: boolean
+  /** A refusal that no field shows. */
+  error: unknown
+  onCancel: () => void
+  onSubmit: () => void
+  children: ReactNode
+}
+
+export function DialogForm({ submit, danger = false, busy, error, onCancel, onSubmit, children }: FormProps) {
+  const send = (event: FormEvent): void => {
+    event.preventDefault()
+    onSubmit()
+  }
+  return (
+    <form onSubmit={send} noValidate>
+      <Fields>
+        {children}
+        <ProblemNote error={error} />
+        <Buttons>
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" color={danger ? 'red' : 'pine'} loading={busy}>
+            {submit}
+          </Button>
+        </Buttons>
+      </Fields>
+    </form>
+  )
+}
+
+interface ConfirmProps {
+  title: string
+  opened: boolean
+  onClose: () => void
+  submit: string
+  danger?: boolean
+  busy: boolean
+  error: unknown
+  onConfirm: () => void
+  children: ReactNode
+}
+
+export function Confirm({ title, opened, onClose, submit, danger = true, busy, error, onConfirm, children }: ConfirmProps) {
+  return (
+    <Dialog title={title} opened={opened} onClose={onClose}>
+      <DialogForm submit={submit} danger={danger} busy={busy} error={error} onCancel={onClose} onSubmit={onConfirm}>
+        <div>{children}</div>
+      </DialogForm>
+    </Dialog>
+  )
+}

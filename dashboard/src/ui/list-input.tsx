@@ -1,0 +1,92 @@
+// A field for several values: type one and press Enter, or take one that is proposed.
+import { Button, TextInput } from '@mantine/core'
+import type { KeyboardEvent } from 'react'
+import { Icon } from './icons.tsx'
+import css from './list-input.module.css'
+
+/** The values of a field, and what has been typed and not yet added: it is meant all the same. */
+export interface List {
+  values: readonly string[]
+  text: string
+}
+
+/** All values that are meant. */
+export function valuesOf({ values, text }: List): string[] {
+  return [...new Set([...values, ...text.split(/[\s,]+/).filter((value) => value !== '')])]
+}
+
+interface ListInputProps {
+  label: string
+  description: string
+  placeholder: string
+  /** What one of them is called. */
+  what: string
+  list: List
+  suggestions?: readonly string[]
+  error?: string | null
+  onChange: (list: List) => void
+}
+
+const MOST_SUGGESTIONS = 8
+const NONE: readonly string[] = []
+
+export function ListInput({ label, description, placeholder, what, list, suggestions = NONE, error = null, onChange }: ListInputProps) {
+  const { values, text } = list
+  const add = (typed: string): void => onChange({ values: valuesOf({ values, text: typed }), text: '' })
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' || event.key === ',') {
+      if (text.trim() === '') return
+      event.preventDefault()
+      add(text)
+    } else if (event.key === 'Backspace' && text === '') onChange({ values: values.slice(0, -1), text })
+  }
+  const proposed = suggestions.filter((value) => !values.includes(value) && value.includes(text.trim())).slice(0, MOST_SUGGESTIONS)
+  return (
+    <div>
+      <div className={css.row}>
+        <TextInput
+          label={label}
+          description={description}
+          placeholder={placeholder}
+          value={text}
+          error={error}
+          spellCheck={false}
+          autoCapitalize="off"
+          autoComplete="off"
+          onChange={(event) => onChange({ values, text: event.currentTarget.value })}
+          onKeyDown={press}
+          rightSectionWidth={64}
+          rightSection={
+            text.trim() === '' ? null : (
+              <Button size="compact-xs" variant="light" onClick={() => add(text)}>
+                Add
+              </Button>
+            )
+          }
+        />
+      </div>
+      {values.length > 0 && (
+        <ul className={css.pills} aria-label={`Chosen: ${label}`}>
+          {values.map((value) => (
+            <li key={value} className={css.pill}>
+              {value}
+              <button type="button" className={css.remove} aria-label={`Remove ${what} ${value}`} onClick={() => onChange({ values: values.filter((other) => other !== value), text })}>
+                <Icon name="close" size={13} />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {proposed.length > 0 && (
+        <div className={css.suggestions}>
+          Seen:
+          {proposed.map((value) => (
+            <button key={value} type="button" className={css.suggestion} aria-label={`Add ${what} ${value}`} onClick={() => add(value)}>
+              {value}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,200 @@
+// The parts that every page is made of: its head, cards, and the states of whatever it loads.
+import { Button, Skeleton } from '@mantine/core'
+import { useEffect, useRef, type ReactNode } from 'react'
+import { Link } from 'wouter'
+import { Refused } from '../api/http.ts'
+import { Icon, type IconName } from './icons.tsx'
+import css from './page.module.css'
+
+interface PageProps {
+  title: string
+  lead?: ReactNode
+  actions?: ReactNode
+  /** Where this page hangs in the tree. */
+  back?: { href: string; label: string }
+  children: ReactNode
+}
+
+/** A page with its heading, which names the document too and takes the focus when somebody comes here by a link. */
+export function Page({ title, lead, actions, back, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Tollmark`
+  }, [title])
+  useEffect(() => {
+    // A reader of the screen hears where they are; on the first load the browser does that by itself.
+    if (arrived) heading.current?.focus({ preventScroll: true })
+    arrived = true
+    window.scrollTo(0, 0)
+  }, [])
+  return (
+    <div className={css.page}>
+      <header className={css.head}>
+        <div className={css.headText}>
+          {back && (
+            <Link href={back.href} className={css.back}>
+              <Icon name="back" size={14} />
+              {back.label}
+            </Link>
+          )}
+          <h1 className={css.title} ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {lead !== undefined && <p className={css.lead}>{lead}</p>}
+        </div>
+        {actions !== undefined && <div className={css.actions}>{actions}</div>}
+      </header>
+      {children}
+    </div>
+  )
+}
+
+let arrived = false
+
+interface CardProps {
+  title?: string
+  note?: ReactNode
+  actions?: ReactNode
+  /** Content reaches the card's edges: tables. */
+  flush?: boolean
+  children: ReactNode
+}
+
+export function Card({ title, note, actions, flush = false, children }: CardProps) {
+  const bare = title === undefined
+  return (
+    <section className={css.card} aria-label={title}>
+      {!bare && (
+        <div className={css.cardHead}>
+          <div>
+            <h2 className={css.cardTitle}>{title}</h2>
+            {note !== undefined && <p className={css.cardNote}>{note}</p>}
+          </div>
+          {actions}
+        </div>
+      )}
+      {flush ? <div className={bare ? undefined : css.cardFlush}>{children}</div> : <div className={css.cardBody}>{children}</div>}
+    </section>
+  )
+}
+
+/** What stands where nothing is yet: what it is, and what to do next. */
+export function Empty({ icon, title, children, action }: { icon: IconName; title: string; children?: ReactNode; action?: ReactNode }) {
+  return (
+    <div className={css.state}>
+      <span className={css.stateIcon}>
+        <Icon name={icon} size={22} />
+      </span>
+      <p className={css.stateTitle}>{title}</p>
+      {children !== undefined && <p className={css.stateText}>{children}</p>}
+      {action}
+    </div>
+  )
+}
+
+/** What stands where loading failed. */
+export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  return (
+    <div className={css.state} role="alert">
+      <span className={`${css.stateIcon} ${css.stateBad}`}>
+        <Icon name="alert" size={22} />
+      </span>
+      <p className={css.stateTitle}>This could not be loaded</p>
+      <p className={css.stateText}>
+        {sentence(error)}
+        {requestIdOf(error)}
+      </p>
+      {retry && (
+        <Button variant="default" onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** A refusal, beside what caused it. Announced when it appears. */
+export function ProblemNote({ error }: { error: unknown }) {
+  if (error === null || error === undefined) return null
+  return (
+    <div className={css.problem} role="alert">
+      <Icon name="alert" size={18} />
+      <span>
+        {sentence(error)}
+        {requestIdOf(error)}
+      </span>
+    </div>
+  )
+}
+
+function sentence(error: unknown): string {
+  return error instanceof Refused ? error.message : 'Something went wrong on this page. Reload it to try again.'
+}
+
+function requestIdOf(error: unknown) {
+  if (!(error instanceof Refused) || error.requestId === null || error.status < 500) return null
+  return <small className={css.requestId}>Request {error.requestId}</small>
+}
+
+interface Loading<T> {
+  data: T | undefined
+  error: unknown
+  refetch: () => unknown
+}
+
+/** A query's states in one place: bars while it loads, the failure with another try, else what it found. */
+export function Loaded<T>({ query, rows = 4, children }: { query: Loading<T>; rows?: number; children: (data: T) => ReactNode }) {
+  if (query.data !== undefined) return children(query.data)
+  if (query.error !== null) return <Failed error={query.error} retry={() => void query.refetch()} />
+  return <Bars rows={rows} />
+}
+
+export function Bars({ rows = 4 }: { rows?: number }) {
+  return (
+    <div className={css.skeletons} role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, row) => (
+        <Skeleton key={row} height={18} width={`${100 - ((row * 17) % 40)}%`} radius="sm" />
+      ))}
+    </div>
+  )
+}
+
+interface Pages<T> {
+  data: { pages: { data: T[] }[] } | undefined
+  hasNextPage: boolean
+  isFetchingNextPage: boolean
+  fetchNextPage: () => unknown
+  error: unknown
+}
+
+/** All rows that a paged query has so far. */
+export function rowsOf<T>(pages: { data: T[] }[]): T[] {
+  return pages.flatMap(({ data }) => data)
+}
+
+/** The foot of a paged table. */
+export function More<T>({ query, what }: { query: Pages<T>; what: string }) {
+  const shown = rowsOf(query.data?.pages ?? []).length
+  if (!query.hasNextPage && shown < 10) return null
+  return (
+    <div className={css.more}>
+      <span>
+        {query.hasNextPage ? 'First' : 'All'} {shown} {what}
+      </span>
+      {query.hasNextPage && (
+        <Button variant="default" size="xs" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </div>
+  )
+}
+
+export const Fields = ({ children }: { children: ReactNode }) => <div className={css.fields}>{children}</div>
+export const Buttons = ({ children }: { children: ReactNode }) => <div className={css.buttons}>{children}</div>
+export const Filters = ({ children }: { children: ReactNode }) => (
+  <div className={css.filters} role="search">
+    {children}
+  </div>
+)
+export const filterGrow = css.grow

@@ -1,0 +1,82 @@
+// A table from a table of columns. On narrow screens columns leave by their rank, so that nothing has to be scrolled sideways.
+import type { ReactNode } from 'react'
+import css from './table.module.css'
+
+export interface Column<T> {
+  title: string
+  cell: (row: T) => ReactNode
+  /** Numbers stand at the right. */
+  right?: boolean
+  /** The narrowest screen that shows it: any, a tablet, or a desktop. */
+  from?: 'middle' | 'wide'
+  /** Name to sort by, where the server can. */
+  sort?: string
+  /** The heading is for readers of the screen only. */
+  quiet?: boolean
+}
+
+interface TableProps<T> {
+  label: string
+  columns: readonly Column<T>[]
+  rows: readonly T[]
+  keyOf: (row: T) => string
+  sorted?: { by: string; change: (by: string) => void }
+  /** Older rows, shown while newer ones load. */
+  stale?: boolean
+}
+
+export function DataTable<T>({ label, columns, rows, keyOf, sorted, stale = false }: TableProps<T>) {
+  return (
+    <div className={`${css.scroll} ${stale ? css.stale : ''}`}>
+      <table className={css.table} aria-label={label}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" className={classOf(column)} aria-sort={directionOf(column, sorted?.by)}>
+                <Heading column={column} sorted={sorted} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map((column) => (
+                <td key={column.title} className={classOf(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Heading<T>({ column: { title, sort, quiet = false }, sorted }: { column: Column<T>; sorted: TableProps<T>['sorted'] }) {
+  if (quiet) return <span className="hidden">{title}</span>
+  if (sort === undefined || !sorted) return title
+  const next = sorted.by === `-${sort}` ? sort : `-${sort}`
+  const arrow = sorted.by === sort ? ' ↑' : sorted.by === `-${sort}` ? ' ↓' : ''
+  return (
+    <button type="button" className={css.sort} onClick={() => sorted.change(next)}>
+      {title}
+      <span aria-hidden="true">{arrow}</span>
+    </button>
+  )
+}
+
+function classOf<T>({ right = false, from }: Column<T>): string {
+  return [right ? css.right : '', from === undefined ? '' : css[from]].join(' ').trim()
+}
+
+function directionOf<T>({ sort }: Column<T>, by: string | undefined): 'ascending' | 'descending' | undefined {
+  if (sort === undefined || by === undefined) return undefined
+  if (by === sort) return 'ascending'
+  return by === `-${sort}` ? 'descending' : undefined
+}
+
+export const main = css.main
+export const sub = css.sub
+export const nowrap = css.nowrap

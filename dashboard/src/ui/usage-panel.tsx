@@ -1,0 +1,98 @@
+// Numbers of a period, each of which can be looked at over time: on the overview for everything, on a key's page for that key.
+import { useFilters } from '../address.ts'
+import { useKeyNames } from '../api/keys.ts'
+import type { Overview, UsageLine } from '../api/shapes.ts'
+import { useOverview, useUsage, type Range } from '../api/usage.ts'
+import { count } from '../format.ts'
+import css from './usage-panel.module.css'
+import { MEASURES, PERIODS, bucketName, measure, measureNamed, periodNamed, seriesOf, tickOf, type MeasureName } from '../usage-series.ts'
+import { TimeChart } from './chart.tsx'
+import { Card, Loaded } from './page.tsx'
+import { Segments } from './segments.tsx'
+
+export type Split = 'none' | 'key' | 'model'
+const SPLITS: readonly { value: Split; label: string }[] = [
+  { value: 'none', label: 'Total' },
+  { value: 'key', label: 'By key' },
+  { value: 'model', label: 'By model' },
+]
+
+/** The period that is looked at, from the address. */
+export function usePeriod(): [Range, (period: Range) => void] {
+  const [{ period }, change] = useFilters({ period: 'day' })
+  return [periodNamed(period), (period) => change({ period })]
+}
+
+export function PeriodChoice() {
+  const [period, change] = usePeriod()
+  return <Segments label="Period" value={period} items={Object.entries(PERIODS).map(([value, { label }]) => ({ value: periodNamed(value), label }))} onChange={change} />
+}
+
+export function UsagePanel({ keyId, splits }: { keyId?: string; splits: readonly Split[] }) {
+  const [period] = usePeriod()
+  const overview = useOverview(period, keyId)
+  return (
+    <Card flush>
+      <Loaded query={overview} rows={8}>
+        {(found) => <Panel overview={found} period={period} keyId={keyId} splits={PERIODS[period].splits ? splits : ['none']} />}
+      </Loaded>
+    </Card>
+  )
+}
+
+function Panel({ overview, period, keyId, splits }: { overview: Overview; period: Range; keyId: string | undefined; splits: readonly Split[] }) {
+  const [filters, change] = useFilters({ show: 'requests', split: 'none' })
+  const show = measureNamed(filters.show)
+  const split = splits.find((name) => name === filters.split) ?? 'none'
+  const names = useKeyNames()
+  const { from, to, series } = overview
+  const usage = useUsage({ by: `${period === 'month' ? 'day' : 'hour'},${split}`, from, to, key: keyId }, split !== 'none')
+  const nameOf = ({ key_id, model }: UsageLine): string => {
+    if (split === 'key') return names.get(key_id ?? '') ?? key_id ?? 'unknown'
+    return split === 'model' ? (model ?? 'no model named') : measure(show).label
+  }
+  const lines: readonly UsageLine[] = split === 'none' ? series : (usage.data ?? [])
+  const times = series.map(({ time }) => time)
+  return (
+    <>
+      <Tiles totals={overview.totals} show={show} onShow={(show) => change({ show })} />
+      <div className={css.chart}>
+        {splits.length > 1 && (
+          <div className={css.chartHead}>
+            <Segments label="Split" value={split} items={SPLITS.filter(({ value }) => splits.includes(value))} onChange={(split) => change({ split })} />
+          </div>
+        )}
+        <TimeChart
+          label={`${measure(show).label} over time`}
+          buckets={times.map((time) => bucketName(period, time))}
+          ticks={times.map((time) => tickOf(period, time))}
+          series={seriesOf(lines, times, show, nameOf)}
+          kind={measure(show).kind}
+          format={measure(show).format}
+        />
+      </div>
+    </>
+  )
+}
+
+function Tiles({ totals, show, onShow }: { totals: Overview['totals']; show: MeasureName; onShow: (name: MeasureName) => void }) {
+  return (
+    <div className={css.tiles} role="group" aria-label="What the chart shows">
+      {(Object.keys(MEASURES) as MeasureName[]).map((name) => {
+        const { label, of, format, note } = measure(name)
+        return (
+          <button key={name} type="button" className={css.tile} aria-pressed={name === show} onClick={() => onShow(name)}>
+            <span className={css.label}>{label}</span>
+            <span className={css.number}>{format(of(totals))}</span>
+            <span className={css.note}>{name === 'requests' ? refusedNote(totals.refused) : note(totals)}</span>
+          </button>
+        )
+      })}
+    </div>
+  )
+}
+
+/** What limits refused is not among the requests. */
+function refusedNote(refused: number): string {
+  return refused === 0 ? 'none refused by a limit' : `${count(refused)} more refused by a limit`
+}

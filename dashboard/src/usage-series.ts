@@ -1,0 +1,90 @@
+// Usage lines → what the charts show: sums of a period, and series over its buckets.
+import type { Measures, UsageLine } from './api/shapes.ts'
+import type { Range } from './api/usage.ts'
+import * as format from './format.ts'
+import type { Series } from './ui/chart.tsx'
+
+/** TABLE of periods that can be looked at. The server counts in minutes, hours and days of UTC. */
+export const PERIODS = {
+  hour: { label: 'Hour', splits: false },
+  day: { label: '24 hours', splits: true },
+  month: { label: '30 days', splits: true },
+} as const satisfies Record<Range, { label: string; splits: boolean }>
+
+export const periodNamed = (name: string): Range => (Object.hasOwn(PERIODS, name) ? (name as Range) : 'day')
+
+const clockTick = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const dayTick = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const clockName = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+
+export const tickOf = (range: Range, time: string): string => (range === 'month' ? dayTick : clockTick).format(new Date(time))
+export const bucketName = (range: Range, time: string): string => (range === 'month' ? `${dayTick.format(new Date(time))} (UTC)` : clockName.format(new Date(time)))
+
+type Sums = Measures
+
+const plus = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : a + b)
+const NOTHING: Sums = { requests: 0, errors: 0, aborted: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null, first_byte_ms: null, total_ms: null }
+
+/** Sums over lines; latencies are means, weighed by requests. */
+function sum(lines: readonly Sums[]): Sums {
+  const [only] = lines
+  if (only === undefined) return NOTHING
+  if (lines.length === 1) return only
+  let [answered, first, whole] = [0, 0, 0]
+  const sums = { ...NOTHING }
+  for (const line of lines) {
+    sums.requests += line.requests
+    sums.errors += line.errors
+    sums.tokens_in = plus(sums.tokens_in, line.tokens_in)
+    sums.tokens_out = plus(sums.tokens_out, line.tokens_out)
+    sums.tokens_cached = plus(sums.tokens_cached, line.tokens_cached)
+    if (line.first_byte_ms === null || line.total_ms === null) continue
+    answered += line.requests
+    first += line.first_byte_ms * line.requests
+    whole += line.total_ms * line.requests
+  }
+  return answered === 0 ? sums : { ...sums, first_byte_ms: first / answered, total_ms: whole / answered }
+}
+
+interface Measure {
+  label: string
+  kind: 'bars' | 'line'
+  of: (sums: Sums) => number | null
+  format: (value: number | null) => string
+  /** What stands below the number. */
+  note: (sums: Sums) => string
+  /** Whether more of it is bad. */
+  bad?: true
+}
+
+/** TABLE of what can be looked at over time. */
+export const MEASURES = {
+  requests: { label: 'Requests', kind: 'bars', of: (s) => s.requests, format: format.count, note: () => '' },
+  tokens: { label: 'Tokens', kind: 'bars', of: (s) => plus(s.tokens_in, s.tokens_out), format: format.count, note: (s) => `${format.count(s.tokens_in)} in, ${format.count(s.tokens_out)} out` },
+  errors: { label: 'Errors', kind: 'bars', of: (s) => s.errors, format: format.count, note: (s) => `${format.share(s.requests === 0 ? null : s.errors / s.requests)} of requests`, bad: true },
+  latency: { label: 'Time to first byte', kind: 'line', of: (s) => s.first_byte_ms, format: format.duration, note: (s) => `${format.duration(s.total_ms)} to the end, mean`, bad: true },
+  cached: { label: 'Cached tokens', kind: 'line', of: cachedShare, format: format.share, note: (s) => `${format.count(s.tokens_cached)} of ${format.count(s.tokens_in)} in` },
+} as const satisfies Record<string, Measure>
+
+export type MeasureName = keyof typeof MEASURES
+export const measureNamed = (name: string): MeasureName => (Object.hasOwn(MEASURES, name) ? (name as MeasureName) : 'requests')
+export const measure = (name: MeasureName): Measure => MEASURES[name]
+
+function cachedShare({ tokens_cached, tokens_in }: Sums): number | null {
+  return tokens_cached === null || tokens_in === null || tokens_in === 0 ? null : Math.min(1, tokens_cached / tokens_in)
+}
+
+/** Names that a chart can tell apart; the rest is "Others". */
+const MOST_SERIES = 5
+
+/** The series of a measure over these times: one for each name, the largest first. */
+export function seriesOf(lines: readonly UsageLine[], times: readonly string[], name: MeasureName, nameOf: (line: UsageLine) => string): Series[] {
+  const groups = [...Map.groupBy(lines, nameOf)].map(([name, lines]) => ({ name, lines, size: sum(lines).requests })).sort((a, b) => b.size - a.size)
+  const shown = groups.slice(0, MOST_SERIES)
+  const others = groups.slice(MOST_SERIES).flatMap(({ lines }) => lines)
+  if (others.length > 0) shown.push({ name: 'Others', lines: others, size: 0 })
+  return shown.map(({ name: series, lines }) => {
+    const byTime = Map.groupBy(lines, ({ time }) => Date.parse(time ?? ''))
+    return { name: series, values: times.map((time) => measure(name).of(sum(byTime.get(Date.parse(time)) ?? []))) }
+  })
+}

@@ -1,0 +1,19 @@
+// Streams an answer of Gemini, then lets another provider fill in a form. Key and address come from the environment.
+import { createOpenAI } from '@ai-sdk/openai'
+import { createManagedFetch, PROXY_MANAGED } from '@proxy-sdk/core'
+import { createProxyGenai } from '@proxy-sdk/genai'
+import { generateObject, streamText } from 'ai'
+import { z } from 'zod'
+
+const google = createProxyGenai()
+const { textStream } = streamText({ model: google('gemini-2.5-flash'), prompt: 'Why is the sky blue?' })
+for await (const piece of textStream) process.stdout.write(piece)
+process.stdout.write('\n')
+
+// Any provider of the AI SDK takes the fetch; the proxy has its credential.
+if (process.argv.includes('--openai')) {
+  const openai = createOpenAI({ apiKey: PROXY_MANAGED, fetch: createManagedFetch() })
+  const schema = z.object({ colour: z.string() })
+  const { object } = await generateObject({ model: openai('gpt-5-mini'), schema, prompt: 'What colour is the sky?' })
+  console.log(object.colour)
+}

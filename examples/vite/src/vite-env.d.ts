@@ -1,0 +1,6 @@
+/// <reference types="vite/client" />
+
+interface ImportMetaEnv {
+  readonly VITE_AI_PROXY_KEY?: string
+  readonly VITE_AI_PROXY_URL?: string
+}

@@ -1,0 +1,86 @@
+// What the commands share that work on the store: finding the action, opening the store of this folder's settings, printing what came of it.
+import { parseArgs } from 'node:util'
+import { environment, readConfig } from '../../../server/config.ts'
+import type { Config } from '../../../server/config.ts'
+import { Problem, SetupError } from '../../../server/errors.ts'
+import { openStore } from '../../../server/store/open.ts'
+import type { Store } from '../../../server/store/open.ts'
+import type { Command } from './main.ts'
+
+/** What an action works with. */
+export interface Context {
+  store: Store
+  config: Config
+  now: number
+}
+
+/** What came of an action: the record for `--json`, and the lines for a person. */
+export interface Outcome {
+  record: object
+  lines: string[]
+}
+
+/** More rows than anyone has; a list on a terminal is not paged. */
+export const ALL = 1_000_000
+
+/** What an action gets of the command line: the options that were given, and what stands behind its word. */
+export interface Given<N extends string> {
+  values: Partial<Record<N, string>>
+  /** @throws SetupError where nothing stands there */
+  id: () => string
+}
+
+/**
+ * A command with actions: `tollmark keys create --name N`. A running server on the same store sees the change within a second.
+ *
+ * @param nouns what the command is about, as its name
+ * @param options names of the options that take a value
+ * @param actions TABLE of actions by their words
+ */
+export function storeCommand<const N extends string>(
+  nouns: string,
+  usage: string,
+  options: readonly N[],
+  actions: Readonly<Record<string, (context: Context, given: Given<N>) => Promise<Outcome>>>,
+): Command {
+  const taking = Object.fromEntries(options.map((name) => [name, { type: 'string' as const }]))
+  return {
+    usage,
+    run: async (args) => {
+      const { values, positionals } = parseArgs({ args, options: { ...taking, json: { type: 'boolean', default: false } }, allowPositionals: true })
+      const { json, ...given } = values
+      const [word = '', id] = positionals
+      const action = Object.hasOwn(actions, word) ? actions[word] : undefined
+      if (!action) throw new SetupError(`Say what to do with ${nouns}: ${Object.keys(actions).join(', ')}.`)
+      const idOf = (): string => {
+        if (!id) throw new SetupError(`Say which ${nouns.slice(0, -1)}: tollmark ${nouns} ${word} ID. "tollmark ${nouns} list" shows the ids.`)
+        return id
+      }
+      const config = readConfig(environment(process.cwd()))
+      const now = Date.now()
+      await using store = await openStore({ data: config.storage.data, databaseUrl: config.storage.databaseUrl, now })
+      // parseArgs has let only these names in, each with a text.
+      const { record, lines } = await action({ store, config, now }, { values: given as Partial<Record<N, string>>, id: idOf }).catch((error: unknown) => forPerson(error, nouns))
+      process.stdout.write(`${json ? JSON.stringify(record, null, 2) : lines.join('\n')}\n`)
+    },
+  }
+}
+
+/** A list for `--json` and for a person. */
+export function listed<R>(nouns: string, data: R[], lineOf: (row: R) => string): Outcome {
+  return { record: { object: 'list', data, next_cursor: null }, lines: data.length > 0 ? data.map(lineOf) : [`There are no ${nouns} yet.`] }
+}
+
+/** A moment that lies ahead, in milliseconds since 1970; null where none was given. @throws SetupError */
+export function readDate(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null
+  const date = Date.parse(text)
+  if (Number.isNaN(date)) throw new SetupError(`"${text}" is no date. Write it as 2027-01-31 or 2027-01-31T12:00:00Z.`)
+  if (date <= now) throw new SetupError(`${text} lies in the past.`)
+  return date
+}
+
+/** A problem of the API is as clear on a terminal. */
+function forPerson(error: unknown, nouns: string): never {
+  throw error instanceof Problem ? new SetupError(error.detail.replace(`GET /api/v1/${nouns}`, `"tollmark ${nouns} list"`)) : error
+}

@@ -1,0 +1,2 @@
+export { createProxyExpress } from './express.ts'
+export type { ProxyExpress, ProxyExpressConfig, ProxyExpressSettings } from './express.ts'

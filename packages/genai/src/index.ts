@@ -1,0 +1,2 @@
+export { createProxyGenai } from './genai.ts'
+export type { ProxyGenai, ProxyGenaiConfig } from './genai.ts'

@@ -1,0 +1,77 @@
+// Compiles what is published, each package into a folder that `npm publish` takes as it is: `npm run build:packages -- [FOLDER]`.
+// Within the repository nothing is compiled: the `tollmark` condition leads to the sources, and it is not published.
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+const root = join(import.meta.dirname, '..')
+const run = promisify(execFile)
+
+interface Published {
+  name: string
+  folder: string
+  /** The settings that its sources are checked with: those of the client packages know no Node. */
+  settings: string
+}
+
+/** TABLE of the published packages, each after those that it imports. */
+export const CLIENT_PACKAGES: Published[] = ['core', 'genai', 'genai-express'].map((folder) => ({
+  name: `@proxy-sdk/${folder}`,
+  folder: `packages/${folder}`,
+  settings: 'packages/tsconfig.json',
+}))
+const PUBLISHED: Published[] = [...CLIENT_PACKAGES, { name: '@tollmark/notion-markdown', folder: 'packages/notion-markdown', settings: 'tsconfig.json' }]
+
+/** Files that go along as they are. */
+const ALONG = ['README.md', 'CHANGELOG.md']
+
+/**
+ * Builds packages into `into/<name>`, so that `into` can serve as a `node_modules`.
+ *
+ * @throws Error with the compiler's words when one does not compile
+ */
+export async function buildPackages(into: string, packages: readonly Published[] = PUBLISHED): Promise<void> {
+  const built: Record<string, string[]> = {}
+  for (const { name, folder, settings } of packages) {
+    const target = join(into, name)
+    rmSync(target, { recursive: true, force: true })
+    mkdirSync(target, { recursive: true })
+    const project = join(target, 'tsconfig.json')
+    const compilerOptions = {
+      noEmit: false, declaration: true, rewriteRelativeImportExtensions: true, rootDir: join(root, folder, 'src'), outDir: join(target, 'dist'),
+      // The packages that were built before this one, as their users see them.
+      customConditions: [], paths: built, typeRoots: [join(root, 'node_modules', '@types')],
+    }
+    writeFileSync(project, JSON.stringify({ extends: join(root, settings), compilerOptions, include: [join(root, folder, 'src')] }))
+    await compile(project)
+    rmSync(project)
+    built[name] = [join(target, 'dist', 'index.d.ts')]
+    writeFileSync(join(target, 'package.json'), `${JSON.stringify(published(join(root, folder, 'package.json')), null, 2)}\n`)
+    for (const file of ALONG) if (existsSync(join(root, folder, file))) cpSync(join(root, folder, file), join(target, file))
+    cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
+  }
+}
+
+async function compile(project: string): Promise<void> {
+  try {
+    await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project])
+  } catch (error) {
+    const said = error instanceof Error && 'stdout' in error ? String(error.stdout) : ''
+    throw new Error(`A package does not compile:\n${said}`, { cause: error })
+  }
+}
+
+/** The conditions of `exports` that lead to what is not published. */
+const INSIDE = new Set(['tollmark', 'source'])
+
+/** A package.json without them. */
+function published(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'), (name, value: unknown) => (INSIDE.has(name) ? undefined : value))
+}
+
+if (import.meta.main) {
+  const into = resolve(process.argv[2] ?? join(root, 'dist', 'packages'))
+  await buildPackages(into)
+  for (const { name } of PUBLISHED) console.log(join(into, name))
+}

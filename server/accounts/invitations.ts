@@ -1,0 +1,106 @@
+// Invitations: a link makes one account, within a week, once.
+import { Problem } from '../errors.ts'
+import { newId } from '../id.ts'
+import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
+import type { Store } from '../store/open.ts'
+import { first, procedure, run } from '../store/procedure.ts'
+import type { AccountRow, InvitationRow } from '../store/schema.ts'
+import { hashPassword, inTurn } from './passwords.ts'
+import { enterSession, makeSession } from './sessions.ts'
+import type { NewSession, SignedIn } from './sessions.ts'
+
+const OPEN_MS = 7 * 86_400_000
+
+/** An invitation as the API shows it. */
+export interface Invitation {
+  id: string
+  object: 'invitation'
+  /** Whom it was meant for: what the form proposes. */
+  email: string | null
+  plan: string
+  status: 'open' | 'accepted' | 'expired'
+  created_at: string
+  expires_at: string
+  /** The account that was made with it. */
+  account_id: string | null
+}
+
+/** Makes an invitation; the token stands in its link and is not stored. */
+export async function createInvitation(store: Store, wanted: { email: string | null; plan: string }, now: number): Promise<{ invitation: Invitation; token: string }> {
+  const { secret, publicId, hash } = makeSecret('tmi')
+  const row: InvitationRow = { id: newId('inv', now), public_id: publicId, hash, ...wanted, created_at: now, expires_at: now + OPEN_MS, account_id: null }
+  await store.db.insertInto('invitations').values(row).execute()
+  return { invitation: show(row, now), token: secret }
+}
+
+/** Invitations, newest first, after `cursor` (the id of the last one seen). */
+export async function listInvitations(store: Store, limit: number, cursor: string | undefined, now: number): Promise<Invitation[]> {
+  let query = store.db.selectFrom('invitations').selectAll().orderBy('id', 'desc').limit(limit)
+  if (cursor !== undefined) query = query.where('id', '<', cursor)
+  return (await query.execute()).map((row) => show(row, now))
+}
+
+/** Takes an invitation back. The account that was made with it stays. @throws Problem `invitation_not_found` */
+export async function deleteInvitation(store: Store, id: string): Promise<void> {
+  const [deleted] = await store.write(store.db.deleteFrom('invitations').where('id', '=', id))
+  if (deleted!.affected === 0) throw new Problem('invitation_not_found', 'No invitation has this id. GET /api/v1/invitations lists them.')
+}
+
+/** The open invitation of a link. @throws Problem `invitation_not_found`, whether it was used, has expired or never was */
+export async function openInvitation(store: Store, token: string, now: number): Promise<Invitation> {
+  return show(await findOpen(store, token, now), now)
+}
+
+async function findOpen(store: Store, token: string, now: number): Promise<InvitationRow> {
+  const publicId = publicIdOf('tmi', token)
+  const row = publicId === undefined ? undefined : await store.db.selectFrom('invitations').selectAll().where('public_id', '=', publicId).executeTakeFirst()
+  if (!row || !matchesHash(token, row.hash) || show(row, now).status !== 'open') throw noSuchLink()
+  return row
+}
+
+type Accepting = { id: string; accountId: string; email: string; password: string; session: NewSession; now: number }
+
+/** Makes the account of an invitation; tells why not. */
+export const acceptOnce = procedure(
+  import.meta.url,
+  'acceptOnce',
+  function* (db, { id, accountId, email, password, session, now }: Accepting) {
+    const invitation = yield* first(db.selectFrom('invitations').selectAll().where('id', '=', id).where('account_id', 'is', null).where('expires_at', '>', now))
+    if (!invitation) return 'gone' as const
+    if (yield* first(db.selectFrom('accounts').select('id').where('email', '=', email))) return 'taken' as const
+    const namesake = yield* first(db.selectFrom('accounts').select('id').where('name', '=', email))
+    const account: AccountRow = {
+      id: accountId, name: namesake ? `${email} (${accountId})` : email, email, plan: invitation.plan, role: 'member', created_at: now, disabled: 0,
+    }
+    yield* run(db.insertInto('accounts').values(account))
+    yield* run(db.insertInto('passwords').values({ account_id: accountId, hash: password }))
+    yield* run(db.updateTable('invitations').set({ account_id: accountId }).where('id', '=', id))
+    yield* enterSession(db, session, accountId)
+    return account
+  },
+)
+
+/**
+ * Makes the account that a link invites to, and signs it in.
+ *
+ * @throws Problem `invitation_not_found`; `invalid_field` where the e-mail has an account
+ */
+export async function acceptInvitation(store: Store, token: string, { email, password }: { email: string; password: string }, now: number): Promise<SignedIn> {
+  const { id } = await findOpen(store, token, now)
+  const hash = await inTurn(() => hashPassword(password))
+  const { cookie, session } = makeSession(now)
+  const made = await store.run(acceptOnce, { id, accountId: newId('acc', now), email, password: hash, session, now })
+  if (made === 'gone') throw noSuchLink()
+  if (made === 'taken') throw new Problem('invalid_field', '"email" has an account already. Sign in with it, or take another one.')
+  return { account: made, cookie }
+}
+
+function noSuchLink(): Problem {
+  return new Problem('invitation_not_found', 'This invitation has been used, has expired or was taken back. Ask for a new link.')
+}
+
+function show(row: InvitationRow, now: number): Invitation {
+  const { id, email, plan, account_id } = row
+  const status = account_id !== null ? 'accepted' : row.expires_at <= now ? 'expired' : 'open'
+  return { id, object: 'invitation', email, plan, status, created_at: new Date(row.created_at).toISOString(), expires_at: new Date(row.expires_at).toISOString(), account_id }
+}

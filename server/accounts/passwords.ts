@@ -1,0 +1,64 @@
+// Passwords: argon2id (RFC 9106), computed off the main thread, a few at a time.
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { Problem } from '../errors.ts'
+
+/** OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. `memory` in KiB. */
+const COST = { memory: 19_456, passes: 2, parallelism: 1 }
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+
+/** Hashes at one time. Node has four threads for such work; files and name look-ups need the others. */
+const AT_ONCE = 2
+/** Who may wait for one; at 50 ms each that is some seconds. More is a flood. */
+const WAITING = 100
+
+const compute = promisify(argon2)
+let running = 0
+const waiting: (() => void)[] = []
+
+/**
+ * Runs `work`, which hashes passwords, when it is its turn.
+ *
+ * @throws Problem `too_many_attempts` where too many wait already
+ */
+export async function inTurn<R>(work: () => Promise<R>): Promise<R> {
+  if (waiting.length >= WAITING) throw new Problem('too_many_attempts', 'Too many people sign in at this moment. Try again in a few seconds.', { retryAfter: 3 })
+  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
+  else running++
+  try {
+    return await work()
+  } finally {
+    // Whoever is next takes the place over.
+    const next = waiting.shift()
+    if (next) next()
+    else running--
+  }
+}
+
+/** What is stored of a password: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Call it `inTurn`. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES)
+  const { memory, passes, parallelism } = COST
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(await derive(password, salt, COST))}`
+}
+
+/** Whether a password is the one that is stored; takes the same time where none is (null). Call it `inTurn`. */
+export async function matchesPassword(password: string, stored: string | null): Promise<boolean> {
+  const [, memory, passes, parallelism, salt, hash] = FORM.exec(stored ?? NOBODY)!
+  const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }
+  const found = await derive(password, Buffer.from(salt!, 'base64'), cost)
+  return timingSafeEqual(found, Buffer.from(hash!, 'base64')) && stored !== null
+}
+
+const FORM = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/
+const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(Buffer.alloc(SALT_BYTES))}$${base64(Buffer.alloc(HASH_BYTES))}`
+
+/** One spelling of what looks the same on every keyboard (NIST SP 800-63B, section 5.1.1.2). */
+function derive(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
+  return compute('argon2id', { message: password.normalize('NFKC'), nonce, tagLength: HASH_BYTES, ...cost })
+}
+
+function base64(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '')
+}

@@ -1,0 +1,117 @@
+// Sessions of the dashboard: a random cookie whose hash is stored, made at sign-in, dead at sign-out.
+import { Problem } from '../errors.ts'
+import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
+import type { Store } from '../store/open.ts'
+import { first, procedure, run } from '../store/procedure.ts'
+import type { Steps } from '../store/procedure.ts'
+import type { AccountRow, SessionRow } from '../store/schema.ts'
+import type { QueryBuilder } from '../store/statement.ts'
+import { asAttempt } from './attempts.ts'
+import { hashPassword, inTurn, matchesPassword } from './passwords.ts'
+import { SCOPES } from './tokens.ts'
+import type { Caller, Scope } from './tokens.ts'
+
+/** How long a session lasts, in milliseconds: 30 days. */
+export const SESSION_MS = 30 * 86_400_000
+
+/** A session that is about to be entered, without its account. */
+export type NewSession = Omit<SessionRow, 'account_id'>
+
+/** An account with the cookie of its new session. */
+export interface SignedIn {
+  account: AccountRow
+  cookie: string
+}
+
+/** Makes the cookie of a session and what is stored of it. */
+export function makeSession(now: number): { cookie: string; session: NewSession } {
+  const { secret, publicId, hash } = makeSecret('tms')
+  return { cookie: secret, session: { public_id: publicId, hash, created_at: now, expires_at: now + SESSION_MS } }
+}
+
+/** Enters a session, as part of a procedure. */
+export function* enterSession(db: QueryBuilder, session: NewSession, account: string): Steps<void> {
+  yield* run(db.insertInto('sessions').values({ ...session, account_id: account }))
+}
+
+/**
+ * Signs a person in: always with a new cookie; the session of the browser's old one ends.
+ *
+ * @param who e-mail in lower case, password as typed, address of the other end
+ * @param old the cookie that the browser sent, whatever it is
+ * @throws Problem `invalid_credentials`, in the same words and time whatever was wrong; `too_many_attempts`
+ */
+export async function signIn(store: Store, who: { email: string; password: string; address: string }, old: string | undefined, now: number): Promise<SignedIn> {
+  const found = await store.db
+    .selectFrom('accounts')
+    .innerJoin('passwords', 'passwords.account_id', 'accounts.id')
+    .selectAll('accounts')
+    .select('passwords.hash')
+    .where('accounts.email', '=', who.email)
+    .executeTakeFirst()
+  const right = await inTurn(() => asAttempt(store, who, now, () => matchesPassword(who.password, found?.hash ?? null)))
+  if (!right || !found) throw wrong('E-mail or password is wrong.')
+  if (found.disabled === 1) throw wrong('This account is disabled. Ask an administrator.')
+  const { cookie, session } = makeSession(now)
+  const { hash: password, ...account } = found
+  const replaced = (old && publicIdOf('tms', old)) || null
+  if (!(await store.run(enterIfStill, { account: account.id, password, session, replaced, now }))) throw wrong('E-mail or password is wrong.')
+  return { account, cookie }
+}
+
+type Entering = { account: string; password: string; session: NewSession; replaced: string | null; now: number }
+
+/** Enters a session unless the password was changed, or the account disabled, while it was being checked. */
+export const enterIfStill = procedure(import.meta.url, 'enterIfStill', function* (db, { account, password, session, replaced, now }: Entering) {
+  const still = yield* first(
+    db.selectFrom('passwords').innerJoin('accounts', 'accounts.id', 'passwords.account_id').select('account_id')
+      .where('account_id', '=', account).where('hash', '=', password).where('disabled', '=', 0),
+  )
+  if (!still) return false
+  yield* run(db.deleteFrom('sessions').where('expires_at', '<=', now))
+  if (replaced !== null) yield* run(db.deleteFrom('sessions').where('public_id', '=', replaced))
+  yield* enterSession(db, session, account)
+  return true
+})
+
+/** Who a cookie belongs to, or undefined where it opens nothing (any more). A malformed one costs no look-up. */
+export async function callerBySession(store: Store, cookie: string, now: number): Promise<Caller | undefined> {
+  const publicId = publicIdOf('tms', cookie)
+  const row = publicId === undefined ? undefined : await store.db.selectFrom('sessions').selectAll().where('public_id', '=', publicId).executeTakeFirst()
+  if (!row || !matchesHash(cookie, row.hash) || row.expires_at <= now) return undefined
+  const account = await store.db.selectFrom('accounts').selectAll().where('id', '=', row.account_id).executeTakeFirstOrThrow()
+  if (account.disabled === 1) return undefined
+  return { account, tokenId: null, sessionId: row.public_id, scopes: Object.keys(SCOPES) as Scope[] }
+}
+
+/** Ends a session, for good. */
+export async function signOut(store: Store, sessionId: string): Promise<void> {
+  await store.db.deleteFrom('sessions').where('public_id', '=', sessionId).execute()
+}
+
+/**
+ * Gives an account another password; its other sessions end.
+ *
+ * @throws Problem `invalid_credentials` where the current one is wrong; `too_many_attempts`
+ */
+export async function changePassword(
+  store: Store,
+  { account, sessionId }: { account: AccountRow; sessionId: string },
+  { current, password, address }: { current: string; password: string; address: string },
+  now: number,
+): Promise<void> {
+  const stored = await store.db.selectFrom('passwords').select('hash').where('account_id', '=', account.id).executeTakeFirst()
+  const who = { email: account.email ?? account.id, address }
+  const hash = await inTurn(async () => {
+    if (!(await asAttempt(store, who, now, () => matchesPassword(current, stored?.hash ?? null)))) throw wrong('The current password is wrong.')
+    return hashPassword(password)
+  })
+  await store.write(
+    store.db.updateTable('passwords').set({ hash }).where('account_id', '=', account.id),
+    store.db.deleteFrom('sessions').where('account_id', '=', account.id).where('public_id', '!=', sessionId),
+  )
+}
+
+function wrong(detail: string): Problem {
+  return new Problem('invalid_credentials', detail)
+}

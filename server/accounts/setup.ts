@@ -1,0 +1,94 @@
+// The first run: until an administrator has a password, a link (or two settings) gives one to the first account.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { Problem, SetupError } from '../errors.ts'
+import { newId } from '../id.ts'
+import type { Store } from '../store/open.ts'
+import { first, procedure, run } from '../store/procedure.ts'
+import type { AccountRow } from '../store/schema.ts'
+import { findOrMakeAccount } from './accounts.ts'
+import type { AccountChoice } from './accounts.ts'
+import { hashPassword, inTurn } from './passwords.ts'
+import { FREE } from './plans.ts'
+import { enterSession, makeSession } from './sessions.ts'
+import type { NewSession, SignedIn } from './sessions.ts'
+
+/** TABLE of what sign-in data must be like. */
+export const SIGN_IN = {
+  /** Not what mail servers accept (nobody sends mail): one @, nothing invisible, the same in every case. */
+  email: { form: /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u, most: 254 },
+  password: { least: 10, most: 256 },
+} as const
+
+/** The token of the link: the same in every process that has the master key, at every start, and never stored. */
+export function setupToken(master: Buffer): string {
+  return createHmac('sha256', master).update('tollmark first account').digest('base64url')
+}
+
+/** Whether the first account still has to be set up. */
+export async function setupRequired(store: Store): Promise<boolean> {
+  const found = await store.db
+    .selectFrom('passwords')
+    .innerJoin('accounts', 'accounts.id', 'passwords.account_id')
+    .select('account_id')
+    .where('role', '=', 'admin')
+    .limit(1)
+    .executeTakeFirst()
+  return found === undefined
+}
+
+type Wanted = { choice: AccountChoice; email: string; password: string; session: NewSession | null }
+
+/** Gives the first account (made where there is none) e-mail and password; undefined where an administrator has one already. */
+export const setUpFirst = procedure(import.meta.url, 'setUpFirst', function* (db, { choice, email, password, session }: Wanted) {
+  const done = yield* first(
+    db.selectFrom('passwords').innerJoin('accounts', 'accounts.id', 'passwords.account_id').select('account_id').where('role', '=', 'admin').limit(1),
+  )
+  if (done) return undefined
+  const account: AccountRow = yield* findOrMakeAccount(db, choice)
+  yield* run(db.updateTable('accounts').set({ email, disabled: 0 }).where('id', '=', account.id))
+  yield* run(db.insertInto('passwords').values({ account_id: account.id, hash: password }))
+  if (session) yield* enterSession(db, session, account.id)
+  return { ...account, email, disabled: 0 }
+})
+
+/**
+ * Sets up the first account by the link, and signs it in.
+ *
+ * @param expected the token of the link; `given` what came with the request
+ * @throws Problem `setup_closed`; `invalid_token`; `too_many_attempts` where too many wait
+ */
+export async function setUpByLink(store: Store, expected: string, given: string, who: { email: string; password: string }, now: number): Promise<SignedIn> {
+  if (!(await setupRequired(store))) throw closed()
+  // Digests, so that the lengths are equal.
+  const [a, b] = [expected, given].map((text) => createHmac('sha256', 'compare').update(text).digest())
+  if (!timingSafeEqual(a!, b!)) throw new Problem('invalid_token', 'This is not the link that the server printed. It stands in the output of "npm start".')
+  const { cookie, session } = makeSession(now)
+  const account = await setUp(store, who, session, now)
+  if (!account) throw closed()
+  return { account, cookie }
+}
+
+/**
+ * Sets up the first account by the settings, where it still has to be.
+ *
+ * @throws SetupError where one of the two is missing or cannot be used
+ */
+export async function setUpBySettings(store: Store, { adminEmail, adminPassword }: { adminEmail: string | null; adminPassword: string | null }, now: number): Promise<void> {
+  if (adminEmail === null && adminPassword === null) return
+  if (adminEmail === null || adminPassword === null) throw new SetupError('Set both TOLLMARK_ADMIN_EMAIL and TOLLMARK_ADMIN_PASSWORD, or neither.')
+  const { email, password } = SIGN_IN
+  if (!email.form.test(adminEmail) || adminEmail.length > email.most) throw new SetupError('TOLLMARK_ADMIN_EMAIL must be an e-mail address.')
+  if (adminPassword.length < password.least || adminPassword.length > password.most) {
+    throw new SetupError(`TOLLMARK_ADMIN_PASSWORD must have ${password.least} to ${password.most} characters.`)
+  }
+  if (await setupRequired(store)) await setUp(store, { email: adminEmail.toLowerCase(), password: adminPassword }, null, now)
+}
+
+async function setUp(store: Store, { email, password }: { email: string; password: string }, session: NewSession | null, now: number): Promise<AccountRow | undefined> {
+  const hash = await inTurn(() => hashPassword(password))
+  return store.run(setUpFirst, { choice: { name: null, plan: FREE, newId: newId('acc', now), now }, email, password: hash, session })
+}
+
+function closed(): Problem {
+  return new Problem('setup_closed', 'The first account has been made already. Sign in, or ask an administrator for an invitation.')
+}

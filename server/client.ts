@@ -1,0 +1,52 @@
+// Who is at the other end of a request, as far as the connection tells: its address, and the origin under which it reached us.
+import type { IncomingMessage } from 'node:http'
+import { isIPv6 } from 'node:net'
+
+/** The other end of a request. */
+export interface Client {
+  /** Scheme and host under which we were reached, as a browser writes them in `Origin`. */
+  readonly origin: string
+  /** Whether the request travelled by TLS, as far as a trusted reverse proxy says. */
+  readonly secure: boolean
+  /** An IPv4 address, or the /64 network of an IPv6 one: what one person has. */
+  readonly address: string
+}
+
+/**
+ * Reads the other end of a request.
+ *
+ * @param trusted whether a reverse proxy stands in front, whose `X-Forwarded-…` headers tell the truth
+ */
+export function clientOf({ headers, socket }: IncomingMessage, trusted: boolean): Client {
+  const forwarded = (name: string): string | undefined => (trusted ? lastOf(headers[name]) : undefined)
+  const secure = forwarded('x-forwarded-proto') === 'https'
+  const host = forwarded('x-forwarded-host') ?? headers.host ?? ''
+  return { origin: `${secure ? 'https' : 'http'}://${host.toLowerCase()}`, secure, address: networkOf(forwarded('x-forwarded-for') ?? socket.remoteAddress ?? '') }
+}
+
+/** The nearest proxy writes last; what stands before it may be anybody's invention. */
+function lastOf(value: string | string[] | undefined): string | undefined {
+  return [value ?? []].flat().join(',').split(',').at(-1)?.trim() || undefined
+}
+
+function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  if (!isIPv6(plain)) return plain
+  const [head = '', tail = ''] = plain.toLowerCase().split('::')
+  const groups = head.split(':').filter(Boolean)
+  const missing = plain.includes('::') ? 8 - groups.length - tail.split(':').filter(Boolean).length : 0
+  const whole = [...groups, ...Array<string>(missing).fill('0'), ...tail.split(':').filter(Boolean)]
+  return `${whole.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+}
+
+/**
+ * Whether a browser sends this request for a page of our own. Undefined where no browser says anything about it.
+ *
+ * `Sec-Fetch-Site` is the browser's own judgement and comes first (W3C Fetch Metadata); `Origin` is compared without its scheme, because a
+ * reverse proxy with TLS that we were not told of changes that and nothing else.
+ */
+export function fromOurselves({ origin }: Client, headers: { site: string | undefined; origin: string | undefined }): boolean | undefined {
+  if (headers.site !== undefined) return headers.site === 'same-origin'
+  if (headers.origin === undefined) return undefined
+  return headers.origin.toLowerCase().replace(/^https?:/, '') === origin.replace(/^https?:/, '')
+}

@@ -1,0 +1,210 @@
+// /api/v1/jobs: conversions in the background.
+import { createRoute, z } from '@hono/zod-openapi'
+import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, listOf, newApi, page, problems, security } from '../api.ts'
+import type { Api, ApiContext } from '../api.ts'
+import { ERRORS, Problem } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
+import { dropBlobs } from '../store/blobs/blobs.ts'
+import type { BlobStore } from '../store/blobs/blobs.ts'
+import type { JobRow } from '../store/schema.ts'
+import type { Store } from '../store/open.ts'
+import { CONTENT_TYPES, answerFrom, documentAnswer, whenGone } from './answer.ts'
+import type { JobChanges } from './changes.ts'
+import { cancelJob, findJob, isFinished, listJobs } from './jobs.ts'
+import type { JobWatch } from './watch.ts'
+
+const PATH = '/api/v1/jobs'
+/** Seconds after which it is worth asking again for a job that is not finished. */
+const RETRY_AFTER = '1'
+
+const moment = z.iso.datetime().nullable()
+
+export const JobSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('job'),
+    status: z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled', 'expired']),
+    format: z.enum(['markdown', 'json']),
+    include_metadata: z.boolean(),
+    file: z.object({ name: z.string(), size: z.number().int().openapi({ description: 'Bytes.' }) }),
+    progress: z.object({ pages_done: z.number().int(), pages_total: z.number().int().nullable() }),
+    created_at: z.iso.datetime(),
+    started_at: moment,
+    finished_at: moment,
+    expires_at: moment.openapi({ description: 'When the result is no longer kept.' }),
+    result_url: z.string().nullable(),
+    error: z.object({ code: z.string(), detail: z.string() }).nullable(),
+  })
+  .openapi('Job')
+
+type Job = z.infer<typeof JobSchema>
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}
+
+/** What a job is at this moment: the sweep that notes the expiry may come later. */
+function statusOf({ status, expires_at }: JobRow, now: number): JobRow['status'] {
+  return status === 'succeeded' && expires_at !== null && expires_at <= now ? 'expired' : status
+}
+
+/** A job as the API shows it. */
+export function showJob(row: JobRow, now: number): Job {
+  const status = statusOf(row, now)
+  return {
+    id: row.id,
+    object: 'job',
+    status,
+    format: row.format,
+    include_metadata: row.include_metadata === 1,
+    file: { name: row.file_name, size: row.file_size },
+    progress: { pages_done: row.pages_done, pages_total: row.pages_total },
+    created_at: new Date(row.created_at).toISOString(),
+    started_at: isoTime(row.started_at),
+    finished_at: isoTime(row.finished_at),
+    expires_at: isoTime(row.expires_at),
+    result_url: status === 'succeeded' ? `${PATH}/${row.id}/result` : null,
+    error: row.error_code === null ? null : { code: row.error_code, detail: row.error_detail ?? '' },
+  }
+}
+
+/** The answer to an upload that has become a job. */
+export function acceptedAnswer(row: JobRow, now: number): Response {
+  const headers = { 'content-type': 'application/json', location: `${PATH}/${row.id}`, 'retry-after': RETRY_AFTER }
+  return new Response(JSON.stringify(showJob(row, now)), { status: 202, headers })
+}
+
+export interface JobParts {
+  store: Store
+  blobs: BlobStore
+  changes: JobChanges
+  watch: JobWatch
+  clock: () => number
+  /** Milliseconds without a byte after which a caller that reads nothing is left, and after which a silent stream of events says that it lives. */
+  limits: { readonly transferIdle: number; readonly eventsIdle: number }
+}
+
+function notFound(): Problem {
+  return new Problem('job_not_found', `No job of this account has this id. GET ${PATH} lists them.`)
+}
+
+/** The problem in place of a result; undefined where there is one. */
+function whyNoResult({ status, error, expires_at }: Job): Problem | undefined {
+  if (status === 'succeeded') return undefined
+  if (status === 'failed' && error) return new Problem(isCode(error.code) ? error.code : 'internal_error', error.detail)
+  if (status === 'canceled') return new Problem('result_expired', 'The job was canceled and has no result.')
+  if (status === 'expired') return new Problem('result_expired', `The result was kept until ${expires_at}. Upload the file again.`)
+  return new Problem('job_not_finished', `The job is ${status}. Its events, or asking again, tell when the result is there.`, { retryAfter: Number(RETRY_AFTER) })
+}
+
+function isCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code)
+}
+
+/** The routes of jobs. */
+export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobParts): Api {
+  const api = newApi()
+  const mayConvert = authorized(store, 'convert', clock)
+  const params = z.object({ id: z.string().max(100) })
+  const own = async (c: ApiContext, id: string): Promise<JobRow> => {
+    const row = await findJob(store, id, callerOf(c).account.id)
+    if (!row) throw notFound()
+    return row
+  }
+
+  const list = createRoute({
+    method: 'get',
+    path: PATH,
+    summary: 'List jobs, newest first',
+    security,
+    middleware: [mayConvert] as const,
+    request: { query: PageQuery },
+    responses: { 200: json('A page of jobs', listOf(JobSchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(list, async (c) => {
+    const { limit, cursor } = c.req.valid('query')
+    const rows = await listJobs(store, callerOf(c).account.id, limit + 1, cursor)
+    return c.json(page(rows.map((row) => showJob(row, clock())), limit), 200)
+  })
+
+  const read = createRoute({
+    method: 'get',
+    path: `${PATH}/{id}`,
+    summary: 'Read a job',
+    security,
+    middleware: [mayConvert] as const,
+    request: { params },
+    responses: { 200: json('The job', JobSchema), ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(read, async (c) => {
+    const job = showJob(await own(c, c.req.valid('param').id), clock())
+    return c.json(job, 200, isFinished(job.status) ? {} : { 'retry-after': RETRY_AFTER })
+  })
+
+  const cancel = createRoute({
+    method: 'delete',
+    path: `${PATH}/{id}`,
+    summary: 'Cancel a job that is not finished, and delete its upload and its result',
+    security,
+    middleware: [mayConvert] as const,
+    request: { params },
+    responses: { 204: { description: 'Nothing of it is stored any more but what GET shows' }, ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
+  })
+  api.openapi(cancel, async (c) => {
+    const held = await store.run(cancelJob, { id: c.req.valid('param').id, account: callerOf(c).account.id, now: clock() })
+    if (!held) throw notFound()
+    changes.tell()
+    await dropBlobs(store, blobs, held).catch(() => {}) // then the sweep does it
+    return c.body(null, 204)
+  })
+
+  const result = createRoute({
+    method: 'get',
+    path: `${PATH}/{id}/result`,
+    summary: "Read a job's document; of a job that has failed, its error",
+    security,
+    request: { params },
+    responses: {
+      200: documentAnswer,
+      ...problems('invalid_field', 'invalid_file', 'job_not_found', 'job_not_finished', 'result_expired', ...COMMON_PROBLEMS),
+    },
+  })
+  api.openAPIRegistry.registerPath(result)
+  api.get(`${PATH}/:id/result`, mayConvert, async (c) => {
+    const row = await own(c, c.req.param('id'))
+    const problem = whyNoResult(showJob(row, clock()))
+    if (problem) throw problem
+    if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
+    return answerFrom(c, CONTENT_TYPES[row.format], await blobs.open(row.result_blob), limits.transferIdle)
+  })
+
+  const events = createRoute({
+    method: 'get',
+    path: `${PATH}/{id}/events`,
+    summary: 'Follow a job: an event "job" with the job at each change, until it is finished',
+    security,
+    request: { params },
+    responses: {
+      200: { description: 'Server-sent events', content: { 'text/event-stream': { schema: z.string() } } },
+      ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS),
+    },
+  })
+  api.openAPIRegistry.registerPath(events)
+  api.get(`${PATH}/:id/events`, mayConvert, async (c) => {
+    const row = await own(c, c.req.param('id'))
+    const { outgoing } = c.env
+    outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
+    const body = ReadableStream.from(eventsOf(watch.follow(row, whenGone(outgoing), limits.eventsIdle), clock))
+    // The last header keeps nginx from holding events back.
+    return new Response(body as ReadableStream<Uint8Array>, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } })
+  })
+
+  return api
+}
+
+/** Rows as server-sent events, silence as a comment (WHATWG HTML, section 9.2). */
+async function* eventsOf(rows: AsyncIterable<JobRow | undefined>, clock: () => number): AsyncGenerator<Uint8Array, void> {
+  for await (const row of rows) {
+    yield Buffer.from(row ? `event: job\ndata: ${JSON.stringify(showJob(row, clock()))}\n\n` : ': nothing new\n\n')
+  }
+}

@@ -1,0 +1,116 @@
+// Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and answers.
+import { HEAD_END, readFields, type RawHeaders } from './fields.ts'
+
+/** The bytes are not framed as they must be: nothing behind them can be trusted. */
+export class FramingError extends Error {}
+
+const MAX_LINE_BYTES = 4 * 1024
+const MAX_EXTENSION_BYTES = 16 * 1024
+const MAX_TRAILER_BYTES = 16 * 1024
+const [CR, LF] = [13, 10]
+
+/** How strict a chunk's size line is read. Callers get the grammar; providers may pad, as some old servers do. */
+export const CALLERS_SIZE = /^([0-9A-Fa-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t -\x7e])*"))?)*$/
+export const PROVIDERS_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
+
+/** Where the reader stands. */
+type Place = 'counted' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers' | 'ended'
+
+/** Reads one body after another. It keeps no bytes: what it does not use must be given again, with more behind it. */
+export class BodyReader {
+  /** Body bytes that the last `take` found: a part of its input, or null. */
+  piece: Buffer | null = null
+  trailers: RawHeaders = []
+  #place: Place = 'ended'
+  #left = 0
+  #extensions = 0
+  readonly #size: RegExp
+
+  constructor(size: RegExp) {
+    this.#size = size
+  }
+
+  get ended(): boolean {
+    return this.#place === 'ended'
+  }
+
+  /** Whether only the end of the connection ends this body. */
+  get untilClose(): boolean {
+    return this.#place === 'until-close'
+  }
+
+  /** @param framing a number of bytes, or how the body says where it ends; 0 for none */
+  begin(framing: number | 'chunked' | 'until-close'): void {
+    this.piece = null
+    this.trailers = []
+    this.#extensions = 0
+    this.#left = typeof framing === 'number' ? framing : 0
+    this.#place = framing === 'chunked' ? 'size' : framing === 'until-close' ? framing : framing === 0 ? 'ended' : 'counted'
+  }
+
+  /** Nothing more is expected. */
+  stop(): void {
+    this.#place = 'ended'
+  }
+
+  /**
+   * Uses up the next bytes, as far as one step goes, and says how many they were; 0: more are needed.
+   * @throws FramingError
+   */
+  take(input: Buffer): number {
+    this.piece = null
+    switch (this.#place) {
+      case 'counted':
+      case 'chunk': {
+        const length = Math.min(this.#left, input.length)
+        this.#left -= length
+        this.piece = length === input.length ? input : input.subarray(0, length)
+        if (this.#left === 0) this.#place = this.#place === 'chunk' ? 'chunk-end' : 'ended'
+        return length
+      }
+      case 'until-close':
+        this.piece = input
+        return input.length
+      case 'size':
+        return this.#takeSize(input)
+      case 'chunk-end':
+        if (input[0] !== CR || (input.length > 1 && input[1] !== LF)) throw new FramingError('a chunk does not end where it said')
+        if (input.length === 1) return 0
+        this.#place = 'size'
+        return 2
+      case 'trailers':
+        return this.#takeTrailers(input)
+      case 'ended':
+        return 0
+    }
+  }
+
+  #takeSize(input: Buffer): number {
+    const at = input.indexOf(LF)
+    if (at > MAX_LINE_BYTES || (at < 0 && input.length > MAX_LINE_BYTES)) throw new FramingError('the line of a chunk is too long')
+    if (at < 0) return 0
+    const line = input[at - 1] === CR ? input.toString('latin1', 0, at - 1) : ''
+    const size = this.#size.exec(line)
+    if (!size) throw new FramingError('a chunk has no valid size')
+    this.#extensions += line.length - size[1]!.length
+    if (this.#extensions > MAX_EXTENSION_BYTES) throw new FramingError('the chunks have too many extensions')
+    this.#left = Number.parseInt(size[1]!, 16)
+    this.#place = this.#left === 0 ? 'trailers' : 'chunk'
+    return at + 1
+  }
+
+  #takeTrailers(input: Buffer): number {
+    if (input[0] === CR && input[1] === LF) {
+      this.#place = 'ended'
+      return 2
+    }
+    const at = input.indexOf(HEAD_END)
+    if (at > MAX_TRAILER_BYTES || (at < 0 && input.length > MAX_TRAILER_BYTES)) throw new FramingError('the trailers are too long')
+    if (at < 0) return 0
+    const trailers = readFields(input.toString('latin1', 0, at), 0)
+    if (trailers === null) throw new FramingError('a trailer is malformed')
+    this.trailers = trailers
+    this.#place = 'ended'
+    return at + HEAD_END.length
+  }
+}

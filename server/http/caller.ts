@@ -1,0 +1,62 @@
+// What a handler needs of who calls: one request, and the way its answer goes back. Two things are callers: a request that our own reader
+// has read (connection.ts), and one of Node's server (node-caller.ts).
+import type { RawHeaders } from './fields.ts'
+
+/** Who takes a body. */
+export interface BodySink {
+  /** The next bytes; whoever keeps them keeps their memory. */
+  onData(bytes: Buffer): void
+  /** The body is complete. */
+  onEnd(trailers: RawHeaders): void
+  /** The caller has left in the middle of it. */
+  onGone(): void
+}
+
+/** The body of a request. It waits, also in the caller's system, until somebody reads it. */
+export interface CallerBody {
+  /** How many bytes were announced; null for a body in chunks. */
+  readonly length: number | null
+  /** Gives what has come, at once, and everything that comes, to a sink; null: to nobody any more. */
+  read(sink: BodySink | null): void
+  pause(): void
+  resume(): void
+}
+
+/** Who is told about the answer's fate. */
+export interface AnswerWatcher {
+  /** More can be written. */
+  onDrain(): void
+  /** The system has taken the whole answer. */
+  onTaken(): void
+  /** The caller has left before that. */
+  onGone(): void
+}
+
+/** One request. An answer is a head, any number of pieces and an end; they go out with the next `flush`, together. */
+export interface Caller {
+  readonly method: string
+  /** As it was sent: path and query. */
+  readonly target: string
+  readonly headers: RawHeaders
+  /** Null where the request has none. */
+  readonly body: CallerBody | null
+  /** The caller has left: nothing that is written arrives. */
+  readonly gone: boolean
+  /** An answer has begun. */
+  readonly answered: boolean
+  watch(watcher: AnswerWatcher): void
+  /** Asks for the body where the caller waits to be asked (`Expect: 100-continue`). */
+  proceed(): void
+  /** An interim answer (1xx); dropped where the caller could not read it. */
+  interim(status: number, headers: RawHeaders): void
+  /** The head of the answer. Framing is added: `Content-Length` where the headers have it, else chunks. */
+  head(status: number, reason: string, headers: RawHeaders): void
+  /** Bytes of the answer's body; they are copied. */
+  write(bytes: Buffer): void
+  /** The answer is complete. */
+  end(trailers?: RawHeaders): void
+  /** Sends what has been said so far. False: wait for `onDrain` before saying more. */
+  flush(): boolean
+  /** Ends the connection so that nobody takes the answer for complete. */
+  breakOff(): void
+}

@@ -1,0 +1,206 @@
+// A caller's connection: one request after another until the caller or we have enough. Each is a Call, and is over when its answer has been
+// taken and its body has been read.
+import type { Socket } from 'node:net'
+import { Call, type Line } from './call.ts'
+import type { Caller } from './caller.ts'
+import { beginsProxied, RequestError, RequestReader, type RequestHead } from './request.ts'
+
+/** What all connections of a server share. */
+export interface House {
+  /** Takes a request. */
+  handle(caller: Caller): void
+  /** Takes a connection whose next request is not for the proxy, with what has been read of it. */
+  handOver(socket: Socket, unread: Buffer): void
+  /** The bytes that answer what is no request. */
+  refusal(code: RefusalCode, message: string): Buffer
+  /** A connection is gone, or is somebody else's now. */
+  left(connection: Connection): void
+  /** No connection gets another request. */
+  readonly closing: boolean
+  readonly limits: CallerLimits
+  /** The last lines of a head that lets its connection live. */
+  readonly keep: string
+}
+
+/** In milliseconds. */
+export interface CallerLimits {
+  /** How long a caller may take to send the head of a request. */
+  readonly head: number
+  /** How long a connection may wait for its next request. */
+  readonly keepAlive: number
+}
+
+export type RefusalCode = RequestError['code'] | 'request_timeout'
+
+/** How long the last bytes of an answer may wait for a caller that does not read. */
+const LAST_BYTES_MS = 300_000
+/**
+ * After an early answer (401, 413, 429, …) the rest of the request is read into nothing, so that the caller gets to read the answer: closing at
+ * once would make its system throw the answer away. More than the largest body, but not for ever.
+ */
+const LINGER_MS = 5_000
+const LINGER_BYTES = 64 * 1_048_576
+/** Bytes that may wait for somebody to take them before the socket is paused. */
+const MOST_WAITING = 64 * 1024
+
+/** What the connection waits for. */
+type Wait = 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
+
+export class Connection implements Line {
+  readonly socket: Socket
+  readonly reader = new RequestReader()
+  readonly #house: House
+  #call: Call | null = null
+  #advancing = false
+  #paused = false
+  #lingered = 0
+  #wait: Wait = 'head'
+  /** How long it may wait, in milliseconds; when that is over, which is set at the first look. */
+  #limit: number
+  #deadline = 0
+
+  constructor(socket: Socket, house: House) {
+    this.socket = socket
+    this.#house = house
+    this.#limit = house.limits.head
+    socket.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose).on('drain', this.#onDrain).on('error', ignore)
+  }
+
+  get keep(): string {
+    return this.#house.keep
+  }
+
+  get retiring(): boolean {
+    return this.#house.closing
+  }
+
+  /** Looks whether it has waited too long. @param now monotonic milliseconds */
+  check(now: number): void {
+    if (this.#deadline === 0) this.#deadline = now + this.#limit
+    else if (now >= this.#deadline) {
+      if (this.#wait === 'head' && this.reader.unread.length > 0) this.#refuse('request_timeout', 'The head of the request took too long.')
+      else this.socket.destroy()
+    }
+  }
+
+  /** No more requests: an unused connection is closed, another one after its answer. */
+  retire(): void {
+    if (this.#call === null) this.#close()
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.socket.resume()
+  }
+
+  fail(error: unknown): void {
+    if (!(error instanceof RequestError)) throw error
+    this.#refuse(error.code, error.message)
+  }
+
+  linger(bytes: number): void {
+    if (this.#wait !== 'linger') {
+      this.#lingered = 0
+      this.#waitFor('linger', LINGER_MS)
+    }
+    this.#lingered += bytes
+    if (this.#lingered > LINGER_BYTES) this.socket.destroy()
+  }
+
+  waitForTaking(): void {
+    this.#waitFor('taking', LAST_BYTES_MS)
+  }
+
+  next(keepAlive: boolean): void {
+    this.#call = null
+    if (!keepAlive || this.#house.closing) return this.#close()
+    this.#waitFor('next', this.#house.limits.keepAlive)
+    this.resume()
+    this.#advance()
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    this.reader.push(bytes)
+    if (this.#call === null) this.#advance()
+    else this.#call.more()
+    // Nobody takes them at the moment: the caller's system keeps the rest.
+    if (this.#paused || this.reader.unread.length < MOST_WAITING) return
+    this.#paused = true
+    this.socket.pause()
+  }
+
+  /** The caller sends no more. That is how a caller leaves: one that only closes its sending side cannot be told from it. */
+  readonly #onEnd = (): void => {
+    if (this.#call?.ended === false) this.socket.destroy()
+    else this.#close()
+  }
+
+  readonly #onClose = (): void => {
+    this.#house.left(this)
+    this.#call?.lose()
+  }
+
+  readonly #onDrain = (): void => this.#call?.drained()
+
+  /** Serves what has come, one request at a time. */
+  #advance(): void {
+    if (this.#advancing) return
+    this.#advancing = true
+    while (this.#call === null && this.reader.unread.length > 0 && this.#wait !== 'close') {
+      const ours = beginsProxied(this.reader.unread)
+      if (ours === false) {
+        this.#handOver()
+        break
+      }
+      let head: RequestHead | null = null
+      try {
+        if (ours) head = this.reader.head()
+      } catch (error) {
+        this.fail(error)
+        break
+      }
+      if (head === null) {
+        if (this.#wait === 'next') this.#waitFor('head', this.#house.limits.head)
+        break
+      }
+      this.#waitFor('call', Infinity)
+      this.#call = new Call(this, head)
+      this.#house.handle(this.#call)
+    }
+    this.#advancing = false
+  }
+
+  #handOver(): void {
+    const { socket } = this
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose).off('drain', this.#onDrain).off('error', ignore)
+    this.#house.left(this)
+    this.#house.handOver(socket, this.reader.unread)
+  }
+
+  #refuse(code: RefusalCode, message: string): void {
+    const call = this.#call
+    this.#call = null
+    call?.lose()
+    if (call?.answered) return void this.socket.destroy()
+    this.socket.write(this.#house.refusal(code, message))
+    this.#close()
+  }
+
+  /** Closes our side, and waits a moment for the other to do likewise; what still comes is thrown away. */
+  #close(): void {
+    if (this.#wait === 'close') return
+    this.#waitFor('close', LINGER_MS)
+    this.socket.off('data', this.#onData).on('data', ignore)
+    this.resume()
+    this.socket.end()
+  }
+
+  #waitFor(what: Wait, limit: number): void {
+    this.#wait = what
+    this.#limit = limit
+    this.#deadline = 0
+  }
+}
+
+function ignore(): void {}

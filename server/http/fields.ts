@@ -1,0 +1,74 @@
+// Header fields as they stand on the wire (RFC 9112, section 5), the same for requests and answers.
+
+/** A raw header list as it stood on the wire: name, value, name, value, … (latin1, order and case kept). */
+export type RawHeaders = string[]
+
+/** What ends a head. */
+export const HEAD_END = Buffer.from('\r\n\r\n')
+export const NO_BYTES = Buffer.alloc(0)
+
+const [CR, LF, COLON] = [13, 10, 58]
+
+/** What a character may stand in: 1 a field name (RFC 9110 token), 2 a field value or reason. */
+const CHARACTERS = new Uint8Array(256)
+for (let code = 0; code < 256; code++) {
+  if (code === 9 || (code >= 32 && code !== 127)) CHARACTERS[code]! |= 2
+  if (/[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(code))) CHARACTERS[code]! |= 1
+}
+
+/**
+ * The fields of a head, from `at` to the end of the text: lines of `name: value` with CRLF between them. One pass over the characters,
+ * because this runs twice for every request. Null where a line is none: folded lines, bare CR or LF and other control characters are no fields.
+ */
+export function readFields(text: string, at: number): RawHeaders | null {
+  const headers: RawHeaders = []
+  while (at < text.length) {
+    const from = at
+    while (at < text.length && (CHARACTERS[text.charCodeAt(at)]! & 1) !== 0) at++
+    if (at === from || text.charCodeAt(at) !== COLON) return null
+    const name = text.slice(from, at)
+    const value = at + 1
+    at = endOfLine(text, value)
+    if (at < 0) return null
+    headers.push(name, trimmed(text, value, at))
+    at += 2
+  }
+  return headers
+}
+
+/** Where the line that `at` lies in ends, which is at CRLF or the end of the text; -1 where another control character comes first. */
+export function endOfLine(text: string, at: number): number {
+  while (at < text.length && (CHARACTERS[text.charCodeAt(at)]! & 2) !== 0) at++
+  return at < text.length && (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) ? -1 : at
+}
+
+/** The first value of a field (name in lower case), or undefined. */
+export function valueOf(headers: readonly string[], name: string): string | undefined {
+  for (let i = 0; i < headers.length; i += 2) {
+    const found = headers[i]!
+    // Most names differ in length already.
+    if (found.length === name.length && (found === name || found.toLowerCase() === name)) return headers[i + 1]
+  }
+  return undefined
+}
+
+/** The list as lines, each with its CRLF. @param left a field that is left out (name in lower case) */
+export function fieldLines(headers: readonly string[], left?: string): string {
+  let lines = ''
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    if (left === undefined || name.length !== left.length || name.toLowerCase() !== left) lines += `${name}: ${headers[i + 1]}\r\n`
+  }
+  return lines
+}
+
+/** Without the spaces and tabs around it. */
+function trimmed(text: string, from: number, to: number): string {
+  while (from < to && isBlank(text.charCodeAt(from))) from++
+  while (to > from && isBlank(text.charCodeAt(to - 1))) to--
+  return text.slice(from, to)
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9
+}

@@ -1,0 +1,91 @@
+// Who serves a connection: our own reader as long as its requests are for the proxy, Node's server from the first other request on.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { ERRORS, Problem } from '../errors.ts'
+import { newId } from '../id.ts'
+import type { Log } from '../log.ts'
+import type { Caller } from './caller.ts'
+import { Connection, type CallerLimits, type House, type RefusalCode } from './connection.ts'
+
+export interface Front {
+  /** Closes connections that are not in use, now, and every other with its next answer. */
+  retire(): void
+  /** Cuts off all connections that Node's server has not taken. */
+  cut(): void
+}
+
+/** How often it is looked whether a connection has waited too long. */
+const LOOK_MS = 1_000
+
+/**
+ * Stands before Node's server: every connection that it accepts is read here first.
+ *
+ * @param handle takes each request for the proxy
+ * @param now milliseconds since 1970
+ */
+export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number): Front {
+  const connections = new Set<Connection>()
+  const serve = server.listeners('connection')
+  let closing = false
+
+  const refusal = (code: RefusalCode, message: string): Buffer => {
+    const id = newId('req', now())
+    const problem = new Problem(code, message)
+    log.request({ request_id: id, method: '', route: null, status: problem.status, duration_ms: 0, code })
+    const body = JSON.stringify(problem.body(id))
+    const head = { ...problem.headers(), 'content-length': String(Buffer.byteLength(body)), date: new Date(now()).toUTCString(), connection: 'close', 'x-request-id': id }
+    const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+    return Buffer.from(`HTTP/1.1 ${problem.status} ${ERRORS[code].title}\r\n${lines.join('')}\r\n${body}`)
+  }
+  const house: House = {
+    handle,
+    refusal,
+    limits,
+    keep: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAlive / 1000)}\r\n\r\n`,
+    left: (connection) => connections.delete(connection),
+    get closing() {
+      return closing
+    },
+    handOver(socket, unread) {
+      // Node's server reads what is put back as soon as the socket flows again.
+      socket.pause()
+      socket.unshift(unread)
+      for (const listener of serve) listener.call(server, socket)
+      process.nextTick(() => socket.resume())
+    },
+  }
+  server.keepAliveTimeout = limits.keepAlive
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => connections.add(new Connection(socket, house)))
+  const answering = new WeakMap<Socket, ServerResponse>()
+  const note = (incoming: IncomingMessage, outgoing: ServerResponse): void => void answering.set(incoming.socket, outgoing)
+  server.prependListener('request', note).prependListener('checkContinue', note)
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+    const answer = answering.get(socket)
+    // In the middle of an answer nothing else may be said.
+    if (socket.destroyed || !socket.writable || (answer?.headersSent && !answer.writableFinished)) return void socket.destroy()
+    const [code, message] = NODES_ERRORS[error.code ?? ''] ?? (['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const)
+    socket.end(refusal(code, message), () => socket.destroy())
+  })
+  const timer = setInterval(() => {
+    const at = performance.now()
+    for (const connection of connections) connection.check(at)
+  }, Math.min(LOOK_MS, limits.head / 2, limits.keepAlive / 2)).unref()
+  server.on('close', () => clearInterval(timer))
+
+  return {
+    retire() {
+      closing = true
+      for (const connection of connections) connection.retire()
+    },
+    cut() {
+      for (const connection of connections) connection.socket.destroy()
+    },
+  }
+}
+
+/** TABLE of what Node's reader complains of, in our words. */
+const NODES_ERRORS: Readonly<Record<string, readonly [RefusalCode, string]>> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The head of the request took too long.'],
+}

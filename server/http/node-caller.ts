@@ -1,0 +1,120 @@
+// A request of Node's own server as a Caller: one that came on a connection which began with other requests.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { linger } from '../linger.ts'
+import type { AnswerWatcher, BodySink, Caller, CallerBody } from './caller.ts'
+import { fieldLines, valueOf, type RawHeaders } from './fields.ts'
+
+export class NodeCaller implements Caller, CallerBody {
+  readonly method: string
+  readonly target: string
+  readonly headers: RawHeaders
+  readonly body: CallerBody | null
+  readonly length: number | null
+  readonly #incoming: IncomingMessage
+  readonly #outgoing: ServerResponse
+  readonly #expecting: boolean
+  #sink: BodySink | null = null
+  #begun = false
+  #wholly = false
+  #counted = false
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+    this.method = incoming.method ?? ''
+    this.target = incoming.url ?? ''
+    this.headers = incoming.rawHeaders
+    const length = incoming.headers['content-length']
+    this.length = length === undefined ? null : Number(length)
+    this.body = length === undefined && incoming.headers['transfer-encoding'] === undefined ? null : this
+    this.#expecting = incoming.headers.expect !== undefined
+  }
+
+  get gone(): boolean {
+    return this.#outgoing.destroyed
+  }
+
+  get answered(): boolean {
+    return this.#outgoing.headersSent
+  }
+
+  read(sink: BodySink | null): void {
+    this.#sink = sink
+    if (sink === null) return
+    if (!this.#begun) {
+      this.#begun = true
+      this.#incoming.on('data', (bytes: Buffer) => this.#sink?.onData(bytes))
+      this.#incoming.on('end', () => {
+        this.#wholly = true
+        this.#sink?.onEnd(this.#incoming.rawTrailers)
+      })
+      this.#incoming.on('close', () => {
+        if (!this.#wholly) this.#sink?.onGone()
+      })
+      if (this.#incoming.destroyed) sink.onGone()
+    } else if (this.#wholly) sink.onEnd(this.#incoming.rawTrailers)
+    this.#incoming.resume()
+  }
+
+  pause(): void {
+    this.#incoming.pause()
+  }
+
+  resume(): void {
+    this.#incoming.resume()
+  }
+
+  watch(watcher: AnswerWatcher): void {
+    const outgoing = this.#outgoing
+    outgoing.on('drain', () => watcher.onDrain())
+    outgoing.on('finish', () => watcher.onTaken())
+    outgoing.on('close', () => {
+      if (!outgoing.writableFinished) watcher.onGone()
+    })
+  }
+
+  proceed(): void {
+    if (this.#expecting) this.#outgoing.writeContinue()
+  }
+
+  interim(status: number, headers: RawHeaders): void {
+    // Written past the response object, which knows no other interim answers than its own; only where it is this response's turn.
+    if (!this.answered && this.#outgoing.socket !== null && this.#incoming.httpVersionMinor > 0) {
+      this.#outgoing.socket.write(`HTTP/1.1 ${status} Interim\r\n${fieldLines(headers)}\r\n`, 'latin1')
+    }
+  }
+
+  head(status: number, reason: string, headers: RawHeaders): void {
+    // The upstream's own Date passes; none is made up.
+    this.#outgoing.sendDate = false
+    this.#counted = valueOf(headers, 'content-length') !== undefined
+    this.#outgoing.writeHead(status, reason, headers)
+  }
+
+  write(bytes: Buffer): void {
+    this.#outgoing.write(Buffer.from(bytes))
+  }
+
+  end(trailers: RawHeaders = []): void {
+    const pairs: [string, string][] = []
+    for (let i = 0; i < trailers.length; i += 2) pairs.push([trailers[i]!, trailers[i + 1]!])
+    if (pairs.length > 0) this.#outgoing.addTrailers(pairs)
+    this.#outgoing.end()
+    linger(this.#incoming, this.#outgoing)
+  }
+
+  flush(): boolean {
+    if (this.answered && !this.#outgoing.writableEnded) this.#outgoing.flushHeaders()
+    return !this.#outgoing.writableNeedDrain
+  }
+
+  breakOff(): void {
+    const outgoing = this.#outgoing
+    // What has arrived before the break still goes out.
+    setImmediate(() => {
+      // Without a length or chunks (HTTP/1.0) an ordinary close is a complete answer, so it has to be a reset.
+      if (this.#counted || outgoing.chunkedEncoding || outgoing.socket === null) outgoing.destroy()
+      else outgoing.socket.resetAndDestroy()
+    })
+  }
+}

@@ -1,0 +1,174 @@
+// Reads the requests of one HTTP/1.1 connection (RFC 9112), strictly: wherever two servers could read different requests out of the same
+// bytes, there is none.
+import { BodyReader, CALLERS_SIZE, FramingError } from './body.ts'
+import { endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from './fields.ts'
+
+/** The head of a request. */
+export interface RequestHead {
+  readonly method: string
+  /** The target as it was sent. */
+  readonly target: string
+  readonly headers: RawHeaders
+  readonly http10: boolean
+  /** How the body ends: after so many bytes, or in chunks; null for no body. */
+  readonly framing: number | 'chunked' | null
+  /** Whether the caller would send another request on this connection. */
+  readonly keepAlive: boolean
+  /** The caller waits for `100 Continue` before it sends the body. */
+  readonly expects: boolean
+}
+
+/** Bytes that are no request. `message` is a sentence for who sent them. */
+export class RequestError extends Error {
+  readonly code: 'malformed_request' | 'headers_too_large'
+
+  constructor(code: 'malformed_request' | 'headers_too_large', message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+const [CR, LF] = [13, 10]
+/** As Node's own server has it. */
+const MAX_HEAD_BYTES = 16 * 1024
+const MAX_FIELDS = 256
+
+const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
+
+/** Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body with `piece` until `ended`. */
+export class RequestReader {
+  #unread: Buffer = NO_BYTES
+  readonly #body = new BodyReader(CALLERS_SIZE)
+
+  push(bytes: Buffer): void {
+    this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
+  }
+
+  /** The bytes that nobody has taken yet. */
+  get unread(): Buffer {
+    return this.#unread
+  }
+
+  /** Whether the body of the last head is complete. */
+  get ended(): boolean {
+    return this.#body.ended
+  }
+
+  /** What stood behind a body in chunks. */
+  get trailers(): RawHeaders {
+    return this.#body.trailers
+  }
+
+  /** The next request's head, or null as long as it is not complete. @throws RequestError */
+  head(): RequestHead | null {
+    const at = this.#unread.indexOf(HEAD_END)
+    if (at > MAX_HEAD_BYTES || (at < 0 && this.#unread.length > MAX_HEAD_BYTES)) throw new RequestError('headers_too_large', `The head of a request may have ${MAX_HEAD_BYTES} bytes.`)
+    if (at < 0) {
+      // A head with other line ends would never end.
+      if (hasBareLine(this.#unread)) throw malformed('The lines of a request end with CRLF.')
+      return null
+    }
+    const head = readHead(this.#unread.toString('latin1', 0, at))
+    this.#skip(at + HEAD_END.length)
+    this.#body.begin(head.framing ?? 0)
+    return head
+  }
+
+  /** The next bytes of the body, or null: it has ended, or more must come. @throws RequestError */
+  piece(): Buffer | null {
+    try {
+      while (this.#unread.length > 0 && !this.#body.ended) {
+        const used = this.#body.take(this.#unread)
+        if (used === 0) return null
+        this.#skip(used)
+        if (this.#body.piece !== null) return this.#body.piece
+      }
+      return null
+    } catch (error) {
+      throw error instanceof FramingError ? new RequestError('malformed_request', `The body of the request cannot be read: ${error.message}.`) : error
+    }
+  }
+
+  #skip(length: number): void {
+    this.#unread = length === this.#unread.length ? NO_BYTES : this.#unread.subarray(length)
+  }
+}
+
+function hasBareLine(bytes: Buffer): boolean {
+  const first = bytes.indexOf(LF)
+  return (first >= 0 && bytes[first - 1] !== CR) || bytes.indexOf('\n\n') >= 0
+}
+
+/** @param text a head without the blank line that ends it */
+function readHead(text: string): RequestHead {
+  const end = endOfLine(text, 0)
+  const line = end < 0 ? null : REQUEST_LINE.exec(text.slice(0, end))
+  if (line === null) throw malformed('The first line of the request is not that of an HTTP/1.1 request: METHOD /path?query HTTP/1.1, with everything beyond ASCII percent-encoded.')
+  const headers = readFields(text, end + 2)
+  if (headers === null) throw malformed('A header of the request is malformed.')
+  if (headers.length > 2 * MAX_FIELDS) throw new RequestError('headers_too_large', `A request may have ${MAX_FIELDS} headers.`)
+  return { method: line[1]!, target: line[2]!, headers, ...meaningOf(headers, line[3] === '0') }
+}
+
+/** What the fields say about the connection and about where the body ends (RFC 9112, sections 6.3 and 9.3). */
+function meaningOf(headers: RawHeaders, http10: boolean): Pick<RequestHead, 'http10' | 'framing' | 'keepAlive' | 'expects'> {
+  let hosts = 0
+  let length: string | null = null
+  let coding: string | null = null
+  let connection = ''
+  let expects = false
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    const value = headers[i + 1]!
+    // The length first: most names need no second look.
+    switch (name.length) {
+      case 4:
+        if (name.toLowerCase() === 'host') hosts++
+        break
+      case 6:
+        if (name.toLowerCase() !== 'expect') break
+        if (value.toLowerCase() !== '100-continue') throw malformed('The request expects something other than 100-continue.')
+        expects = true
+        break
+      case 10:
+        if (name.toLowerCase() === 'connection') connection += `,${value.toLowerCase()}`
+        break
+      case 14:
+        if (name.toLowerCase() !== 'content-length') break
+        if (length !== null) throw malformed('The request has two lengths.')
+        length = value
+        break
+      case 17:
+        if (name.toLowerCase() !== 'transfer-encoding') break
+        if (coding !== null) throw malformed('The request has two transfer codings.')
+        coding = value.toLowerCase()
+        break
+    }
+  }
+  if (hosts > 1 || (hosts === 0 && !http10)) throw malformed('The request must have one Host header.')
+  if (coding !== null && (length !== null || http10)) throw malformed('The request says in two ways where its body ends.')
+  if (coding !== null && coding !== 'chunked') throw malformed('The request has a transfer coding other than chunked.')
+  if (length !== null && !/^\d{1,15}$/.test(length)) throw malformed('The Content-Length of the request is not a number.')
+  const options = connection === '' ? null : connection.split(',').map((option) => option.trim())
+  const keepAlive = options?.includes('close') ? false : !http10 || (options?.includes('keep-alive') ?? false)
+  return { http10, framing: coding === null ? (length === null ? null : Number(length)) : 'chunked', keepAlive, expects: expects && !http10 }
+}
+
+function malformed(message: string): RequestError {
+  return new RequestError('malformed_request', message)
+}
+
+/** TABLE of what may begin on a connection. */
+const OURS = / \/proxy[?/ ]/
+const MOST_OF_A_METHOD = 17
+const PATH = ' /proxy'
+
+/** Whether bytes begin a request for `/proxy`; null as long as they could. */
+export function beginsProxied(bytes: Buffer): boolean | null {
+  const text = bytes.toString('latin1', 0, MOST_OF_A_METHOD + PATH.length + 1)
+  const space = text.indexOf(' ')
+  if (space < 0) return text.length >= MOST_OF_A_METHOD || !/^[A-Z]+$/.test(text) ? false : null
+  if (!/^[A-Z]+ /.test(text)) return false
+  const path = text.slice(space, space + PATH.length + 1)
+  return path.length > PATH.length ? OURS.test(path) : PATH.startsWith(path) ? null : false
+}

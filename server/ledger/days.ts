@@ -1,0 +1,146 @@
+// Roll-ups by day, made from those by hour when an hour is over: a month is then some thousand rows instead of hundreds of thousands, and no
+// request waits for it. What was added stands below a mark; everything from there on is read by the hour, so that nothing is late or doubled.
+// Only what comes for an hour below the mark is missed by the days: the end of a request that was written off (its process stood still for long
+// enough to be taken for dead), or a wall clock that was set back by more than an hour.
+import { sql } from 'kysely'
+import type { SelectQueryBuilder } from 'kysely'
+import type { Store } from '../store/open.ts'
+import { all, first, procedure, run } from '../store/procedure.ts'
+import type { Database, UsageHourRow } from '../store/schema.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** How long after its end an hour is added, and how often it is looked for one. */
+const SETTLED_AFTER = 5 * MINUTE
+const LOOK_MS = MINUTE
+
+export const COUNTS = ['requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms'] as const
+export const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
+export const SUMS = [...COUNTS, ...TOKENS] as const
+
+const MARK = 'days'
+
+/** Adds the next hour that is over to its day; gives whether there was one. Requests of it that are still under way hold it up. */
+export const addHour = procedure(import.meta.url, 'addHour', function* (db, { before }: { before: number }) {
+  const mark = yield* first(db.selectFrom('usage_added').select('before').where('name', '=', MARK))
+  const next = yield* first(db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark?.before ?? 0).orderBy('hour').limit(1))
+  if (!next || next.hour + HOUR > before) return false
+  // Written out, so that the index of reserved rows serves.
+  const open = yield* all(db.selectFrom('requests').select('seq').where(sql`state`, '=', sql`'reserved'`).where('created_at', '<', next.hour + HOUR).limit(1))
+  if (open.length > 0) return false
+  yield* run(
+    db
+      .insertInto('usage_days')
+      .columns(['day', 'key_id', 'provider', 'model', 'account_id', ...SUMS])
+      .expression((e) =>
+        e
+          .selectFrom('usage_hours')
+          .select((h) => [h('hour', '-', h('hour', '%', DAY)).as('day'), 'key_id', 'provider', 'model', 'account_id', ...SUMS])
+          .where('hour', '=', next.hour),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['key_id', 'day', 'provider', 'model']).doUpdateSet((e) => ({
+          ...Object.fromEntries(COUNTS.map((name) => [name, e(`usage_days.${name}`, '+', e.ref(`excluded.${name}`))])),
+          ...Object.fromEntries(
+            TOKENS.map((name) => {
+              const [old, more] = [e.ref(`usage_days.${name}`), e.ref(`excluded.${name}`)]
+              return [name, e.fn.coalesce(e(`usage_days.${name}`, '+', more), old, more)]
+            }),
+          ),
+        })),
+      ),
+  )
+  const row = { name: MARK, before: next.hour + HOUR }
+  yield* run(db.insertInto('usage_added').values(row).onConflict((conflict) => conflict.column('name').doUpdateSet({ before: row.before })))
+  return true
+})
+
+/** Adds every hour that is over; any number of processes may. A store that was filled before has many: `goesOn` ends it between two. */
+export async function addHours(store: Store, now: number, goesOn: () => boolean = () => true): Promise<void> {
+  while (goesOn() && (await store.run(addHour, { before: now - SETTLED_AFTER })));
+}
+
+/** Does so from now on. @param onError told when the store does not take it; the next look follows */
+export function addHoursRegularly(store: Store, now: () => number, onError: (error: unknown) => void): AsyncDisposable {
+  let closed = false
+  let looking = Promise.resolve()
+  const look = (): void => void (looking = looking.then(() => addHours(store, now(), () => !closed)).catch(onError))
+  look()
+  const timer = setInterval(look, LOOK_MS).unref()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      closed = true
+      clearInterval(timer)
+      await looking
+    },
+  }
+}
+
+/** A stretch of time in one of the two tables; the end is not included. */
+export interface Span {
+  table: 'usage_hours' | 'usage_days'
+  from: number
+  to: number
+}
+
+/**
+ * How a time is read: whole days by the day, the rest by the hour.
+ *
+ * @param from start of an hour
+ * @param mark everything before it stands in the days
+ */
+export function spansOf(from: number, to: number, mark: number): Span[] {
+  const firstDay = Math.ceil(from / DAY) * DAY
+  // The day of the mark holds what is before the mark: it can be taken where all of that is wanted.
+  const end = to >= mark ? mark : Math.floor(to / DAY) * DAY
+  if (end <= firstDay) return [{ table: 'usage_hours' as const, from, to }].filter((span) => span.from < span.to)
+  return [
+    { table: 'usage_hours' as const, from, to: firstDay },
+    { table: 'usage_days' as const, from: firstDay, to: end },
+    { table: 'usage_hours' as const, from: end, to },
+  ].filter((span) => span.from < span.to)
+}
+
+/** Which roll-ups are meant. `account` null: all accounts. Times in milliseconds since 1970, the end not included. */
+export interface RollUpFilter {
+  account?: string | null
+  key?: string | undefined
+  keys?: readonly string[]
+  model?: string | undefined
+  provider?: string | undefined
+  from: number
+  to: number
+  /** Whether the hours must stay apart. */
+  hourly?: boolean
+}
+
+type Line = Omit<UsageHourRow, 'hour' | 'account_id'> & { at: number }
+
+/** The roll-ups of a time, to be summed: `at` is the start of their hour or day. Whole hours count, the first one too. */
+export async function rollUps(store: Store, { from, to, hourly = false, ...filter }: RollUpFilter): Promise<SelectQueryBuilder<Database & { lines: Line }, 'lines', object>> {
+  const { reports } = store
+  const mark = hourly ? 0 : ((await reports.selectFrom('usage_added').select('before').where('name', '=', MARK).executeTakeFirst())?.before ?? 0)
+  const start = Math.floor(from / HOUR) * HOUR
+  const spans = spansOf(start, Math.max(start, to), mark)
+  const parts = (spans.length === 0 ? [{ table: 'usage_hours' as const, from: 0, to: 0 }] : spans).map((span) => partOf(store, span, filter))
+  const union = parts.reduce((before, part) => before.unionAll(part))
+  return reports.selectFrom(union.as('lines'))
+}
+
+function partOf({ reports }: Store, { table, from, to }: Span, { account = null, key, keys, model, provider }: Omit<RollUpFilter, 'from' | 'to'>) {
+  const time = sql.ref<number>(table === 'usage_days' ? 'day' : 'hour')
+  // The two tables differ in the name of their time only.
+  let query = reports
+    .selectFrom(table as 'usage_hours')
+    .select([time.as('at'), 'key_id', 'provider', 'model', ...SUMS])
+    .where(time, '>=', from)
+    .where(time, '<', to)
+  if (account !== null) query = query.where('account_id', '=', account)
+  if (key !== undefined) query = query.where('key_id', '=', key)
+  if (keys !== undefined) query = query.where('key_id', 'in', keys)
+  if (model !== undefined) query = query.where('model', '=', model)
+  if (provider !== undefined) query = query.where('provider', '=', provider)
+  return query
+}

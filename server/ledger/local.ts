@@ -1,0 +1,183 @@
+// Admission where the processes of one machine share the ledger, on SQLite: each key's window is kept in memory, and the writer checks what
+// other processes have admitted since, as one unit with the writing.
+import type { Clock } from '../clock.ts'
+import type { Store } from '../store/open.ts'
+import type { Admissions, Asked } from './admit.ts'
+import { newest, recent, reservations, reserve } from './rows.ts'
+import type { ForeignAdmission, Reservation, ReserveResult } from './rows.ts'
+import { LONGEST_WAIT_MS, Window, WINDOW_MS } from './window.ts'
+
+/** Under load, units of admissions begin so far apart: each costs a transaction, whatever it holds. A caller alone never waits for that. */
+const PACE_MS = 2
+/** A request that could pass so soon is held rather than refused (milliseconds): a caller that waits exactly as told may be this early. */
+const HOLD_MS = 5
+/** How often windows that have emptied are dropped. */
+const TIDY_MS = 60_000
+
+/** A key's window, and who waits for its next change. */
+type Lane = { window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[] }
+type Reserved = Asked & { lane: Lane | null; row: Reservation }
+
+export async function openLocalAdmissions(store: Store, instance: string, clock: Clock): Promise<Admissions> {
+  const lanes = new Map<string, Lane>()
+  let batch: Reserved[] = []
+  /** Units of admissions that are not durable yet; when the last began and what it held; whether the next is on its way. */
+  let flying = 0
+  let flown = -Infinity
+  let crowd = 0
+  let planned = false
+  let merged = 0
+  let seen = await store.run(newest, null)
+  const timer = setInterval(tidy, TIDY_MS).unref()
+
+  function tidy(): void {
+    const now = clock.mono()
+    for (const [key, lane] of lanes) if (lane.ready && lane.waiting.length === 0 && lane.window.idle(now)) lanes.delete(key)
+  }
+
+  function ask(asked: Asked): void {
+    const { rpm, key_id } = asked.asking
+    if (rpm === null) return take(asked, null, clock.mono())
+    let lane = lanes.get(key_id)
+    if (lane === undefined || (lane.ready && lane.limit !== rpm)) {
+      lane = { window: new Window(), limit: rpm, ready: false, loadedTo: 0, waiting: lane?.waiting.splice(0) ?? [] }
+      lanes.set(key_id, lane)
+      void load(key_id, lane)
+    }
+    if (!lane.ready) lane.waiting.push(asked)
+    else decide(lane, asked)
+  }
+
+  function decide(lane: Lane, asked: Asked): void {
+    const now = clock.mono()
+    const verdict = lane.window.ask(lane.limit, now)
+    if (verdict.pass) take(asked, lane, now)
+    else if (verdict.wait === null) lane.waiting.push(asked)
+    else if (verdict.wait <= HOLD_MS) setTimeout(() => ask(asked), verdict.wait)
+    else asked.resolve({ admitted: false, wait: Math.min(Math.floor(verdict.wait) + 1, LONGEST_WAIT_MS) })
+  }
+
+  /** Puts a request that may pass into the next batch. */
+  function take(asked: Asked, lane: Lane | null, now: number): void {
+    batch.push({ ...asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: Math.floor(now * 1000) } })
+    plan()
+  }
+
+  /** The next unit begins when the one before is durable: what comes meanwhile shares the next. */
+  function plan(): void {
+    if (planned || flying > 0 || batch.length === 0) return
+    planned = true
+    const early = crowd > 1 ? PACE_MS - (performance.now() - flown) : 0
+    if (early > 0) setTimeout(flush, early)
+    else setImmediate(flush)
+  }
+
+  function flush(): void {
+    planned = false
+    const rows = batch
+    if (rows.length === 0) return
+    batch = []
+    flown = performance.now()
+    crowd = rows.length
+    flying++
+    // The first decision's moment, not this one: what counted then must count now.
+    const now = rows[0]!.row.mono / 1000
+    const mine = new Map<Lane, number>()
+    for (const { lane } of rows) if (lane !== null) mine.set(lane, (mine.get(lane) ?? 0) + 1)
+    const room = new Map<string, number>()
+    const order = new Map<string, number>()
+    const places = rows.map(({ lane, row: { key_id } }) => {
+      if (lane === null) return -1
+      if (!room.has(key_id)) {
+        order.set(key_id, room.size)
+        room.set(key_id, lane.window.room(lane.limit, now) + mine.get(lane)!)
+      }
+      return order.get(key_id)!
+    })
+    const since = rows[0]!.row.mono - WINDOW_MS * 1000
+    store
+      .run(reserve, { instance, seen, since, boot: clock.boot, values: reservations(rows.map(({ row }) => row)), room: [...room], places })
+      .then((result) => reserved(rows, result), (error: unknown) => failed(rows, error))
+      .finally(() => {
+        flying--
+        plan()
+      })
+  }
+
+  function reserved(rows: Reserved[], result: ReserveResult): void {
+    if (result.foreign === null) lanes.clear()
+    else for (const foreign of result.foreign) merge(foreign)
+    const now = clock.mono()
+    const refused = result.refused.length > 0 ? new Set(result.refused) : null
+    const changed = new Set<Lane>()
+    const again: Reserved[] = []
+    let { seen: seq } = result
+    rows.forEach((one, place) => {
+      if (one.lane !== null) changed.add(one.lane)
+      if (refused?.has(place)) {
+        one.lane?.window.withdraw()
+        again.push(one)
+        return
+      }
+      one.lane?.window.confirm(now)
+      one.resolve({ admitted: true, seq: ++seq, created_at: one.row.created_at })
+    })
+    if (seq > seen) seen = seq
+    for (const one of again) ask(one)
+    wake(changed)
+  }
+
+  function failed(rows: Reserved[], error: unknown): void {
+    const changed = new Set<Lane>()
+    for (const one of rows) {
+      one.lane?.window.withdraw()
+      if (one.lane !== null) changed.add(one.lane)
+      one.reject(error)
+    }
+    wake(changed)
+  }
+
+  /** Asks again for those whose verdict hung on what has just been decided. */
+  function wake(changed: Set<Lane>): void {
+    for (const lane of changed) for (const asked of lane.waiting.splice(0)) ask(asked)
+  }
+
+  function merge({ key_id, mono, seq, boot }: ForeignAdmission): void {
+    if (seq <= merged) return
+    merged = seq
+    const lane = lanes.get(key_id)
+    if (lane !== undefined && lane.ready && seq > lane.loadedTo && boot === clock.boot) lane.window.add(mono / 1000)
+  }
+
+  /** Reads a key's window from the ledger; by way of the writer, so that nothing which is under way is missed. */
+  async function load(key: string, lane: Lane): Promise<void> {
+    flush()
+    try {
+      const { rows, seen: to } = await store.run(recent, { key, most: lane.limit })
+      for (const row of rows) lane.window.add(timeOf(row))
+      lane.loadedTo = to
+      lane.ready = true
+      wake(new Set([lane]))
+    } catch (error) {
+      if (lanes.get(key) === lane) lanes.delete(key)
+      for (const { reject } of lane.waiting.splice(0)) reject(error)
+    }
+  }
+
+  /** When an admission was, by this boot's monotonic clock: never earlier than it may have been. */
+  function timeOf({ mono, boot, created_at }: ForeignAdmission & { created_at: number }): number {
+    if (boot === clock.boot) return mono / 1000
+    // Of another boot is only known that it was before this one; a row of hours ago is not in question, whatever the wall clock did.
+    return Math.abs(clock.now() - created_at) > 3_600_000 ? -Infinity : 0
+  }
+
+  return {
+    ask,
+    close: async () => {
+      clearInterval(timer)
+      flush()
+      // The writer works in order: when this is through, so is everything before it.
+      await store.run(newest, null).catch(() => {})
+    },
+  }
+}

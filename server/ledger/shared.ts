@@ -1,0 +1,226 @@
+// Admission where many machines share the ledger, on PostgreSQL.
+//
+// Everything that asks within a moment is one call of one function in the database (store/migrations/0041-shared-ledger.ts). Under a lock for each
+// key it looks at the key's N-th newest admission, lets through what may pass, stamps and writes it, and commits. So of all processes one at a time
+// decides about a key, and sees everything that was decided before.
+//
+// Why no interval of 60 s ever holds more than N:
+// · Stamps of a key never go back, and request n passes only where request n − N has a stamp that is older by more than the window. So by
+//   their stamps, any N + 1 admissions in a row span more than the window.
+// · A stamp is no later than the moment when the request is let go, by the time of the commit and the way back. Where that took longer than
+//   PROMPT_MS, the stamp is moved to the moment of letting go; nobody looks at it as a stamp to expire for most of a minute, so that may happen
+//   afterwards. And the window is longer than 60 s by SLACK_MS, which is more than PROMPT_MS and the tolerance of the clock together.
+// · Stamps are measured by one clock, the database's. When that is set forward or back, the function's time no longer fits what each process
+//   expects by its own monotonic clock (timeline.ts); then it decides nothing, and the process that notices corrects the ledger's time by the step.
+//   So the ledger's time runs on. With no process to notice, a clock that was set back is still noticed by the newest stamp, which then counts as
+//   just now. Only a clock that was set forward while no process ran goes unnoticed, like a longer pause.
+//
+// And whatever can pass does: the caller that is early by no more than the slack is held, not refused.
+import { crc32 } from 'node:zlib'
+import { sql } from 'kysely'
+import type { Clock } from '../clock.ts'
+import { StoreError } from '../store/error.ts'
+import type { Store } from '../store/open.ts'
+import type { Admissions, Asked } from './admit.ts'
+import { Timeline, TOLERANCE_MS } from './timeline.ts'
+import { LONGEST_WAIT_MS, WINDOW_MS } from './window.ts'
+
+/** What may pass between a stamp and the letting go (milliseconds). */
+const PROMPT_MS = 25
+const SLACK_MS = PROMPT_MS + TOLERANCE_MS + 5
+const WIDTH_MS = WINDOW_MS + SLACK_MS
+/** A request that could pass so soon is held rather than refused (milliseconds). */
+const HOLD_MS = SLACK_MS + 10
+/** Requests and keys of one call at most; each key is a lock, of which PostgreSQL has some thousands. */
+const MOST_ROWS = 2_000
+const MOST_KEYS = 200
+/** Requests that may wait for their call. */
+const MOST_WAITING = 50_000
+/** How often the ledger's time is compared where nothing is admitted. */
+const COMPARE_MS = 5_000
+/** Sets the locks of keys apart from others in the same database. */
+const LOCKS = 0x546c6467n << 32n
+
+/** Requests of one key in a call, in their order. */
+type Group = { id: string; rpm: number | null; asked: Asked[] }
+
+/** What tollmark_admit gives: `passed` and `waits` (microseconds) by key, `numbers` of the written rows in their order. */
+type Answer =
+  | { doubt: true; present: number }
+  | { doubt: false; present: number; passed: number[]; waits: number[]; numbers: number[] }
+
+/** @param complain told where the ledger's time cannot be compared */
+export async function openSharedAdmissions(store: Store, instance: string, clock: Clock, complain: (error: unknown) => void): Promise<Admissions> {
+  const timeline = new Timeline()
+  /** Keys that are full, and until when at least (our monotonic time). */
+  const full = new Map<string, { rpm: number; until: number }>()
+  let queue: Asked[] = []
+  let flying = false
+  let planned = false
+  let version = 0
+  let ended: (() => void) | undefined
+
+  await sql`
+    update ledger_clock set correction = correction + ahead, version = version + 1
+    from (select max(mono) - tollmark_ledger_time() as ahead from (select mono from requests order by seq desc limit 1000) as newest) as found
+    where one and ahead > ${TOLERANCE_MS * 1000}`.execute(store.db)
+  await compare()
+  const timer = setInterval(() => {
+    for (const [key, { until }] of full) if (until < clock.mono()) full.delete(key)
+    compare().catch(complain)
+  }, COMPARE_MS).unref()
+
+  /** Compares the ledger's time with ours, and corrects it where the database's clock was set. */
+  async function compare(): Promise<void> {
+    for (;;) {
+      const sent = clock.mono()
+      const { rows } = await sql<{ present: number; version: number }>`select tollmark_ledger_time() as present, version from ledger_clock where one`.execute(store.db)
+      const received = clock.mono()
+      const [now] = rows
+      if (!now) throw new StoreError('failed', 'the ledger has no clock')
+      const there = now.present / 1000
+      if (timeline.observe(sent, received, there)) {
+        version = now.version
+        return
+      }
+      if (now.version !== version) {
+        // Another process has corrected it: what it says holds.
+        version = now.version
+        timeline.restart(sent, received, there)
+        return
+      }
+      const [earliest, latest] = timeline.at((sent + received) / 2)
+      const step = Math.round(((earliest + latest) / 2 - there) * 1000)
+      await sql`update ledger_clock set correction = correction + ${step}, version = version + 1 where one and version = ${version}`.execute(store.db)
+    }
+  }
+
+  function ask(asked: Asked): void {
+    const { key_id, rpm } = asked.asking
+    const closed = full.get(key_id)
+    if (closed !== undefined && closed.rpm === rpm) {
+      const wait = closed.until - clock.mono()
+      if (wait > HOLD_MS) return refuse(asked, wait)
+    }
+    if (queue.length >= MOST_WAITING) return asked.reject(new StoreError('busy', 'too many requests wait for the ledger'))
+    queue.push(asked)
+    plan()
+  }
+
+  /** One call at a time: what comes meanwhile shares the next. */
+  function plan(): void {
+    if (planned || flying) return
+    if (queue.length === 0) return ended?.()
+    planned = true
+    setImmediate(() => {
+      planned = false
+      flying = true
+      void fly(gather()).finally(() => {
+        flying = false
+        plan()
+      })
+    })
+  }
+
+  /** Takes from the queue what the next call can decide. Of a key no more than its limit: the rest hangs on how those fare. */
+  function gather(): Group[] {
+    const groups = new Map<string, Group>()
+    const rest: Asked[] = []
+    let rows = 0
+    for (const asked of queue) {
+      const { key_id, rpm } = asked.asking
+      let group = groups.get(key_id)
+      if (group === undefined && groups.size < MOST_KEYS) groups.set(key_id, (group = { id: key_id, rpm, asked: [] }))
+      if (rows >= MOST_ROWS || group === undefined || group.rpm !== rpm || group.asked.length >= (rpm ?? Infinity)) rest.push(asked)
+      else if (group.asked.push(asked)) rows++
+    }
+    queue = rest
+    return [...groups.values()].filter(({ asked }) => asked.length > 0)
+  }
+
+  async function fly(groups: Group[]): Promise<void> {
+    try {
+      const sent = clock.mono()
+      const now = clock.now()
+      let answer = await call(groups, now, timeline.at(sent))
+      if (answer.doubt) {
+        // Either the call was on its way for long, or the clock was set. After a look at it the time is good.
+        await compare()
+        answer = await call(groups, now, null)
+      }
+      if (answer.doubt) throw new StoreError('failed', 'the ledger doubts its time')
+      await decided(groups, answer, sent, now)
+    } catch (error) {
+      // Who waits for the next call would hear the same, only later.
+      for (const { reject } of [...groups.flatMap(({ asked }) => asked), ...queue.splice(0)]) reject(error)
+    }
+  }
+
+  async function call(groups: Group[], now: number, bounds: [number, number] | null): Promise<Answer> {
+    const keys = groups.map(({ id, rpm, asked }) => ({ id, rpm, wanted: asked.length }))
+    const rows = groups.flatMap(({ asked }, key) => asked.map(({ asking }, place) => rowOf(asking, key + 1, place + 1, now)))
+    const [earliest, latest] = (bounds ?? []).map((time, end) => (Number.isFinite(time) ? Math.round((time + (end === 0 ? -TOLERANCE_MS : TOLERANCE_MS)) * 1000) : null))
+    const { rows: answers } = await sql<{ answer: Answer }>`select tollmark_admit(${JSON.stringify(rows)}, ${JSON.stringify(keys)}, ${locksOf(groups)}, ${instance},
+      ${WIDTH_MS * 1000}, ${earliest ?? null}, ${latest ?? null}) as answer`.execute(store.db)
+    return answers[0]!.answer
+  }
+
+  async function decided(groups: Group[], answer: Extract<Answer, { doubt: false }>, sent: number, created_at: number): Promise<void> {
+    const received = clock.mono()
+    const counted = received - sent > PROMPT_MS ? received : sent
+    timeline.observe(sent, received, answer.present / 1000)
+    let written = 0
+    const late: Group[] = []
+    const firsts: number[] = []
+    groups.forEach((group, place) => {
+      const { id, rpm, asked } = group
+      const passed = answer.passed[place]!
+      if (passed > 0 && rpm !== null) {
+        late.push(group)
+        firsts.push(answer.numbers[written]!)
+      }
+      for (const { resolve } of asked.slice(0, passed)) resolve({ admitted: true, seq: answer.numbers[written++]!, created_at })
+      // Full now: what did not pass has to wait, and so has what was left in the queue where all of a minute have passed.
+      const wait = passed < asked.length ? answer.waits[place]! / 1000 : passed === rpm ? WIDTH_MS : null
+      if (wait === null || rpm === null) return
+      if (wait > HOLD_MS) full.set(id, { rpm, until: (passed > 0 && passed === rpm ? counted : sent) + wait })
+      for (const one of asked.slice(passed)) {
+        if (wait > HOLD_MS) refuse(one, wait - (received - sent))
+        else setTimeout(() => ask(one), wait)
+      }
+    })
+    if (full.size > 0) for (const one of queue.splice(0)) ask(one)
+    if (counted === received && late.length > 0) await restamp(late, firsts, Math.min(timeline.at(received)[1], answer.present / 1000 + received - sent))
+  }
+
+  async function restamp(groups: Group[], numbers: number[], time: number): Promise<void> {
+    const keys = groups.map(({ id }) => id)
+    await sql`select tollmark_restamp(${locksOf(groups)}, ${keys}, ${numbers}, ${Math.round(time * 1000)})`.execute(store.db).catch(complain)
+  }
+
+  return {
+    ask,
+    close: async () => {
+      clearInterval(timer)
+      if (flying || planned || queue.length > 0) await new Promise<void>((resolve) => (ended = resolve))
+    },
+  }
+}
+
+function refuse({ resolve }: Asked, wait: number): void {
+  resolve({ admitted: false, wait: Math.min(Math.floor(wait) + 1, LONGEST_WAIT_MS) })
+}
+
+/** Numbers of the locks of keys, ascending, so that no two calls wait for each other in a ring. */
+function locksOf(groups: Group[]): string[] {
+  return [...new Set(groups.map(({ id }) => crc32(id)))].sort((a, b) => a - b).map((hash) => String(LOCKS | BigInt(hash)))
+}
+
+function rowOf({ id, account_id, provider, model, endpoint, method, context }: Asked['asking'], key: number, place: number, created_at: number) {
+  return { id, account_id, key, place, provider, model: model === null ? null : storable(model), endpoint: storable(endpoint), method, context, created_at }
+}
+
+/** PostgreSQL's text holds no NUL, and its JSON no half of a character. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd')
+}

@@ -1,0 +1,164 @@
+// /api/v1/overview and /api/v1/models: the first page of the dashboard in one answer, and the models to choose from.
+import { createRoute, z } from '@hono/zod-openapi'
+import { showAccount } from '../accounts/accounts.ts'
+import type { Plans } from '../accounts/plans.ts'
+import { answers, callerOf, guarded, listOf, newApi } from '../api.ts'
+import type { Api } from '../api.ts'
+import { expiringKeys, keyNames } from '../keys/keys.ts'
+import { RANGES, modelsSeen, readOverview } from '../ledger/overview.ts'
+import type { Range } from '../ledger/overview.ts'
+import { readRefusals } from '../ledger/refusals.ts'
+import { readUsage } from '../ledger/usage.ts'
+import type { Proxy } from '../proxy/open.ts'
+import type { Store } from '../store/open.ts'
+import { AccountSchema } from './accounts.ts'
+import { allCredentials } from './credentials.ts'
+import { Whose, whose } from './whose.ts'
+
+const DAY = 86_400_000
+const SOON = 7 * DAY
+/** A key is often at its limit where so many of its requests of a day were refused, and that is such a share of all. */
+const OFTEN = { refused: 20, share: 0.05 }
+/** How far back models are looked for, and how many are listed. */
+const MODELS = { since: 90 * DAY, most: 500 }
+
+const count = z.number().int()
+const measures = {
+  requests: count,
+  errors: count,
+  aborted: count,
+  tokens_in: count.nullable(),
+  tokens_out: count.nullable(),
+  tokens_cached: count.nullable().openapi({ description: 'Part of `tokens_in`.' }),
+  tokens_reasoning: count.nullable(),
+  first_byte_ms: count.nullable().openapi({ description: 'Mean over the answered requests.' }),
+  total_ms: count.nullable(),
+}
+const refused = count.openapi({ description: 'Refused by the limit of a key, in whole hours; not among `requests`.' })
+
+const AttentionSchema = z
+  .object({
+    kind: z.enum(['key_expires', 'key_at_limit', 'credential_failing']),
+    detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
+    key_id: z.string().nullable(),
+    credential_id: z.string().nullable(),
+    at: z.iso.datetime().nullable().openapi({ description: 'When the key expires; when the credential last failed.' }),
+  })
+  .openapi('Attention')
+
+const OverviewSchema = z
+  .object({
+    object: z.literal('overview'),
+    range: z.enum(Object.keys(RANGES) as [Range, ...Range[]]),
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    step_seconds: count,
+    totals: z.object({ ...measures, refused }),
+    series: z.array(z.object({ time: z.iso.datetime(), ...measures })).openapi({ description: 'Every step, also where nothing was.' }),
+    keys: z.array(z.object({ key_id: z.string(), name: z.string().nullable(), ...measures, refused })).openapi({ description: 'The most used ones.' }),
+    models: z.array(z.object({ provider: z.string(), model: z.string().nullable(), ...measures })).openapi({ description: 'The most used ones.' }),
+    attention: z.array(AttentionSchema),
+    quota: AccountSchema.shape.quota,
+  })
+  .openapi('Overview')
+
+const ModelSchema = z
+  .object({ id: z.string(), object: z.literal('model'), provider: z.string(), requests: count, last_used_at: z.iso.datetime().openapi({ description: 'To the hour on the last day, to the day before.' }) })
+  .openapi('Model')
+
+const Query = Whose.extend({
+  range: OverviewSchema.shape.range.default('day').openapi({ description: 'The last hour by the minute, day by the hour, or 30 days by the day; UTC.' }),
+  key: z.string().max(100).optional(),
+  model: z.string().max(300).optional(),
+})
+
+/** The routes of the overview. */
+export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 'credentials'>, clock: () => number): Api {
+  const api = newApi()
+  const guard = guarded(store, clock)
+
+  const read = createRoute({
+    method: 'get',
+    path: '/api/v1/overview',
+    summary: 'What happened lately, and what needs attention',
+    ...guard,
+    request: { query: Query },
+    responses: answers(200, 'The overview', OverviewSchema),
+  })
+  api.openapi(read, async (c) => {
+    const caller = callerOf(c)
+    const { range, key, model, account: named } = c.req.valid('query')
+    const account = whose(caller, named)
+    const now = clock()
+    const overview = await readOverview(store, { account, range, key, model }, now)
+    const [refusals, lately] = await Promise.all([readRefusals(store, { account, key, from: overview.from }), readRefusals(store, { account, from: now - DAY })])
+    const names = await keyNames(store, overview.keys.map(({ key_id }) => key_id))
+    const attention = [...(await expiring(account, now)), ...(await atLimit(account, lately, now)), ...(caller.account.role === 'admin' ? await failing(now) : [])]
+    const { from, to, totals, series } = overview
+    return c.json(
+      {
+        object: 'overview' as const, range, from: iso(from), to: iso(to), step_seconds: RANGES[range].step / 1000,
+        totals: { ...totals, refused: [...refusals.values()].reduce((all, one) => all + one, 0) },
+        series: series.map(({ at, ...rest }) => ({ time: iso(at), ...rest })),
+        keys: overview.keys.map(({ key_id, ...rest }) => ({ key_id, name: names.get(key_id) ?? null, ...rest, refused: refusals.get(key_id) ?? 0 })),
+        models: overview.models,
+        attention,
+        quota: (await showAccount(store, plans, caller.account, now)).quota,
+      },
+      200,
+    )
+  })
+
+  type Attention = z.infer<typeof AttentionSchema>
+  const nothing = { key_id: null, credential_id: null, at: null }
+
+  async function expiring(account: string | null, now: number): Promise<Attention[]> {
+    const keys = await expiringKeys(store, account, now, now + SOON)
+    return keys.map(({ id, name, expires_at }) => ({
+      ...nothing, kind: 'key_expires' as const, key_id: id, at: iso(expires_at), detail: `The key "${name}" expires on ${iso(expires_at).slice(0, 10)}. Set another date, or replace it.`,
+    }))
+  }
+
+  /** Only where somebody was refused is it asked what was let through. */
+  async function atLimit(account: string | null, refusals: Map<string, number>, now: number): Promise<Attention[]> {
+    const often = [...refusals].filter(([, refused]) => refused >= OFTEN.refused)
+    if (often.length === 0) return []
+    const passed = new Map((await readUsage(store, { account, by: ['key'], from: now - DAY, to: now + 1 })).map((line) => [line.key_id, line.requests]))
+    const found = often.filter(([key, refused]) => refused >= OFTEN.share * (refused + (passed.get(key) ?? 0)))
+    const names = await keyNames(store, found.map(([key]) => key))
+    return found.flatMap(([key, refused]) => {
+      const name = names.get(key)
+      if (name === undefined) return []
+      return [{ ...nothing, kind: 'key_at_limit' as const, key_id: key, detail: `The limit of the key "${name}" refused ${refused} requests in the last 24 hours. Raise it, or slow its callers down.` }]
+    })
+  }
+
+  async function failing(now: number): Promise<Attention[]> {
+    const credentials = await allCredentials(store, proxied.credentials, now)
+    return credentials.flatMap(({ id, name, provider, status, last_error }) => {
+      if (last_error === null || status === 'paused') return []
+      const detail = `The credential "${name}" of ${provider} was last answered ${last_error.status}. Test it, or replace it.`
+      return [{ ...nothing, kind: 'credential_failing' as const, credential_id: id, at: last_error.at, detail }]
+    })
+  }
+
+  const models = createRoute({
+    method: 'get',
+    path: '/api/v1/models',
+    summary: 'List the models that requests have named, most used first',
+    ...guard,
+    request: { query: Whose },
+    responses: answers(200, 'Models of the last 90 days', listOf(ModelSchema)),
+  })
+  api.openapi(models, async (c) => {
+    const seen = await modelsSeen(store, whose(callerOf(c), c.req.valid('query').account), clock() - MODELS.since, MODELS.most)
+    const data = seen.map(({ last_used_at, requests, ...rest }) => ({ ...rest, object: 'model' as const, requests: Number(requests), last_used_at: iso(Number(last_used_at)) }))
+    return c.json({ object: 'list' as const, data, next_cursor: null }, 200)
+  })
+
+  return api
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString()
+}

@@ -1,0 +1,162 @@
+// /api/v1/providers: who can be called through the proxy. Everybody sees which are ready; administrators add their own.
+import { createRoute, z } from '@hono/zod-openapi'
+import { answers, callerOf, done, guarded, jsonContent, listOf, newApi } from '../api.ts'
+import type { Api } from '../api.ts'
+import { Problem } from '../errors.ts'
+import type { Proxy } from '../proxy/open.ts'
+import type { CustomProvider, Provider } from '../proxy/providers/provider.ts'
+import { changeProvider, createProvider, deleteProvider, noSuchProvider, storedProviders } from '../proxy/providers/stored.ts'
+import type { ProviderWishes } from '../proxy/providers/stored.ts'
+import type { Store } from '../store/open.ts'
+import { CredentialSchema, allCredentials } from './credentials.ts'
+
+const AuthSchema = z.object({
+  header: z.string().max(100),
+  scheme: z.string().max(100).nullable().default(null).openapi({ description: 'What stands before the credential: `Bearer`; null is nothing.' }),
+})
+
+const ProviderSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('provider'),
+    name: z.string(),
+    source: z.enum(['built_in', 'settings', 'stored']).openapi({ description: 'Where it comes from; only stored ones are changed here.' }),
+    base: z.string().openapi({ description: 'What callers name: an origin and the usual first path.' }),
+    hosts: z.array(z.string()).openapi({ description: 'What callers may name. `{…}` stands for a value of a credential.' }),
+    auth: z.object({ header: z.string(), scheme: z.string().nullable() }),
+    ready: z.boolean().openapi({ description: 'There is a credential that is used.' }),
+    dial: z.string().nullable().openapi({ description: 'Where it is reached instead; administrators only.' }),
+    credentials: z.array(CredentialSchema).nullable().openapi({ description: 'With their health; administrators only.' }),
+  })
+  .openapi('Provider')
+
+const wishes = {
+  origin: z.string().max(300).openapi({ description: 'What callers name: https://host or https://host:port.', example: 'https://llm.example.com' }),
+  dial: z.url({ protocol: /^https?$/ }).max(300).nullable().openapi({ description: 'Where it is reached instead, with a path if need be. Only an address that stands here may be private.' }),
+  auth: AuthSchema.nullable().openapi({ description: '`Authorization: Bearer …` where it is null.' }),
+}
+const id = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'lower-case letters, digits, - and _')
+const Wanted = z.object({ id, origin: wishes.origin, dial: wishes.dial.default(null), auth: wishes.auth.default(null) })
+const Change = z.object(wishes).partial()
+const params = z.object({ id: z.string().max(100) })
+
+type Proxied = Pick<Proxy, 'credentials' | 'table' | 'configured' | 'refresh' | 'complaint'>
+
+/** The routes of providers. */
+export function providerRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
+  const api = newApi()
+  const guard = guarded(store, clock)
+  const adminGuard = guarded(store, clock, 'admin')
+
+  const shown = async (admin: boolean) => {
+    const stored = new Set((await storedProviders(store)).map(({ id }) => id))
+    const credentials = await allCredentials(store, proxied.credentials, clock())
+    const table = proxied.table()
+    return table.providers.map((provider) => {
+      const mine = credentials.filter((one) => one.provider === provider.id)
+      const upstreams = table.upstreams.filter((one) => one.provider.id === provider.id)
+      const dialled = upstreams.find(({ origin, dial }) => dial.origin !== origin || dial.basePath !== '')?.dial
+      return {
+        id: provider.id, object: 'provider' as const, name: provider.name, base: baseOf(provider, upstreams[0]?.origin),
+        source: stored.has(provider.id) ? ('stored' as const) : proxied.configured.has(provider.id) ? ('settings' as const) : ('built_in' as const),
+        hosts: hostsOf(provider, upstreams.map(({ origin }) => new URL(origin).host)),
+        auth: { header: provider.auth.header, scheme: provider.auth.scheme ?? null },
+        ready: mine.some(({ status, weight }) => status === 'active' && weight > 0),
+        dial: admin && dialled ? `${dialled.origin}${dialled.basePath}` : null,
+        credentials: admin ? mine : null,
+      }
+    })
+  }
+  const showOne = async (id: string) => {
+    const found = (await shown(true)).find((one) => one.id === id)
+    if (!found) throw noSuchProvider()
+    return found
+  }
+  /** Refuses what the table could not hold, before it is stored. */
+  const check = async (id: string, { origin, dial, auth }: ProviderWishes) => {
+    const provider: CustomProvider = { id, origin, ...(dial === null ? {} : { dial }), ...(auth === null ? {} : { auth }) }
+    const complaint = await proxied.complaint(provider)
+    if (complaint !== null) throw new Problem('invalid_field', complaint)
+  }
+
+  const list = createRoute({
+    method: 'get',
+    path: '/api/v1/providers',
+    summary: 'List providers, and whether they are ready',
+    ...guard,
+    responses: answers(200, 'All providers', listOf(ProviderSchema)),
+  })
+  api.openapi(list, async (c) => c.json({ object: 'list' as const, data: await shown(callerOf(c).account.role === 'admin'), next_cursor: null }, 200))
+
+  const create = createRoute({
+    method: 'post',
+    path: '/api/v1/providers',
+    summary: "Add a server that speaks OpenAI's dialect (administrators)",
+    ...adminGuard,
+    request: { body: jsonContent(Wanted) },
+    responses: answers(201, 'The provider', ProviderSchema, 'provider_not_found'),
+  })
+  api.openapi(create, async (c) => {
+    const { id, ...wanted } = c.req.valid('json')
+    if (proxied.table().byId(id)) throw new Problem('invalid_field', `There is a provider ${JSON.stringify(id)} already. Choose another id.`)
+    await check(id, plain(wanted))
+    await createProvider(store, id, plain(wanted), clock())
+    await proxied.refresh()
+    return c.json(await showOne(id), 201)
+  })
+
+  const change = createRoute({
+    method: 'patch',
+    path: '/api/v1/providers/{id}',
+    summary: 'Change a provider that was added here (administrators)',
+    ...adminGuard,
+    request: { params, body: jsonContent(Change) },
+    responses: answers(200, 'The provider', ProviderSchema, 'provider_not_found'),
+  })
+  api.openapi(change, async (c) => {
+    const { id } = c.req.valid('param')
+    const { origin, dial, auth } = c.req.valid('json')
+    const known = (await storedProviders(store)).find((one) => one.id === id)
+    if (!known) throw noSuchProvider()
+    const wanted = plain({
+      origin: origin ?? known.origin,
+      dial: dial === undefined ? (known.dial ?? null) : dial,
+      auth: auth === undefined ? (known.auth ? { header: known.auth.header, scheme: known.auth.scheme ?? null } : null) : auth,
+    })
+    await check(id, wanted)
+    await changeProvider(store, id, wanted)
+    await proxied.refresh()
+    return c.json(await showOne(id), 200)
+  })
+
+  const remove = createRoute({
+    method: 'delete',
+    path: '/api/v1/providers/{id}',
+    summary: 'Delete a provider that was added here, with its credentials (administrators)',
+    ...adminGuard,
+    request: { params },
+    responses: done('Deleted', 'provider_not_found'),
+  })
+  api.openapi(remove, async (c) => {
+    await deleteProvider(store, c.req.valid('param').id)
+    await proxied.refresh()
+    return c.body(null, 204)
+  })
+
+  return api
+}
+
+/** Where callers start: for an added provider at its own origin, whatever row of the table it has its ways from. */
+function baseOf({ base }: Provider, origin: string | undefined): string {
+  return origin === undefined || base.includes('{') ? base : `${origin}${new URL(base).pathname.replace(/\/$/, '')}`
+}
+
+/** The hosts that can be called; where none can yet, the patterns. */
+function hostsOf({ hosts }: Provider, known: string[]): string[] {
+  return known.length > 0 ? known : [...hosts]
+}
+
+/** The wishes without a `null` that stands for nothing. */
+function plain({ origin, dial, auth }: { origin: string; dial: string | null; auth: { header: string; scheme: string | null } | null }): ProviderWishes {
+  return { origin, dial, auth: auth === null ? null : { header: auth.header, ...(auth.scheme === null ? {} : { scheme: auth.scheme }) } }
+}

@@ -1,0 +1,131 @@
+// Steps 8 and 9: what looks at an answer while it passes, and the ledger's row when it is over.
+import type { Clock } from '../clock.ts'
+import { valueOf, type RawHeaders } from '../http/fields.ts'
+import type { Admission, Ledger } from '../ledger/admit.ts'
+import { corsHeaders } from './cors.ts'
+import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
+import { responseHeaders } from './headers.ts'
+import { createMeter, type Meter, type Metered, type Usage } from './meter.ts'
+import type { Objects } from './objects.ts'
+import type { Match } from './providers/endpoint.ts'
+import type { Upstream as Named } from './providers/provider.ts'
+import type { RefusalCode } from './refusal.ts'
+import type { Passing, Relayed } from './relay.ts'
+import type { Passed, Trip } from './trip.ts'
+import type { Route } from './ways.ts'
+
+export interface PassageParts {
+  ledger: Ledger
+  credentials: CredentialPool
+  objects: Objects
+  clock: Clock
+}
+
+type Admitted = Extract<Admission, { admitted: true }>
+
+/** Where an admitted request goes. */
+export interface Bound {
+  readonly route: Route
+  readonly named: Named
+  readonly match: Match
+  readonly pathAndQuery: string
+  readonly credential: Credential
+  readonly admission: Admitted
+}
+
+const UNKNOWN: Usage = { input: null, output: null, cached: null, reasoning: null }
+
+/** One answer on its way. */
+export class Passage implements Passing {
+  readonly #parts: PassageParts
+  readonly #trip: Trip
+  readonly #bound: Bound
+  readonly #cors: boolean
+  #meter: Meter | null = null
+  /** Milliseconds from the request to the answer's head. */
+  #firstByte: number | null = null
+
+  constructor(parts: PassageParts, trip: Trip, bound: Bound) {
+    this.#parts = parts
+    this.#trip = trip
+    this.#bound = bound
+    this.#cors = valueOf(trip.caller.headers, 'origin') !== undefined
+  }
+
+  head(status: number, raw: RawHeaders): RawHeaders {
+    const { clock, credentials } = this.#parts
+    const { named, match, credential } = this.#bound
+    this.#firstByte = clock.mono() - this.#trip.started
+    credentials.note(credential, status, status >= 400 ? retryAfter(raw, clock.now()) : null)
+    this.#meter = createMeter(named.provider, match, raw)
+    const headers = this.#downstream(raw)
+    if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
+    return this.#cors ? headers.concat(corsHeaders(headers)) : headers
+  }
+
+  body(chunk: Buffer): void {
+    this.#meter?.write(chunk)
+  }
+
+  trailers(raw: RawHeaders): RawHeaders {
+    return this.#downstream(raw)
+  }
+
+  /** What was read of the answer; at once, unless it has to be decoded. */
+  metered(): Metered | null | Promise<Metered> {
+    return this.#meter?.end() ?? null
+  }
+
+  /** Notes how it ended. @returns the code of the error, where it was one */
+  settle(relayed: Relayed, metered: Metered | null): RefusalCode | null {
+    const { objects, clock } = this.#parts
+    const { named, match, credential, admission } = this.#bound
+    if (metered?.created) objects.created(named.provider.id, metered.created, this.#trip.key!.id, credential.id, clock.now())
+    const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
+    settle(this.#parts, this.#trip, { match, admission, credential, relayed, firstByte: this.#firstByte, error, usage: metered?.usage ?? UNKNOWN })
+    return error
+  }
+
+  /** What is said of it where requests are logged. */
+  passed({ bytesIn, bytesOut, outcome }: Relayed, metered: Metered | null): Passed {
+    return { bytesIn, bytesOut, outcome, endpoint: this.#bound.match.pattern, firstByte: this.#firstByte, usage: metered?.usage ?? null }
+  }
+
+  #downstream(raw: RawHeaders): RawHeaders {
+    const { route, named, pathAndQuery } = this.#bound
+    return responseHeaders(raw, { upstream: named, table: route.table, pathAndQuery, cors: this.#cors })
+  }
+}
+
+interface Ended {
+  match: Match
+  admission: Admitted
+  credential: Credential | null
+  relayed: Relayed | null
+  firstByte: number | null
+  error: RefusalCode | null
+  usage: Usage
+}
+
+/** A request that was admitted and then found no credential. */
+export function settleUnsent(parts: PassageParts, trip: Trip, match: Match, admission: Admitted, error: RefusalCode): void {
+  settle(parts, trip, { match, admission, credential: null, relayed: null, firstByte: null, error, usage: UNKNOWN })
+}
+
+/** Completes the ledger's row. */
+function settle({ ledger, clock }: PassageParts, { key, provider, model, started }: Trip, ended: Ended): void {
+  const { match, relayed, firstByte, usage, admission } = ended
+  ledger.settle({
+    seq: admission.seq, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at: admission.created_at,
+    state: relayed?.outcome === 'aborted' ? 'aborted' : 'settled',
+    model: model ?? match.model,
+    status: relayed?.status ?? null,
+    error: ended.error,
+    credential_id: ended.credential?.id ?? null,
+    first_byte_ms: firstByte === null ? null : Math.round(firstByte),
+    total_ms: Math.round(clock.mono() - started),
+    bytes_in: relayed?.bytesIn ?? 0,
+    bytes_out: relayed?.bytesOut ?? 0,
+    tokens_in: usage.input, tokens_out: usage.output, tokens_cached: usage.cached, tokens_reasoning: usage.reasoning,
+  })
+}

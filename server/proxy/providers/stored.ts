@@ -1,0 +1,58 @@
+// Providers that the operator adds by the API: a server that speaks OpenAI's dialect, under a name of its own.
+import { Problem } from '../../errors.ts'
+import { StoreError } from '../../store/error.ts'
+import type { Store } from '../../store/open.ts'
+import type { ProviderRow } from '../../store/schema.ts'
+import type { Auth, CustomProvider } from './provider.ts'
+
+/** What a person decides about a provider; null takes what is usual. */
+export interface ProviderWishes {
+  /** What callers name: `https://host[:port]`. */
+  origin: string
+  /** Where it is dialled instead; only so can it be in a private network. */
+  dial: string | null
+  auth: Auth | null
+}
+
+/** All of them, oldest first: there are never many. */
+export async function storedProviders(store: Store): Promise<CustomProvider[]> {
+  const rows = await store.db.selectFrom('providers').selectAll().orderBy('created_at').orderBy('id').execute()
+  return rows.map(({ id, origin, dial, auth_header, auth_scheme }) => ({
+    id,
+    origin,
+    ...(dial === null ? {} : { dial }),
+    ...(auth_header === null ? {} : { auth: { header: auth_header, ...(auth_scheme === null ? {} : { scheme: auth_scheme }) } }),
+  }))
+}
+
+/** Stores a provider. @throws Problem `invalid_field` where the id or the origin is taken */
+export async function createProvider(store: Store, id: string, wishes: ProviderWishes, now: number): Promise<void> {
+  await store.db.insertInto('providers').values({ id, ...columnsOf(wishes), created_at: now }).execute().catch(taken)
+}
+
+/** Changes a stored provider. @throws Problem `provider_not_found`; `invalid_field` where the origin is taken */
+export async function changeProvider(store: Store, id: string, wishes: ProviderWishes): Promise<void> {
+  const [changed] = await store.write(store.db.updateTable('providers').set(columnsOf(wishes)).where('id', '=', id)).catch(taken)
+  if (changed!.affected === 0) throw noSuchProvider()
+}
+
+/** Deletes a stored provider and its credentials, for good. @throws Problem `provider_not_found` */
+export async function deleteProvider(store: Store, id: string): Promise<void> {
+  const known = await store.db.selectFrom('providers').select('id').where('id', '=', id).executeTakeFirst()
+  if (!known) throw noSuchProvider()
+  await store.write(store.db.deleteFrom('providers').where('id', '=', id), store.db.deleteFrom('credentials').where('provider', '=', id))
+}
+
+function columnsOf({ origin, dial, auth }: ProviderWishes): Omit<ProviderRow, 'id' | 'created_at'> {
+  return { origin, dial, auth_header: auth?.header ?? null, auth_scheme: auth?.scheme ?? null }
+}
+
+function taken(error: unknown): never {
+  if (error instanceof StoreError && error.code === 'unique') throw new Problem('invalid_field', 'There is a provider with this id or this origin already.')
+  throw error
+}
+
+/** What is answered where no provider of that id can be changed. */
+export function noSuchProvider(): Problem {
+  return new Problem('provider_not_found', 'No provider that was added here has this id. Built-in ones and those of TOLLMARK_PROVIDERS cannot be changed here.')
+}

@@ -1,0 +1,90 @@
+// Step 5: which models and stored objects a request can reach, and what of its body had to be read to know that.
+import type { Caller } from '../http/caller.ts'
+import { NO_BYTES, type RawHeaders } from '../http/fields.ts'
+import { readWhole, release, type WholeBody } from './body.ts'
+import { requestHeaders } from './headers.ts'
+import { bodyNeeded, checkScope, ModelObserver, observeHeld, type Reach } from './model.ts'
+import { bodyRuleOf, type Match, type ObjectRef } from './providers/endpoint.ts'
+import type { Provider } from './providers/provider.ts'
+import { busy, Refused, type Trip } from './trip.ts'
+import type { Outgoing } from './upstream.ts'
+
+export interface Reached {
+  readonly objects: readonly ObjectRef[]
+  readonly body: Outgoing['body']
+  /** Bytes of the body that we hold; they must be released. */
+  readonly held: number
+  /** Reads the model of a body that is not held while it goes up. */
+  readonly observer: ModelObserver | null
+}
+
+type Read = Extract<WholeBody, { ok: true }>
+
+/** Null: the caller has left. There at once, unless the body has still to come or to be decoded. @throws Refused */
+export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number): Reached | null | Promise<Reached | null> {
+  const { caller } = trip
+  caller.proceed()
+  if (caller.body === null || !((!trip.key!.scope.all && bodyNeeded(match)) || namesObjects(match))) return look(trip, provider, match, pathAndQuery, limit, null)
+  const go = (result: WholeBody): Reached | null | Promise<Reached> => {
+    if (result.ok) return look(trip, provider, match, pathAndQuery, limit, result)
+    if (result.reason === 'gone') return null
+    throw result.reason === 'busy'
+      ? busy('The proxy holds too many large requests at the moment.')
+      : new Refused('body_too_large', `The body must be read to find its model, and is larger than ${limit} bytes.`)
+  }
+  return after(readWhole(caller.body, limit), go)
+}
+
+/** @param read the body where it was read whole */
+function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number, read: Read | null): Reached | Promise<Reached> {
+  const { caller } = trip
+  const { headers } = caller
+  const { scope } = trip.key!
+  const body = read?.body ?? null
+  const held = body?.length ?? 0
+  const unclear = (): Refused => {
+    release(held)
+    return new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
+  }
+  if (!scope.all) {
+    const go = (reach: Reach): Reached | Promise<Reached> => {
+      if (!reach.ok) {
+        release(held)
+        throw new Refused(reach.code, reach.message)
+      }
+      trip.model = reach.models[0] ?? null
+      const reached = (objects: readonly ObjectRef[]): Reached => ({ objects, body: outgoingBody(caller, provider, match, read, null), held, observer: null })
+      // Where no model runs, the body was read for the objects that it names.
+      if (body === null || match.class !== 'neutral') return reached(reach.objects)
+      return after(observeHeld(match, headers, pathAndQuery, body, limit), (naming) => {
+        if (naming === null) throw unclear()
+        return reached(naming.objects)
+      })
+    }
+    return after(checkScope(scope, { provider, match, pathAndQuery, headers, body, limit }), go)
+  }
+  const observing = body === null ? new ModelObserver(match, headers, pathAndQuery) : observeHeld(match, headers, pathAndQuery, body, limit)
+  return after(observing, (observer) => {
+    if (observer === null) throw unclear()
+    trip.model = observer.model
+    const watching = body === null && observer.watching ? observer : null
+    return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching), held, observer: watching }
+  })
+}
+
+/** Goes on with a value that may still have to come: at once where it is there, because promises cost more than most of what is decided here. */
+function after<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(go) : go(value)
+}
+
+function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: Read | null, observer: ModelObserver | null): Outgoing['body'] {
+  if (body === null) return null
+  const trailers = (raw: RawHeaders) => (raw.length === 0 ? raw : requestHeaders(raw, provider, match.endpoint))
+  if (read !== null) return { length: body.length, held: read.body, heldTrailers: read.trailers, rest: null, watch: null, trailers }
+  return { length: body.length, held: NO_BYTES, heldTrailers: [], rest: body, watch: observer === null ? null : (piece) => observer.write(piece), trailers }
+}
+
+/** Whether a body of this endpoint may name stored objects. */
+function namesObjects(match: Match): boolean {
+  return bodyRuleOf(match)?.objects !== undefined
+}

@@ -1,0 +1,114 @@
+// One proxied request on its way, and how it ends: an answer of ours where it is refused, and a line in the log.
+import type { Clock } from '../clock.ts'
+import type { Caller } from '../http/caller.ts'
+import { valueOf } from '../http/fields.ts'
+import type { CachedKey } from '../keys/cache.ts'
+import type { Log } from '../log.ts'
+import { corsHeaders, preflightHeaders } from './cors.ts'
+import type { Usage } from './meter.ts'
+import type { Provider } from './providers/provider.ts'
+import { refusal, type RefusalCode } from './refusal.ts'
+import type { Relayed } from './relay.ts'
+
+/** What becomes known of a request on its way. */
+export interface Trip {
+  readonly caller: Caller
+  readonly id: string
+  /** Monotonic milliseconds. */
+  readonly started: number
+  provider: Provider | null
+  /** Whose way of writing an error the caller reads. */
+  near: Provider | null
+  key: CachedKey | null
+  model: string | null
+}
+
+/** Thrown to end a request with a refusal. */
+export class Refused {
+  readonly code: RefusalCode
+  readonly message: string
+  readonly headers: string[]
+
+  constructor(code: RefusalCode, message: string, headers: string[] = []) {
+    this.code = code
+    this.message = message
+    this.headers = headers
+  }
+}
+
+/** Seconds after which it is worth trying again when we cannot serve right now. */
+const BUSY_RETRY_S = 5
+
+export function busy(message: string): Refused {
+  return new Refused('service_unavailable', message, ['Retry-After', String(BUSY_RETRY_S)])
+}
+
+interface Parts {
+  clock: Clock
+  log: Log
+}
+
+/** Ends a request that was refused, or that failed on our side. Never throws. */
+export function refuse(parts: Parts, trip: Trip, thrown: unknown): void {
+  try {
+    answerRefusal(parts, trip, thrown)
+  } catch (error) {
+    parts.log.error('A proxied request could not be answered.', error, { request_id: trip.id })
+    trip.caller.breakOff()
+  }
+}
+
+function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
+  const { caller } = trip
+  if (!(thrown instanceof Refused)) parts.log.error('A proxied request failed.', thrown, { request_id: trip.id })
+  const { code, message, headers } = thrown instanceof Refused ? thrown : new Refused('internal_error', 'The proxy failed. Nothing more is known to the caller.')
+  if (caller.gone) return logLine(parts, trip, 0, code)
+  if (caller.answered) return caller.breakOff()
+  const answer = refusal(code, message, trip.near)
+  const all = [...answer.headers, ...headers, 'Date', new Date(parts.clock.now()).toUTCString(), 'X-Request-Id', trip.id]
+  caller.head(answer.status, answer.reason, valueOf(caller.headers, 'origin') === undefined ? all : all.concat(corsHeaders(all)))
+  caller.write(answer.body)
+  caller.end()
+  caller.flush()
+  logLine(parts, trip, answer.status, code)
+}
+
+/** Preflights need no key: a browser sends none. */
+export function answerPreflight(parts: Parts, { caller, id }: Trip): void {
+  const headers = preflightHeaders(valueOf(caller.headers, 'access-control-request-headers'))
+  caller.head(204, 'No Content', [...headers, 'Date', new Date(parts.clock.now()).toUTCString(), 'X-Request-Id', id])
+  caller.end()
+  caller.flush()
+}
+
+/** What is known besides of a request that the provider got. */
+export interface Passed extends Pick<Relayed, 'bytesIn' | 'bytesOut' | 'outcome'> {
+  endpoint: string
+  firstByte: number | null
+  usage: Usage | null
+}
+
+export function logLine({ log, clock }: Parts, trip: Trip, status: number, code: string | undefined, passed?: Passed): void {
+  log.request({
+    request_id: trip.id,
+    method: trip.caller.method,
+    route: '/proxy',
+    status,
+    duration_ms: Math.round(clock.mono() - trip.started),
+    account_id: trip.key?.accountId,
+    token_id: trip.key?.id,
+    code,
+    provider: trip.provider?.id,
+    model: trip.model ?? undefined,
+    bytes_in: passed?.bytesIn,
+    bytes_out: passed?.bytesOut,
+    aborted: passed?.outcome === 'aborted' ? true : undefined,
+    endpoint: passed?.endpoint,
+    first_byte_ms: passed?.firstByte ?? undefined,
+    tokens_in: passed?.usage?.input,
+    tokens_out: passed?.usage?.output,
+    tokens_cached: passed?.usage?.cached,
+    tokens_reasoning: passed?.usage?.reasoning,
+    traceparent: valueOf(trip.caller.headers, 'traceparent'),
+  })
+}

@@ -1,0 +1,126 @@
+// A request as it goes on the wire: head and first bytes of the body in one piece, then the rest as it comes.
+import type { Socket } from 'node:net'
+import type { BodySink, CallerBody } from '../../http/caller.ts'
+import { fieldLines, NO_BYTES, type RawHeaders } from '../../http/fields.ts'
+import type { Dial } from './dial.ts'
+
+/** The body of a request to an upstream: bytes that were read already, then whatever the caller still sends. */
+export type OutgoingBody = {
+  /** The number of bytes in all, or null: then it goes up in chunks, as it came. */
+  length: number | null
+  held: Buffer
+  /** Trailers that came with a held body. */
+  heldTrailers: RawHeaders
+  rest: CallerBody | null
+  /** Looks at the pieces of the rest. */
+  watch: ((piece: Buffer) => void) | null
+  /** Which of the caller's trailers go up behind a body in chunks. */
+  trailers(raw: RawHeaders): RawHeaders
+}
+
+/** One request as it goes on the wire. */
+export type Outgoing = {
+  dial: Dial
+  method: string
+  /** Path and query exactly as they are to be sent, starting with `/`. */
+  path: string
+  /** Without `Host`, `Connection` and `Transfer-Encoding`; `Content-Length` may stand in it, and is set by the body. */
+  headers: RawHeaders
+  body: OutgoingBody | null
+}
+
+/** Up to this size head and body go out as one piece. */
+const ONE_WRITE_BYTES = 32 * 1024
+
+export class Sending implements BodySink {
+  /** Body bytes handed to the connection so far. */
+  bytes = 0
+  writes = 0
+  /** The whole request has been handed to the socket. */
+  done = false
+  /** Something has been sent since this was last set to false. */
+  moved = true
+  readonly #socket: Socket
+  readonly #body: OutgoingBody | null
+  /** The head, until it is written. */
+  #head: string
+
+  constructor(socket: Socket, { method, path, headers, dial, body }: Outgoing) {
+    this.#socket = socket
+    this.#body = body
+    const framing = body === null ? '' : body.length === null ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.length}\r\n`
+    this.#head = `${method} ${dial.prefix}${path} HTTP/1.1\r\nHost: ${dial.authority}\r\n${fieldLines(headers, 'content-length')}${framing}\r\n`
+  }
+
+  start(): void {
+    const body = this.#body
+    if (body === null) {
+      this.#write(NO_BYTES)
+      this.done = true
+      return
+    }
+    if (body.held.length > 0) this.#send(body.held)
+    if (body.rest === null) this.onEnd(body.heldTrailers)
+    else {
+      body.rest.read(this)
+      // Nothing of the body has come yet.
+      if (this.#head !== '') this.#write(NO_BYTES)
+    }
+  }
+
+  /** Sends nothing more. */
+  stop(): void {
+    if (!this.done) this.#body?.rest?.read(null)
+  }
+
+  /** The socket takes more bytes again. */
+  drained(): void {
+    this.moved = true
+    if (!this.done) this.#body?.rest?.resume()
+  }
+
+  onData(piece: Buffer): void {
+    if (!this.#send(piece)) this.#body?.rest?.pause()
+    this.#body?.watch?.(piece)
+  }
+
+  onEnd(raw: RawHeaders): void {
+    const body = this.#body!
+    this.moved = true
+    if (body.length === null) this.#write(Buffer.from(`0\r\n${fieldLines(body.trailers(raw))}\r\n`, 'latin1'))
+    else if (this.#head !== '') this.#write(NO_BYTES)
+    this.done = true
+  }
+
+  /** Whoever waits for the answer is told; here is nothing more to send. */
+  onGone(): void {}
+
+  /** @returns false: wait for `drained` */
+  #send(piece: Buffer): boolean {
+    this.bytes += piece.length
+    this.moved = true
+    if (this.#body!.length !== null) return this.#write(piece)
+    if (piece.length === 0) return true
+    const size = Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1')
+    return this.#write(Buffer.concat([size, piece, CRLF]))
+  }
+
+  #write(bytes: Buffer): boolean {
+    const head = this.#head
+    this.writes++
+    if (head === '') return this.#socket.write(bytes)
+    this.#head = ''
+    if (bytes.length === 0) return this.#socket.write(head, 'latin1')
+    if (bytes.length > ONE_WRITE_BYTES) {
+      this.writes++
+      this.#socket.write(head, 'latin1')
+      return this.#socket.write(bytes)
+    }
+    const whole = Buffer.allocUnsafe(head.length + bytes.length)
+    whole.write(head, 0, 'latin1')
+    bytes.copy(whole, head.length)
+    return this.#socket.write(whole)
+  }
+}
+
+const CRLF = Buffer.from('\r\n')

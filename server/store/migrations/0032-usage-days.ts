@@ -1,0 +1,34 @@
+import { sql } from 'kysely'
+import type { Migration } from './index.ts'
+
+/** The sums of usage_hours. */
+const COUNTS = ['requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms']
+const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning']
+
+export const usageDays: Migration = {
+  name: '0032-usage-days',
+  up: (schema) => {
+    let days = schema
+      .createTable('usage_days')
+      .addColumn('day', 'bigint', (c) => c.notNull())
+      .addColumn('key_id', 'text', (c) => c.notNull())
+      .addColumn('provider', 'text', (c) => c.notNull())
+      .addColumn('model', 'text', (c) => c.notNull())
+      .addColumn('account_id', 'text', (c) => c.notNull())
+    for (const name of COUNTS) days = days.addColumn(name, 'bigint', (c) => c.notNull())
+    for (const name of TOKENS) days = days.addColumn(name, 'bigint')
+    return [
+      days.addPrimaryKeyConstraint('usage_days_pk', ['key_id', 'day', 'provider', 'model']),
+      schema.createIndex('usage_days_account').on('usage_days').columns(['account_id', 'day']),
+      // What has not been added to its day yet.
+      schema.createIndex('usage_hours_hour').on('usage_hours').column('hour'),
+      schema.createTable('usage_added').addColumn('name', 'text', (c) => c.primaryKey()).addColumn('before', 'bigint', (c) => c.notNull()),
+      // What is not an ordinary success: few rows, looked for among many.
+      schema
+        .createIndex('requests_odd')
+        .on('requests')
+        .columns(['account_id', 'seq'])
+        .where(sql<boolean>`status >= 300 or state = 'aborted' or state = 'unknown'`),
+    ]
+  },
+}

@@ -1,0 +1,64 @@
+// Hears of changes that other processes made.
+import { Client } from 'pg'
+import { CHANNEL } from '../migrations/0040-changes.ts'
+import { connectionConfig } from './pool.ts'
+
+/** Pauses before connecting again: the first, and the longest (milliseconds). */
+const FIRST = 100
+const LONGEST = 1_000
+/** How often it is looked whether the connection still carries anything, and how long an answer may take. */
+const CHECK = 2_000
+const ANSWER = 2_000
+
+/**
+ * Listens from the moment when this resolves until it is closed, over as many connections as that takes. While there is none, nothing is heard: `onChange` is called as soon as
+ * there is one again, and whoever must not miss anything looks by itself now and then.
+ *
+ * @param name what this process is called on its own connections; its own changes are not told
+ */
+export async function listen(url: URL, name: string, onChange: () => void): Promise<{ close(): Promise<void> }> {
+  let closed = false
+  let first = true
+  let current: Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  let pause = FIRST
+
+  const connect = async (): Promise<void> => {
+    const client = new Client({ ...connectionConfig(url), query_timeout: ANSWER })
+    current = client
+    let over = false
+    const end = (): void => {
+      if (over) return
+      over = true
+      clearInterval(check)
+      client.end().catch(() => {})
+      if (closed) return
+      timer = setTimeout(() => void connect(), pause).unref()
+      pause = Math.min(2 * pause, LONGEST)
+    }
+    const check = setInterval(() => client.query('select 1').catch(end), CHECK).unref()
+    client.on('error', end)
+    client.on('end', end)
+    client.on('notification', ({ payload }) => {
+      if (payload !== name) onChange()
+    })
+    try {
+      await client.connect()
+      await client.query(`set application_name = '${name}'; listen ${CHANNEL}`)
+      pause = FIRST
+      if (!first && !closed) onChange()
+    } catch {
+      end()
+    }
+    first = false
+  }
+  await connect()
+
+  return {
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await current?.end().catch(() => {})
+    },
+  }
+}

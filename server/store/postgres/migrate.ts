@@ -1,0 +1,71 @@
+// Brings a PostgreSQL database to the schema of this program: every migration once, in order, under an advisory lock.
+import { Client, DatabaseError } from 'pg'
+import { SetupError } from '../../errors.ts'
+import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pending } from '../migrate.ts'
+import { statement } from '../statement.ts'
+import type { QueryBuilder } from '../statement.ts'
+import { reasonOf } from './error.ts'
+import { lockNumber } from './lock.ts'
+import { connectionConfig } from './pool.ts'
+
+/** PostgreSQL 15, as the server counts. */
+const OLDEST = 150_000
+
+/**
+ * Runs what has not run yet, all or nothing. Any number of processes may call it together: the first does the work, the others wait and find
+ * it done.
+ *
+ * @param now milliseconds since 1970, recorded with each migration
+ * @throws SetupError with a sentence for the person at the terminal
+ */
+export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<void> {
+  const client = new Client(connectionConfig(url))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await checkServer(client)
+    // Until the transaction ends, by whatever way, and so also where this process is killed.
+    await client.query(`begin; select pg_advisory_xact_lock(${lockNumber('migrations')})`)
+    await client.query(CREATE_MIGRATIONS)
+    for (const migration of pending((await client.query(SELECT_MIGRATIONS)).rows)) {
+      for (const query of migration.up(db.schema)) await client.query(statement(query).sql)
+      for (const sql of migration.postgres ?? []) await client.query(sql)
+      await client.query('INSERT INTO migrations (name, applied_at) VALUES ($1, $2)', [migration.name, now])
+    }
+    await client.query('commit')
+  } catch (thrown) {
+    if (thrown instanceof SetupError) throw thrown
+    throw new SetupError(`The database ${placeOf(url)} cannot be opened: ${sentenceOf(thrown)}`, { cause: thrown })
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function checkServer(client: Client): Promise<void> {
+  const { rows } = await client.query<{ version: number; encoding: string }>(
+    `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
+  )
+  const { version = 0, encoding = '' } = rows[0] ?? {}
+  if (version < OLDEST) throw new SetupError(`The database is PostgreSQL ${Math.floor(version / 10_000)}; Tollmark needs 15 or later.`)
+  if (encoding !== 'UTF8') throw new SetupError(`The database keeps its text as ${encoding}; Tollmark needs UTF8 (create database … encoding 'UTF8').`)
+}
+
+/** Where a database is, without the user and the password. */
+export function placeOf({ host, pathname }: URL): string {
+  return `${decodeURIComponent(pathname.slice(1)) || 'of the user'} on ${host || 'this machine'}`
+}
+
+/** TABLE of SQLSTATEs that a person at the terminal can do something about. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  '28P01': 'the server does not take the user and password of DATABASE_URL.',
+  '28000': 'the server does not let the user of DATABASE_URL in.',
+  '3D000': 'the server has no such database. Create it first.',
+  '42501': 'the user of DATABASE_URL may not create tables there.',
+  '57P03': 'the server is still starting. Try again in a moment.',
+  '53300': 'the server has no connection left. Raise its max_connections.',
+}
+
+function sentenceOf(thrown: unknown): string {
+  const known = thrown instanceof DatabaseError ? SENTENCES[thrown.code ?? ''] : undefined
+  return known ?? `${reasonOf(thrown)}. Check DATABASE_URL, and that the server runs.`
+}

@@ -1,0 +1,67 @@
+// The store on PostgreSQL: the same tables, queries and procedures as on SQLite, shared by any number of processes.
+import { randomText } from '../../secret.ts'
+import { kyselyOn, queryBuilder } from '../dialect.ts'
+import type { Executor } from '../dialect.ts'
+import type { Store } from '../open.ts'
+import { statement } from '../statement.ts'
+import { listen } from './listener.ts'
+import { migrate } from './migrate.ts'
+import { openConnections } from './pool.ts'
+import type { Connections } from './pool.ts'
+import { runProcedure, runStatements } from './transaction.ts'
+import { Turns } from './turns.ts'
+
+/** Connections of one process, besides the one that listens. Ten processes fit into PostgreSQL's usual 100. */
+const CONNECTIONS = 6
+const REPORT_CONNECTIONS = 2
+/** How long a statement may run: one that a request waits for, and one of a report (milliseconds). */
+const PATIENCE = 2_000
+const REPORT_PATIENCE = 60_000
+
+/**
+ * Opens a PostgreSQL database and brings it to the schema of this program.
+ *
+ * A unit ends within some seconds whatever happens: with `busy` where the database cannot follow, with `unavailable` where it cannot be reached.
+ * Nothing has to be done about that; the next unit gets a new connection.
+ *
+ * @param now milliseconds since 1970
+ * @throws SetupError with a sentence for the person at the terminal
+ */
+export async function openPostgres(url: URL, now: number): Promise<Store> {
+  const builder = queryBuilder('postgres')
+  await migrate(url, builder, now)
+
+  const name = `tollmark-${randomText(12)}`
+  const connections = openConnections({ url, name, most: CONNECTIONS, patience: PATIENCE })
+  const reports = openConnections({ url, name, most: REPORT_CONNECTIONS, patience: REPORT_PATIENCE })
+  const turns = new Turns()
+  const listeners = new Set<() => void>()
+  const listener = await listen(url, name, () => listeners.forEach((listener) => listener()))
+
+  const one = executeOn(connections)
+  const close = async (): Promise<void> => {
+    await Promise.all([listener.close(), connections.close(), reports.close()])
+  }
+
+  return {
+    dialect: 'postgres',
+    db: kyselyOn({ read: one, write: one }, 'postgres'),
+    reports: kyselyOn({ read: executeOn(reports), write: one }, 'postgres'),
+    write: (...queries) => runStatements(connections, queries.map(statement)),
+    run: (procedure, args) => runProcedure(connections, turns, builder, procedure, args),
+    time: async () => {
+      const { rows } = await one({ sql: 'select floor(extract(epoch from clock_timestamp()) * 1000) as now', parameters: [] })
+      return (rows[0] as { now: number }).now
+    },
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function executeOn(connections: Connections): Executor['write'] {
+  return async (only) => (await runStatements(connections, [only]))[0]!
+}

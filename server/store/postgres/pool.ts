@@ -1,0 +1,144 @@
+// Connections to PostgreSQL: few, each unit of work on one of them, and no statement longer than its patience.
+import { Pool, types } from 'pg'
+import type { ClientBase, PoolClient, PoolConfig } from 'pg'
+import { StoreError } from '../error.ts'
+import type { SqlValue, Statement, StatementResult } from '../statement.ts'
+import { storeError } from './error.ts'
+
+/** Units that may wait for a connection. More means that the database cannot follow: refusing is better than a queue without bound. */
+const WAITING = 20_000
+/** How long a unit may wait for a connection, and connecting may take (milliseconds). */
+const CONNECT = 2_000
+/** What the network may take on top of what the server may. */
+const TRANSIT = 500
+/** An unused connection is closed after so long. */
+const IDLE = 30_000
+
+/** One connection while a unit runs on it. */
+export interface Session {
+  /** @throws DatabaseError what PostgreSQL says; anything else means that the connection is lost */
+  execute(statement: Statement): Promise<StatementResult>
+  /** Runs SQL without parameters, several statements if need be, in one round trip; gives the command of the last one. */
+  command(sql: string): Promise<string>
+}
+
+export interface Connections {
+  /** Runs `work` on a connection. What it throws passes through as it is. @throws StoreError `busy`, `unavailable`, `closed` */
+  use<R>(work: (session: Session) => Promise<R>): Promise<R>
+  /** Ends when every unit under way has ended. */
+  close(): Promise<void>
+}
+
+export interface ConnectionOptions {
+  url: URL
+  /** Name of this process on its connections; triggers tell it to the others. */
+  name: string
+  /** Connections at most. */
+  most: number
+  /** How long one statement may run, waiting for locks included (milliseconds). */
+  patience: number
+}
+
+/** Counts and times are below 2⁵³, and sums of them come as `numeric`: all of them are numbers here. */
+const NUMBERS: ReadonlySet<number> = new Set([types.builtins.INT8, types.builtins.NUMERIC])
+const TYPES: PoolConfig['types'] = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => (NUMBERS.has(oid) ? Number : types.getTypeParser(oid, format))) as typeof types.getTypeParser,
+}
+
+/** How each of our connections talks to PostgreSQL. */
+export function connectionConfig(url: URL): PoolConfig {
+  return { connectionString: url.href, types: TYPES, keepAlive: true, connectionTimeoutMillis: CONNECT }
+}
+
+export function openConnections({ url, name, most, patience }: ConnectionOptions): Connections {
+  // Statements here are short: compiling one (jit) would take longer than running it.
+  const settings = `set application_name = '${name}'; set synchronous_commit = on; set jit = off; set statement_timeout = ${patience}; set idle_in_transaction_session_timeout = ${10 * patience}`
+  const prepare = async (client: ClientBase): Promise<void> => {
+    client.on('error', () => {}) // whoever uses the connection gets the error too; without a listener the process would end
+    await client.query(settings)
+  }
+  const pool = new Pool({ ...connectionConfig(url), max: most, idleTimeoutMillis: IDLE, onConnect: prepare as (client: ClientBase) => void })
+  pool.on('error', () => {}) // an unused connection was lost: the next unit gets a new one
+  let under = 0
+  let closing: Promise<void> | undefined
+  let idle: (() => void) | undefined
+
+  const acquire = async (): Promise<PoolClient> => {
+    if (closing) throw new StoreError('closed', 'the store is closed')
+    if (pool.waitingCount >= WAITING) throw new StoreError('busy', 'too many units wait for a connection to the database')
+    const crowded = pool.totalCount >= most
+    try {
+      return await pool.connect()
+    } catch (thrown) {
+      if (crowded && thrown instanceof Error && thrown.message.startsWith('timeout exceeded')) throw new StoreError('busy', 'no connection to the database came free in time')
+      throw storeError(thrown)
+    }
+  }
+
+  const runOn = async <R>(client: PoolClient, work: (session: Session) => Promise<R>): Promise<R> => {
+    let lost = false
+    let released = false
+    const release = (broken: boolean): void => {
+      if (!released) client.release(broken)
+      released = true
+    }
+    const guarded = async <V>(query: () => Promise<V>): Promise<V> => {
+      if (released) throw new StoreError('unavailable', 'the database did not answer in time')
+      // A server that stands still, or a network that swallows everything: nothing but a clock of our own ends that.
+      const cut = setTimeout(() => release(true), patience + TRANSIT)
+      try {
+        return await query()
+      } catch (thrown) {
+        lost ||= isLost(thrown)
+        throw thrown
+      } finally {
+        clearTimeout(cut)
+      }
+    }
+    const session: Session = {
+      execute: ({ sql, parameters }) =>
+        guarded(async () => {
+          const { rows, rowCount } = await client.query(sql, parameters.map(storable))
+          return { rows, affected: rowCount ?? 0 }
+        }),
+      command: (sql) =>
+        guarded(async () => {
+          const results: unknown = await client.query(sql)
+          return ([results].flat().at(-1) as { command: string }).command // a list where there are several statements
+        }),
+    }
+    try {
+      return await work(session)
+    } finally {
+      release(lost)
+    }
+  }
+
+  const end = async (): Promise<void> => {
+    if (under > 0) await new Promise<void>((resolve) => (idle = resolve))
+    await pool.end()
+  }
+
+  return {
+    use: async (work) => {
+      under++
+      try {
+        return await runOn(await acquire(), work)
+      } finally {
+        if (--under === 0) idle?.()
+      }
+    },
+    close: () => (closing ??= end()),
+  }
+}
+
+/** Whether an error means that the connection can no longer be used: everything but what the server itself says about a statement. */
+function isLost(thrown: unknown): boolean {
+  const state = typeof thrown === 'object' && thrown !== null && 'severity' in thrown && 'code' in thrown ? String(thrown.code) : ''
+  return state === '' || state.startsWith('57P') || state.startsWith('08')
+}
+
+/** PostgreSQL's text holds no NUL. The driver makes bytes of everything else, and arrays of lists. */
+function storable(value: SqlValue): SqlValue {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+}

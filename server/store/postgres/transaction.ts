@@ -1,0 +1,111 @@
+// Units that are done completely or not at all, on PostgreSQL.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreError } from '../error.ts'
+import type { Procedure } from '../procedure.ts'
+import type { QueryBuilder, Statement, StatementResult } from '../statement.ts'
+import { isCollision, storeError } from './error.ts'
+import { lockNumber } from './lock.ts'
+import type { Connections, Session } from './pool.ts'
+import type { Turns } from './turns.ts'
+
+/** How long a unit that collides with others is tried again (milliseconds). */
+const PERSISTENCE = 2_000
+/** The longest pause before another try. */
+const PAUSE = 50
+
+/** Runs statements in one transaction, in order. @throws StoreError */
+export function runStatements(connections: Connections, statements: readonly Statement[]): Promise<StatementResult[]> {
+  const [only] = statements
+  if (only && statements.length === 1) return persist(() => connections.use(async (session) => [await session.execute(only)]))
+  return transact(connections, 'begin isolation level read committed', async (session) => {
+    const results: StatementResult[] = []
+    for (const statement of statements) results.push(await session.execute(statement))
+    return results
+  })
+}
+
+/**
+ * Runs a procedure in one transaction. One without a lock runs as if it were alone (SERIALIZABLE), and again where PostgreSQL finds that it was
+ * not; see `Lock` for the others.
+ *
+ * @throws StoreError
+ */
+export function runProcedure<A, R>(connections: Connections, turns: Turns, db: QueryBuilder, { body, lock }: Procedure<A, R>, args: A): Promise<R> {
+  const attempt = async (begin: string): Promise<R> => {
+    try {
+      return await transact(connections, begin, (session) => walk(session, body(db, args), false))
+    } catch (thrown) {
+      if (!(thrown instanceof Caught)) throw thrown
+      return transact(connections, begin, (session) => walk(session, body(db, args), true))
+    }
+  }
+  if (lock === undefined) return attempt('begin isolation level serializable')
+  if (lock === 'rows') return attempt('begin isolation level read committed')
+  const name = lock(args)
+  return turns.take(name, () => attempt(`begin isolation level read committed; select pg_advisory_xact_lock(${lockNumber(name)})`))
+}
+
+/** A body caught the failure of a statement. PostgreSQL goes on after a failure only where there is a savepoint, and we set none until now. */
+class Caught extends Error {}
+
+async function walk<R>(session: Session, steps: Generator<Statement, R, StatementResult>, savepoints: boolean): Promise<R> {
+  let step = take(() => steps.next())
+  for (let count = 0; !step.done; count++) {
+    const statement = step.value
+    let result: StatementResult
+    try {
+      if (savepoints) await session.command(count === 0 ? 'savepoint step' : 'release step; savepoint step')
+      result = await session.execute(statement)
+    } catch (thrown) {
+      const error = storeError(thrown)
+      // The body shall not see what means that the whole transaction is over.
+      if (isCollision(thrown) || error.code === 'unavailable') throw thrown
+      step = take(() => steps.throw(error))
+      if (!savepoints) throw new Caught()
+      await session.command('rollback to step')
+      continue
+    }
+    step = take(() => steps.next(result))
+  }
+  return step.value
+}
+
+/** One step of a body. What it throws by itself is no fault of the database. */
+function take<R>(advance: () => IteratorResult<Statement, R>): IteratorResult<Statement, R> {
+  try {
+    return advance()
+  } catch (thrown) {
+    throw thrown instanceof StoreError ? thrown : new StoreError('failed', thrown instanceof Error ? thrown.message : String(thrown))
+  }
+}
+
+/** Runs `work` between `begin` and `commit`; whatever is thrown undoes it. */
+function transact<R>(connections: Connections, begin: string, work: (session: Session) => Promise<R>): Promise<R> {
+  return persist(() =>
+    connections.use(async (session) => {
+      await session.command(begin)
+      try {
+        const value = await work(session)
+        if ((await session.command('commit')) !== 'COMMIT') throw new StoreError('failed', 'the transaction was undone')
+        return value
+      } catch (thrown) {
+        await session.command('rollback').catch(() => {}) // a connection that is lost has no transaction any more
+        throw thrown
+      }
+    }),
+  )
+}
+
+/** Tries again what has collided, which PostgreSQL has undone completely. A lost connection is no such case: the commit may have happened. */
+async function persist<R>(attempt: () => Promise<R>): Promise<R> {
+  const until = performance.now() + PERSISTENCE
+  for (let pause = 2; ; pause = Math.min(2 * pause, PAUSE)) {
+    try {
+      return await attempt()
+    } catch (thrown) {
+      if (thrown instanceof Caught) throw thrown
+      if (!isCollision(thrown) || performance.now() > until) throw storeError(thrown)
+      await sleep(Math.random() * pause)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// What a caller is told where the store, the blobs or the disk are at fault, and not what was asked for.
+import { Problem } from '../errors.ts'
+import { StoreError } from './error.ts'
+import type { StoreErrorCode } from './error.ts'
+
+/** Seconds after which a caller should try again. */
+const RETRY_AFTER = 5
+
+const NO_ANSWER = 'The store does not answer at the moment.'
+const NO_ROOM = 'The server has no room for files at the moment.'
+
+/** TABLE of what passes by itself, in words. `unique` and `failed` do not pass: they are bugs. */
+const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
+  busy: NO_ANSWER,
+  unavailable: NO_ANSWER,
+  closed: NO_ANSWER,
+  full: NO_ROOM,
+  blobs: 'The store for files does not answer at the moment.',
+}
+
+/** The problem `store_unavailable` for an error that passes by itself; undefined for every other error. */
+export function passingTrouble(error: unknown): Problem | undefined {
+  const sentence = error instanceof StoreError ? SENTENCES[error.code] : isNoRoom(error) ? NO_ROOM : undefined
+  return sentence === undefined ? undefined : new Problem('store_unavailable', `${sentence} Try again in a moment.`, { retryAfter: RETRY_AFTER, cause: error })
+}
+
+/** Whether the system says that the disk, or our share of it, is full. */
+export function isNoRoom(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+}

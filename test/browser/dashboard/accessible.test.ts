@@ -1,0 +1,98 @@
+// No page, in either theme, on a desktop or a phone, has anything that axe finds fault with.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { GEMINI, type Site } from './seeded.ts'
+import { closeBrowser, faultsOf, startSite, visit } from './visit.ts'
+
+after(closeBrowser)
+
+const EXPORT = '<html><head><title>Notes</title></head><body><article class="page sans"><header><h1 class="page-title">Notes</h1></header><div class="page-body"><p>Hello</p><table class="simple-table"><tbody><tr><td>a</td></tr></tbody></table></div></article></body></html>'
+
+/** An account with something of everything. */
+async function furnish(site: Site): Promise<{ cookie: string; key: string; link: string }> {
+  const cookie = await site.setUp()
+  const made = async <T>(path: string, body: unknown): Promise<T> => (await (await site.api(cookie, 'POST', path, body)).json()) as T
+  const key = await made<{ id: string; secret: string }>('/api/v1/keys', { name: 'Website', models: ['gemini-2.5-*'], rpm: 60 })
+  for (const text of ['100/20/50', 'status 500']) await site.proxied(key.secret, GEMINI('gemini-2.5-flash'), { contents: [{ parts: [{ text }] }] })
+  await made('/api/v1/tokens', { name: 'Pipeline' })
+  await made('/api/v1/credentials', { provider: 'anthropic', name: 'team', secret: 'sk-ant' })
+  const { link } = await made<{ link: string }>('/api/v1/invitations', { email: 'grace@example.com' })
+  return { cookie, key: key.id, link }
+}
+
+/** Goes to a page and waits until all of it is there. */
+async function open(page: Page, address: string): Promise<void> {
+  await page.goto(address)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('[role=status][aria-label=Loading]').first().waitFor({ state: 'detached' })
+}
+
+test('pages for strangers', async (t) => {
+  const site = await startSite(t)
+  const { page } = await visit(t, site)
+  await page.goto(`${site.url}/setup`)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  const faults = await faultsOf(page, 'setup')
+  const { link } = await furnish(site)
+  for (const [address, heading] of [[`${site.url}/keys`, 'Sign in'], [link, 'You are invited'], [`${site.url}/invite?token=nothing`, 'This invitation is not open']] as const) {
+    await page.goto(address)
+    await page.getByRole('heading', { name: heading }).waitFor()
+    faults.push(...(await faultsOf(page, heading)))
+  }
+  assert.deepEqual(faults, [])
+})
+
+/** TABLE of pages behind the sign-in, in two tests that may run long on a busy machine. */
+const PAGES = {
+  'pages of the proxy': (key: string) => ['/?split=model', '/keys', '/keys?search=nothing', `/keys/${key}`, '/providers', '/requests', '/requests?status=429'],
+  'all other pages': () => ['/tokens', '/accounts', '/account', '/nowhere', '/docs', '/convert'],
+}
+
+for (const [name, paths] of Object.entries(PAGES)) {
+  test(name, async (t) => {
+    const site = await startSite(t)
+    const { cookie, key } = await furnish(site)
+    const { page } = await visit(t, site, cookie)
+    const faults: string[] = []
+    for (const path of paths(key)) {
+      await open(page, site.url + path)
+      faults.push(...(await faultsOf(page, path)))
+    }
+    assert.deepEqual(faults, [])
+  })
+}
+
+test('what opens, and a phone', async (t) => {
+  const site = await startSite(t)
+  const { cookie } = await furnish(site)
+  const { page } = await visit(t, site, cookie)
+  const faults: string[] = []
+  const check = async (what: string): Promise<void> => void faults.push(...(await faultsOf(page, what)))
+  await open(page, `${site.url}/docs`)
+  await page.locator('summary', { hasText: 'Make a proxy key' }).click()
+  await check('docs, opened')
+  await open(page, `${site.url}/requests`)
+  await page.getByRole('button', { name: /details of/ }).first().click()
+  await page.getByText('Waiting for the first byte').waitFor()
+  await check('request')
+  await open(page, `${site.url}/keys?new=1`)
+  await page.getByRole('button', { name: 'Create key' }).last().click()
+  await check('key form with an error')
+  await page.getByLabel('Name', { exact: true }).fill('Another')
+  await page.getByRole('button', { name: 'Create key' }).last().click()
+  await page.getByText('I have copied it').waitFor()
+  await check('secret')
+  await open(page, `${site.url}/convert`)
+  await page.locator('input[type=file]').setInputFiles({ name: 'Notes.html', mimeType: 'text/html', buffer: Buffer.from(EXPORT) })
+  await page.getByRole('region', { name: 'Preview' }).getByRole('heading').waitFor()
+  await check('convert')
+
+  await page.setViewportSize({ width: 390, height: 844 })
+  await open(page, `${site.url}/keys`)
+  await check('keys on a phone')
+  await page.getByRole('button', { name: 'Open the navigation' }).click()
+  await page.getByRole('dialog').getByRole('link', { name: 'Keys' }).waitFor()
+  await check('navigation on a phone')
+  assert.deepEqual(faults, [])
+})

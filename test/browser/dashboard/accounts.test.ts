@@ -1,0 +1,81 @@
+// Two people who share a server and nothing else.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ADMIN, GEMINI } from './seeded.ts'
+import { closeBrowser, startSite, visit } from './visit.ts'
+
+after(closeBrowser)
+
+test('an invited colleague has an account of their own, and sees nothing of others', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Secret project' })).json()) as { id: string; secret: string }
+  await (await site.proxied(secret, GEMINI('gemini-secret-model'), { contents: [] })).arrayBuffer()
+
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/accounts`)
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByLabel('E-mail').fill('grace@example.com')
+  await page.getByRole('button', { name: 'Make the link' }).click()
+  const link = (await page.locator('[data-secret]').textContent()) ?? ''
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('row', { name: /grace@example.com Open/ }).waitFor()
+
+  const { page: grace } = await visit(t, site)
+  await grace.goto(link)
+  await grace.getByLabel('Password', { exact: true }).fill('another good password')
+  assert.equal(await grace.getByLabel('E-mail').inputValue(), 'grace@example.com')
+  await grace.getByRole('button', { name: 'Join' }).click()
+  await grace.getByRole('heading', { name: 'Overview' }).waitFor()
+  assert.equal(await grace.getByRole('link', { name: 'Accounts' }).count(), 0)
+  for (const path of ['/', '/keys', '/requests', '/tokens', '/convert', '/providers', '/accounts', `/keys/${id}`, `/requests?key=${id}`]) {
+    await grace.goto(site.url + path)
+    await grace.getByRole('heading', { level: 1 }).waitFor()
+    await grace.locator('[role=status][aria-label=Loading]').first().waitFor({ state: 'detached' })
+    assert.doesNotMatch(await grace.locator('main').innerText(), /Secret project|gemini-secret-model|ada@example/, path)
+  }
+  await grace.goto(`${site.url}/keys/${id}`)
+  await grace.getByText('This key does not exist').waitFor()
+
+  // The link works once.
+  const { page: other } = await visit(t, site)
+  await other.goto(link)
+  await other.getByText('This invitation is not open').waitFor()
+
+  // Disabled, whoever is signed in is so no longer.
+  await page.reload()
+  await page.getByRole('button', { name: 'Disable grace@example.com' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+  await page.getByRole('button', { name: 'Enable grace@example.com' }).waitFor()
+  await grace.goto(`${site.url}/keys`)
+  await grace.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
+test('wrong passwords are slowed down, and a cookie from before the sign-out opens nothing', async (t) => {
+  const site = await startSite(t)
+  await site.setUp()
+  const { page, context } = await visit(t, site)
+  await page.goto(`${site.url}/keys`)
+  await page.getByLabel('E-mail').fill(ADMIN.email)
+  let refused = ''
+  for (let attempt = 0; attempt < 30 && !/Try again in/.test(refused); attempt++) {
+    await page.getByLabel('Password', { exact: true }).fill(`wrong ${attempt}`)
+    const answered = page.waitForResponse('**/api/v1/session')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await answered
+    refused = await page.getByRole('main').innerText()
+  }
+  assert.match(refused, /Try again in \d+ s/)
+
+  const cookie = await site.api(null, 'POST', '/api/v1/session', ADMIN)
+  assert.equal(cookie.status, 429, 'also with the right password')
+
+  const quiet = await startSite(t)
+  const own = await quiet.setUp()
+  const { page: second } = await visit(t, quiet, own)
+  await second.goto(quiet.url)
+  await second.getByRole('button', { name: 'Sign out' }).click()
+  await second.getByRole('heading', { name: 'Sign in' }).waitFor()
+  assert.equal((await quiet.api(own, 'GET', '/api/v1/keys')).status, 401)
+  await context.close()
+})

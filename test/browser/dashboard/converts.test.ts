@@ -1,0 +1,115 @@
+// Exports in the browser: dropped, watched, read, copied, downloaded; and texts that would like to be more than text.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { zip } from '../../zip.ts'
+import { OPENAI } from './seeded.ts'
+import { closeBrowser, startSite, visit } from './visit.ts'
+
+after(closeBrowser)
+
+const page = (title: string, body: string): string =>
+  `<html><head><meta charset="utf-8"><title>${title}</title></head><body><article class="page sans"><header><h1 class="page-title">${title}</h1></header><div class="page-body">${body}</div></article></body></html>`
+
+test('a dropped export is converted, shown beside its Markdown, copied and downloaded', async (t) => {
+  const site = await startSite(t)
+  const { page: browser, context } = await visit(t, site, await site.setUp())
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
+  await browser.goto(`${site.url}/convert`)
+  await browser.getByText('0 of 10 conversions used today').waitFor()
+  const html = page('Handbook', '<h1>First day</h1><p>See <a href="https://example.com/">this</a> and <strong>that</strong>.</p><ul class="toggle"><li><details open=""><summary>Why?</summary><p>Because.</p></details></li></ul>')
+  const transfer = await browser.evaluateHandle(
+    `(() => { const data = new DataTransfer(); data.items.add(new File([${JSON.stringify(html)}], 'Handbook.html', { type: 'text/html' })); return data })()`,
+  )
+  await browser.locator('[data-drop]').dispatchEvent('drop', { dataTransfer: transfer })
+  const preview = browser.getByRole('region', { name: 'Preview' })
+  await preview.getByRole('heading', { name: 'First day', level: 2 }).waitFor()
+  await preview.getByText('Why?').click()
+  await preview.getByText('Because.').waitFor()
+  const markdown = (await browser.getByRole('region', { name: 'Markdown' }).locator('pre').textContent()) ?? ''
+  assert.match(markdown, /^# Handbook\n\n## First day\n\nSee \[this\]\(https:\/\/example\.com\/\) and \*\*that\*\*\.\n/)
+  await browser.getByText('1 of 10 conversions used today').waitFor()
+
+  await browser.getByRole('button', { name: 'Copy the Markdown' }).click()
+  await browser.getByText('Copied').waitFor()
+  assert.equal(await browser.evaluate('navigator.clipboard.readText()'), markdown)
+  const downloading = browser.waitForEvent('download')
+  await browser.getByRole('button', { name: 'Download' }).click()
+  const download = await downloading
+  assert.equal(download.suggestedFilename(), 'Handbook.md')
+  assert.equal(readFileSync(await download.path(), 'utf8'), markdown)
+
+  await browser.locator('input[type=file]').setInputFiles({ name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47]) })
+  await browser.getByRole('alert').waitFor()
+  await browser.getByText('1 of 10 conversions used today').waitFor()
+})
+
+test('a large archive becomes a job, whose result survives a reload', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { page: browser } = await visit(t, site, cookie)
+  const text = '<p>One two three four five six seven eight nine ten.</p>'.repeat(300)
+  const pages = Object.fromEntries(Array.from({ length: 400 }, (_, number) => [`Page ${number}.html`, page(`Page ${number}`, text)]))
+  await browser.goto(`${site.url}/convert?format=json`)
+  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip(pages) })
+  await browser.waitForURL(/job=job_/)
+  assert.match(browser.url(), /job=job_/)
+  await browser.reload()
+  const region = browser.getByRole('region', { name: /Result/ }).or(browser.getByText('too large to be shown'))
+  await region.first().waitFor()
+  const id = new URL(browser.url()).searchParams.get('job') ?? ''
+  const result = await (await site.api(cookie, 'GET', `/api/v1/jobs/${id}/result`)).text()
+  assert.ok(result.length > 5_000_000)
+  await browser.getByRole('cell', { name: 'Done' }).waitFor()
+  const downloading = browser.waitForEvent('download')
+  await browser.getByText('Download', { exact: true }).click()
+  assert.equal(readFileSync(await (await downloading).path(), 'utf8'), result)
+  await browser.getByRole('button', { name: 'Delete Export.zip' }).click()
+  await browser.getByRole('cell', { name: /Expired|Canceled/ }).or(browser.getByText('No jobs yet')).waitFor()
+})
+
+test('a job is followed live', async (t) => {
+  // Nobody works here: the job waits until somebody cancels it.
+  const site = await startSite(t, { TOLLMARK_ROLE: 'web', TOLLMARK_ASYNC_ABOVE: '1KB' })
+  const cookie = await site.setUp()
+  const { page: browser } = await visit(t, site, cookie)
+  await browser.goto(`${site.url}/convert`)
+  const followed = browser.waitForRequest('**/api/v1/jobs/*/events')
+  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip({ 'Page.html': page('Page', '<p>text</p>'.repeat(200)) }) })
+  await followed
+  await browser.getByText('Waiting …').waitFor()
+  const id = new URL(browser.url()).searchParams.get('job') ?? ''
+  assert.equal((await site.api(cookie, 'DELETE', `/api/v1/jobs/${id}`)).status, 204)
+  await browser.getByText('Export.zip: canceled').waitFor()
+})
+
+test('what others wrote stays text', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const evil = '<img src=x onerror="window.hacked=1">'
+  const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: evil })).json()) as { id: string; secret: string }
+  await site.api(cookie, 'POST', '/api/v1/tokens', { name: '<script>window.hacked=1</script>' })
+  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name: evil, secret: 'sk' })
+  await (await site.proxied(secret, OPENAI, { model: `${evil}javascript:window.hacked=1` })).arrayBuffer()
+  const { page: browser } = await visit(t, site, cookie)
+  for (const path of ['/?split=model', '/keys', `/keys/${id}`, '/requests', '/providers', '/tokens', `/requests?model=${encodeURIComponent(evil)}`, `/keys?search=${encodeURIComponent(evil)}`]) {
+    await browser.goto(site.url + path)
+    await browser.locator('[role=status][aria-label=Loading]').first().waitFor({ state: 'detached' })
+    assert.equal(await browser.locator('#root :is(img, script, iframe, object, embed)').count(), 0, path)
+  }
+  await browser.goto(`${site.url}/keys/${id}`)
+  await browser.getByRole('heading', { name: evil }).waitFor()
+
+  await browser.goto(`${site.url}/convert`)
+  const escaped = evil.replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+  const body = `<p>${escaped}</p><p><a href="javascript:window.hacked=1">click</a> &lt;details&gt;&lt;summary&gt;${escaped}</p><pre><code>${escaped}</code></pre>
+    <ul class="toggle"><li><details open=""><summary>${escaped}<a href="javascript:window.hacked=1">x</a></summary><p>${escaped}</p></details></li></ul>
+    <figure class="equation"><annotation encoding="application/x-tex">\\href{javascript:window.hacked=1}{x} \\htmlStyle{color:red}{y} ${escaped}</annotation></figure>`
+  await browser.locator('input[type=file]').setInputFiles({ name: `${evil}.html`, mimeType: 'text/html', buffer: Buffer.from(page(escaped, body)) })
+  const preview = browser.getByRole('region', { name: 'Preview' })
+  await preview.getByRole('heading', { name: evil }).first().waitFor()
+  assert.equal(await preview.locator('img, script, iframe, object, embed, [onerror], [style*=color]').count(), 0)
+  const links: string[] = await preview.locator('a').evaluateAll((found) => found.map((link) => String(link.getAttribute('href'))))
+  assert.deepEqual(links.filter((href) => !/^(?:https?:|mailto:|#)/.test(href)), [])
+  assert.equal(await browser.evaluate('window.hacked'), undefined)
+})

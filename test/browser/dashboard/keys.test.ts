@@ -1,0 +1,95 @@
+// Keys in the hands of a person while programs use them.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GEMINI } from './seeded.ts'
+import { closeBrowser, startSite, visit } from './visit.ts'
+
+after(closeBrowser)
+
+test('a key is rotated and revoked while a client calls', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Busy' })).json()) as { id: string; secret: string }
+  const statuses: number[] = []
+  const calling = { goes: true }
+  const client = (async () => {
+    while (calling.goes) {
+      const answer = await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })
+      await answer.arrayBuffer()
+      statuses.push(answer.status)
+      await sleep(20)
+    }
+  })()
+
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/keys/${id}`)
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  await page.getByLabel('The old secret goes on working for').selectOption('1 hour')
+  await page.getByRole('button', { name: 'Make a new secret' }).click()
+  const newer = (await page.locator('[data-secret]').textContent()) ?? ''
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  assert.notEqual(newer, secret)
+  assert.equal((await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 200)
+  assert.ok(statuses.every((status) => status === 200), 'the old secret goes on working')
+
+  await page.getByRole('button', { name: 'Disable' }).click()
+  await page.getByText('Disabled', { exact: true }).waitFor()
+  assert.equal((await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 401)
+  await page.getByRole('button', { name: 'Enable' }).click()
+  await page.getByText('Active', { exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('button', { name: 'Revoke for good' }).click()
+  await page.getByText('Revoked', { exact: true }).waitFor()
+  assert.equal((await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 401)
+  calling.goes = false
+  await client
+  assert.equal((await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 401)
+  await page.getByRole('button', { name: 'Revoke' }).waitFor({ state: 'detached' })
+})
+
+test('filters live in the address, errors stand beside what caused them', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  for (let number = 1; number <= 30; number++) await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}`, models: number === 7 ? ['only-this'] : null })
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/keys`)
+  await page.getByText('First 25 keys').waitFor()
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await page.getByText('All 30 keys').waitFor()
+  await page.getByRole('button', { name: 'Name' }).click()
+  await page.getByRole('cell', { name: /^Key 9/ }).first().waitFor()
+  await page.waitForURL(/sort=-name/)
+  await page.getByLabel('Search by name').fill('key 7')
+  await page.waitForURL(/search=key/)
+  await page.reload()
+  assert.equal(await page.getByLabel('Search by name').inputValue(), 'key 7')
+  await page.getByRole('cell', { name: /^Key 7/ }).waitFor()
+  assert.equal(await page.getByRole('row').count(), 2)
+  await page.getByLabel('Search by name').fill('nothing like it')
+  await page.getByText('No key matches').waitFor()
+  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByText('First 25 keys').waitFor()
+
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  await page.getByText('A key needs a name').waitFor()
+  await page.getByLabel('Name', { exact: true }).fill('Odd')
+  await page.getByLabel('Allowed origins').fill('no-origin')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  await page.getByText('an origin looks like').waitFor()
+  assert.equal(await page.getByLabel('Allowed origins').getAttribute('aria-invalid'), 'true')
+})
+
+test('a server that does not answer is told, and found again', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { page, context } = await visit(t, site, cookie)
+  await context.route('**/api/v1/keys?*', (route) => route.abort())
+  await page.goto(`${site.url}/keys`)
+  await page.getByText('The server does not answer.').waitFor()
+  await context.unroute('**/api/v1/keys?*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('No keys yet').waitFor()
+})

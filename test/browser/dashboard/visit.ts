@@ -1,0 +1,67 @@
+// A person before the dashboard: a real browser on the real server, which complains about whatever the browser complains about.
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { buildWhereChanged } from '../../../dashboard/build.ts'
+import { launchChromium } from '../chromium.ts'
+import { temporaryFolder } from '../../temporary.ts'
+import { openSite, type Site } from './seeded.ts'
+
+let browser: Promise<Browser> | undefined
+
+/** The browser of this file's tests; `closeBrowser` ends it. */
+function theBrowser(): Promise<Browser> {
+  browser ??= launchChromium()
+  return browser
+}
+
+/** For `after`. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close()
+}
+
+/** A server of its own, with the dashboard as its sources are now. */
+export async function startSite(t: TestContext, env: Record<string, string> = {}): Promise<Site> {
+  assert.equal(buildWhereChanged(), null)
+  const site = await openSite(temporaryFolder(t), env)
+  t.after(() => site[Symbol.asyncDispose]())
+  return site
+}
+
+export interface Visitor {
+  context: BrowserContext
+  page: Page
+  /** What the browser complained about so far: errors, and what the content policy stopped. */
+  complaints: string[]
+}
+
+/** Somebody who opens the browser, signed in with this cookie or not. The test fails where the browser complains. */
+export async function visit(t: TestContext, site: Site, cookie: string | null = null, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await (await theBrowser()).newContext({ reducedMotion: 'reduce', ...options })
+  context.setDefaultTimeout(15_000)
+  if (cookie !== null) await context.addCookies([{ name: cookie.slice(0, cookie.indexOf('=')), value: cookie.slice(cookie.indexOf('=') + 1), url: site.url }])
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(error.message))
+  // The browser reports refusals, which are often what a test is about.
+  page.on('console', (message) => message.type() === 'error' && !message.text().startsWith('Failed to load resource') && complaints.push(message.text()))
+  t.after(async () => {
+    await context.close()
+    assert.deepEqual(complaints, [])
+  })
+  return { context, page, complaints }
+}
+
+/** What a person with a screen reader, a keyboard or weak eyes would stumble over, in both themes: of the dark one only its colours differ. */
+export async function faultsOf(page: Page, what: string): Promise<string[]> {
+  const faults: string[] = []
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    // The page has no frames, which is all that the newer mode is for.
+    const axe = new AxeBuilder({ page }).setLegacyMode()
+    const { violations } = await (colorScheme === 'dark' ? axe.withRules(['color-contrast', 'link-in-text-block']) : axe).analyze()
+    faults.push(...violations.map(({ id, nodes }) => `${what}, ${colorScheme}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`))
+  }
+  return faults
+}

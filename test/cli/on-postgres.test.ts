@@ -1,0 +1,32 @@
+// The command line beside a server, both on PostgreSQL.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { spawnServer, tollmark } from '../harness.ts'
+import { answer, startFake } from '../providers/fake.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { until } from '../until.ts'
+
+process.env['TEST_STORE'] = 'postgres'
+
+test('a key made by the command line opens a running server within a second, and one revoked no longer does; the ledger proves itself', async (t) => {
+  const fake = await startFake(answer(200, { 'Content-Type': 'application/json' }, '{}'))
+  t.after(() => fake.close())
+  const env = { TOLLMARK_DATA: temporaryFolder(t), OPENAI_API_KEY: 'sk', TOLLMARK_UPSTREAM_OPENAI: fake.origin }
+  const server = await spawnServer(t, env)
+  const command = async (...args: string[]) => {
+    const { code, out, err } = await tollmark([...args, '--json'], env)
+    assert.equal(code, 0, err)
+    return JSON.parse(out) as Record<string, unknown>
+  }
+  const { id, secret } = await command('keys', 'create', '--name', 'k', '--rpm', '100')
+  const use = async () => {
+    const url = `${server.url}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/models')}`
+    return (await fetch(url, { headers: { authorization: `Bearer ${String(secret)}` } })).status
+  }
+  await until(async () => (await use()) === 200)
+  await command('keys', 'revoke', String(id))
+  await until(async () => (await use()) === 401)
+  const proof = await command('verify')
+  assert.deepEqual([proof['ok'], proof['keys'], proof['limited']], [true, 1, proof['requests']])
+  assert.ok(Number(proof['requests']) >= 1)
+})

@@ -1,0 +1,35 @@
+// A settled row of the ledger, as a proxied request would have left it, without a provider.
+import assert from 'node:assert/strict'
+import { systemClock } from '../../server/clock.ts'
+import { newId } from '../../server/id.ts'
+import { openLedger } from '../../server/ledger/admit.ts'
+import { openLog } from '../../server/log.ts'
+import type { Store } from '../../server/store/open.ts'
+
+export interface Row {
+  account: string
+  key: string
+  model: string
+  at?: number
+  status?: number
+}
+
+/** Writes a row and its roll-up; gives its id. */
+export async function ledgerRow(store: Store, { account, key, model, at, status = 200 }: Row & { at: number }): Promise<string> {
+  const id = newId('req', at)
+  const { id: instance } = await store.db.selectFrom('instances').select('id').executeTakeFirstOrThrow()
+  await using ledger = await openLedger(store, instance, { ...systemClock(() => at), now: () => at }, openLog('silent'))
+  const whose = { account_id: account, key_id: key, provider: 'openai', model }
+  const admission = await ledger.admit({ id, ...whose, rpm: null, endpoint: '/v1/chat/completions', method: 'POST', context: null })
+  assert.ok(admission.admitted)
+  ledger.settle({
+    ...whose, seq: admission.seq, created_at: at, state: 'settled', status, error: null, credential_id: null, first_byte_ms: 100, total_ms: 300,
+    bytes_in: 10, bytes_out: 20, tokens_in: 7, tokens_out: 5, tokens_cached: 2, tokens_reasoning: null,
+  })
+  return id
+}
+
+/** The same on a test's server, at its present moment. */
+export function requestNow(server: { store: Store; clock(): number }, row: Row): Promise<string> {
+  return ledgerRow(server.store, { at: server.clock(), ...row })
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import { createToken } from '../../server/accounts/tokens.ts'
+import { PROVIDERS } from '../../server/proxy/providers/table.ts'
+import { readConfig } from '../../server/config.ts'
+import { openLog } from '../../server/log.ts'
+import { serve } from '../../server/main.ts'
+import { assertProblem, call } from '../harness.ts'
+import { answer, headerOf, startFake } from '../providers/fake.ts'
+import type { Script } from '../providers/fake.ts'
+import { startServed } from '../proxy/data/served.ts'
+import type { Served } from '../proxy/data/served.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { until } from '../until.ts'
+
+interface Credential {
+  id: string
+  status: string
+  resting_ms: number
+  last_error: { status: number; at: string } | null
+}
+interface Provider {
+  id: string
+  source: string
+  hosts: string[]
+  ready: boolean
+  dial: string | null
+  credentials: Credential[] | null
+}
+interface Outcome {
+  ok: boolean
+  status: number | null
+  detail: string
+}
+
+async function api(url: string, store: Served['running']['store'], account: string | null = null) {
+  const { token } = await createToken(store, { name: account, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, Date.now())
+  return (method: string, path: string, body?: unknown) =>
+    call(url, `/api/v1/${path}`, { method, token: token.secret, ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) })
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+test('everybody sees which providers are ready; where they are dialled, and credentials, administrators only', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const [admin, member] = [await api(served.running.url, served.running.store), await api(served.running.url, served.running.store, 'member')]
+  const read = async (ask: typeof admin) => new Map((await ask('GET', 'providers')).json<{ data: Provider[] }>().data.map((one) => [one.id, one]))
+  const [all, some] = [await read(admin), await read(member)]
+  assert.deepEqual([...some.keys()], PROVIDERS.map(({ id }) => id))
+  const openai = all.get('openai')!
+  assert.deepEqual([openai.ready, openai.source, openai.hosts, openai.dial, openai.credentials?.length], [true, 'built_in', ['api.openai.com'], served.fake.origin, 1])
+  assert.deepEqual([some.get('openai')?.ready, some.get('openai')?.dial, some.get('openai')?.credentials], [true, null, null])
+  assert.deepEqual([all.get('mistral')?.ready, all.get('azure')?.hosts[0]], [false, '{resource}.openai.azure.com'])
+})
+
+test('a refused credential rests and says why; one that works again does not', async (t) => {
+  const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
+  const admin = await api(served.running.url, served.running.store)
+  const key = await served.key()
+  const credential = async () => (await admin('GET', 'credentials')).json<{ data: Credential[] }>().data.find(({ id }) => id === 'env_openai')!
+  assert.deepEqual([(await credential()).resting_ms, (await credential()).last_error], [0, null])
+  await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
+  const failing = await credential()
+  assert.ok(failing.resting_ms > 50_000 && failing.last_error?.status === 401)
+  const overview = (await admin('GET', 'overview')).json<{ attention: { kind: string; credential_id: string; detail: string }[] }>()
+  assert.deepEqual(overview.attention.map(({ kind, credential_id }) => [kind, credential_id]), [['credential_failing', 'env_openai']])
+  served.fake.play(answer(200, JSON_TYPE, '{"data":[]}'))
+  await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
+  assert.equal((await credential()).last_error, null)
+})
+
+test('a test call says what a person can do', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
+  const admin = await api(served.running.url, served.running.store)
+  const { id } = (await admin('POST', 'credentials', { provider: 'anthropic', name: 'spare', secret: 'sk-spare', weight: 0 })).json<Credential>()
+  const attempt = async (which = id) => (await admin('POST', `credentials/${which}/test`)).json<Outcome>()
+  const good = await attempt()
+  assert.deepEqual({ ...good }, { object: 'credential_test', ok: true, status: 200, detail: 'Anthropic accepts this credential.' })
+  const [request] = served.fake.requests
+  assert.deepEqual([request!.method, request!.target, headerOf(request!.rawHeaders, 'x-api-key'), headerOf(request!.rawHeaders, 'anthropic-version')], ['GET', '/v1/models?limit=1', 'sk-spare', '2023-06-01'])
+  assert.equal((await served.running.store.db.selectFrom('requests').selectAll().execute()).length, 0, 'nobody has asked for it by a key')
+
+  /** TABLE: what the provider does, and what is said. */
+  const cases: [script: Script, status: number | null, says: RegExp][] = [
+    [answer(401, {}), 401, /refuses this credential \(401\)/],
+    [answer(403, {}), 403, /refuses this credential \(403\)/],
+    [answer(404, {}), 404, /answered 404/],
+    [answer(429, {}), 429, /limits this credential/],
+    [answer(500, {}), 500, /problem of its own/],
+    [({ reset }) => reset(), null, /cannot be reached/],
+    [answer(302, { location: 'https://elsewhere.example/' }), 302, /answered 302/],
+  ]
+  for (const [script, status, says] of cases) {
+    served.fake.play(script)
+    const outcome = await attempt('env_openai')
+    assert.deepEqual([outcome.ok, outcome.status], [false, status])
+    assert.match(outcome.detail, says)
+    assert.doesNotMatch(outcome.detail, /sk-|127\.0\.0\.1/)
+  }
+  assertProblem(await admin('POST', 'credentials/cred_nothing/test'), 404, 'credential_not_found')
+})
+
+test('every built-in provider has a test call that its own table does not forbid', async (t) => {
+  const fake = await startFake(answer(200, JSON_TYPE, '{}'))
+  t.after(() => fake.close())
+  const upstreams = Object.fromEntries(PROVIDERS.map(({ id }) => [`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, fake.origin]))
+  const running = await serve(readConfig({ PORT: '0', TOLLMARK_DATA: temporaryFolder(t), ...upstreams }), openLog('silent'))
+  t.after(() => running[Symbol.asyncDispose]())
+  const admin = await api(running.url, running.store)
+  for (const { id, auth, settings } of PROVIDERS) {
+    const values = Object.fromEntries(Object.keys(settings.values ?? {}).map((name) => [name, 'x1']))
+    const credential = (await admin('POST', 'credentials', { provider: id, secret: `secret-of-${id}`, values })).json<Credential>()
+    assert.equal((await admin('POST', `credentials/${credential.id}/test`)).json<Outcome>().ok, true, id)
+    assert.ok(headerOf(fake.requests.at(-1)!.rawHeaders, auth.header.toLowerCase())?.endsWith(`secret-of-${id}`), id)
+  }
+})
+
+test('a provider that an administrator adds is called at once, changed, and gone with its credentials', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'))
+  const admin = await api(served.running.url, served.running.store)
+  const key = await served.key()
+  const chat = () => served.send(key.secret, 'https://llm.example.com/v1/chat/completions', { headers: JSON_TYPE, body: '{"model":"x"}' })
+  assert.equal((await chat()).status, 403)
+  const made = await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com', dial: `${served.fake.origin}/base`, auth: { header: 'X-Key', scheme: null } })
+  assert.equal(made.status, 201, made.text)
+  assert.deepEqual([made.json<Provider>().source, made.json<Provider>().ready, made.json<Provider>().hosts, made.json<Provider>().dial], ['stored', false, ['llm.example.com'], `${served.fake.origin}/base`])
+  assert.equal((await chat()).status, 502, 'it has no credential yet')
+  const { id } = (await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' })).json<Credential>()
+  assert.equal((await chat()).status, 200)
+  const sent = served.fake.requests.at(-1)!
+  assert.deepEqual([sent.target, headerOf(sent.rawHeaders, 'x-key')], ['/base/v1/chat/completions', 'own-secret'])
+  assert.equal((await admin('PATCH', 'providers/acme', { auth: null })).status, 200)
+  assert.equal((await chat()).status, 200)
+  assert.equal(headerOf(served.fake.requests.at(-1)!.rawHeaders, 'authorization'), 'Bearer own-secret')
+  assert.equal((await admin('POST', `credentials/${id}/test`)).json<Outcome>().ok, true)
+  assert.equal((await admin('DELETE', 'providers/acme')).status, 204)
+  assert.equal((await chat()).status, 403)
+  assertProblem(await admin('GET', `credentials/${id}`), 404, 'credential_not_found')
+  assertProblem(await admin('DELETE', 'providers/acme'), 404, 'provider_not_found')
+})
+
+test('another region of a built-in provider is that provider under another name', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const admin = await api(served.running.url, served.running.store)
+  const made = (await admin('POST', 'providers', { id: 'anthropic-2', origin: 'https://api.anthropic.com', dial: served.fake.origin })).json<Provider & { base: string }>()
+  assert.equal(made.base, 'https://api.anthropic.com/v1')
+  const { id } = (await admin('POST', 'credentials', { provider: 'anthropic-2', secret: 'second' })).json<Credential>()
+  assert.equal((await admin('POST', `credentials/${id}/test`)).json<Outcome>().ok, true)
+  const { target, rawHeaders } = served.fake.requests.at(-1)!
+  assert.deepEqual([target, headerOf(rawHeaders, 'x-api-key')], ['/v1/models?limit=1', 'second'])
+})
+
+test('a provider that is added here is known to every other process, and to the next start', async (t: TestContext) => {
+  const data = temporaryFolder(t)
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
+  const other = await startServed(t, answer(200, {}), {}, data)
+  const admin = await api(served.running.url, served.running.store)
+  await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com', dial: served.fake.origin })
+  await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' })
+  const key = await other.key()
+  const get = async (at: Served) => (await at.send(key.secret, 'https://llm.example.com/v1/models', { method: 'GET' })).status
+  await until(async () => (await get(other)) === 200)
+  await admin('DELETE', 'providers/acme')
+  await until(async () => (await get(other)) === 403)
+})
+
+/** TABLE of providers that cannot be: body, and what is said. */
+const BAD: [body: object, says: RegExp][] = [
+  [{ id: 'openai', origin: 'https://llm.example.com' }, /already/],
+  [{ id: 'acme', origin: 'http://llm.example.com' }, /"origin" must be/],
+  [{ id: 'acme', origin: 'https://llm.example.com/v1' }, /"origin" must be/],
+  [{ id: 'acme', origin: 'https://user@llm.example.com' }, /"origin" must be/],
+  [{ id: 'acme', origin: 'llm' }, /"origin" must be/],
+  [{ id: 'acme', origin: 'https://llm.example.com', dial: 'ftp://x' }, /"dial"/],
+  [{ id: 'acme', origin: 'https://llm.example.com', dial: 'http://u:p@10.0.0.1' }, /address to dial/],
+  [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'a b' } }, /not the name of a header/],
+  [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'A', scheme: 'x\r\ny' } }, /one word/],
+  [{ id: 'A c', origin: 'https://llm.example.com' }, /"id"/],
+  [{ id: 'taken', origin: 'https://other.example.com' }, /already/],
+  [{ id: 'second', origin: 'https://taken.example.com' }, /and so does "taken"/],
+]
+
+test('a provider that cannot be is refused with a sentence, and nothing is stored', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const admin = await api(served.running.url, served.running.store)
+  assert.equal((await admin('POST', 'providers', { id: 'taken', origin: 'https://taken.example.com' })).status, 201)
+  for (const [body, says] of BAD) {
+    const refused = await admin('POST', 'providers', body)
+    assertProblem(refused, 400, 'invalid_field')
+    assert.match(String(refused.json()['detail']), says)
+  }
+  for (const id of ['openai', 'nobody']) {
+    assertProblem(await admin('PATCH', `providers/${id}`, { dial: null }), 404, 'provider_not_found')
+    assertProblem(await admin('DELETE', `providers/${id}`), 404, 'provider_not_found')
+  }
+  assertProblem(await admin('PATCH', 'providers/taken', { origin: 'https://taken.example.com/v1' }), 400, 'invalid_field')
+  assert.deepEqual((await served.running.store.db.selectFrom('providers').select(['id', 'origin']).execute()).map((row) => ({ ...row })), [{ id: 'taken', origin: 'https://taken.example.com' }])
+})
+
+test('a stored provider that the settings leave no room for is left out, and the others work', async (t) => {
+  const data = temporaryFolder(t)
+  {
+    const first = await startServed(t, answer(200, {}), {}, data)
+    await first.running.store.db.insertInto('providers').values({ id: 'clash', origin: 'https://llm.example.com', dial: null, auth_header: null, auth_scheme: null, created_at: 1 }).execute()
+    await first.running[Symbol.asyncDispose]()
+  }
+  const file = join(data, 'providers.json')
+  writeFileSync(file, JSON.stringify([{ id: 'filed', origin: 'https://llm.example.com' }]))
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), { TOLLMARK_PROVIDERS: file }, data)
+  const admin = await api(served.running.url, served.running.store)
+  const ids = (await admin('GET', 'providers')).json<{ data: Provider[] }>().data.map(({ id }) => id)
+  assert.deepEqual(ids, [...PROVIDERS.map(({ id }) => id), 'filed'])
+  assertProblem(await admin('DELETE', 'providers/filed'), 404, 'provider_not_found')
+  const key = await served.key()
+  assert.equal((await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })).status, 200)
+})

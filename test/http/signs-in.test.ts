@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Account } from '../../server/accounts/accounts.ts'
+import { assertProblem, call, spawnServer, startServer, tollmark } from '../harness.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { ADMIN, invite, openBrowser, setUp, tokenOf } from './browser.ts'
+
+interface Session {
+  object: string
+  setup_required: boolean
+  account: Account | null
+}
+
+test('the link of the first run makes the first account, once', async (t) => {
+  const server = await startServer(t)
+  assert.match(server.setupLink!, /^http:\/\/localhost:\d+\/setup\?token=[\w-]{43}$/)
+  const browser = openBrowser(server.url)
+  const session = async () => (await browser.send('GET', 'session')).json<Session>()
+  assert.deepEqual(await session(), { object: 'session', setup_required: true, account: null })
+  const token = tokenOf(server.setupLink!)
+  assertProblem(await browser.send('POST', 'setup', { token: 'x'.repeat(43), ...ADMIN }), 401, 'invalid_token')
+  assertProblem(await browser.send('POST', 'setup', { token, ...ADMIN, password: '123456789' }), 400, 'invalid_field')
+  assertProblem(await browser.send('POST', 'setup', { token, ...ADMIN, password: 'x'.repeat(257) }), 400, 'invalid_field')
+  for (const email of ['', 'ada', 'a b@c', '@', 'a@b@c', 'a@b\u200b', `${'x'.repeat(254)}@y`]) assertProblem(await browser.send('POST', 'setup', { token, ...ADMIN, email }), 400, 'invalid_field')
+
+  const answers = await Promise.all(['ada@example.com', 'eve@example.com'].map((email) => openBrowser(server.url).send('POST', 'setup', { token, ...ADMIN, email })))
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 403])
+  const made = answers.find(({ status }) => status === 201)!
+  const { account } = made.json<{ account: Account }>()
+  assert.deepEqual([account.name, account.role, account.plan], ['admin', 'admin', 'free'])
+  assert.match(made.headers['set-cookie']![0]!, /^tollmark_session=tms_\w+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/)
+  assertProblem(await browser.send('POST', 'setup', { token, ...ADMIN }), 403, 'setup_closed')
+  assert.deepEqual(await session(), { object: 'session', setup_required: false, account: null })
+  assert.equal((await server.store.db.selectFrom('accounts').selectAll().execute()).length, 1)
+  const stored = JSON.stringify(await server.store.db.selectFrom('passwords').selectAll().execute())
+  assert.match(stored, /\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  assert.doesNotMatch(stored, /horse/)
+})
+
+test('an account that the command line made first is the one that is set up', async (t) => {
+  const data = temporaryFolder(t)
+  const { out } = await tollmark(['tokens', 'create', '--name', 'first', '--account', 'Acme', '--json'], { TOLLMARK_DATA: data })
+  const server = await startServer(t, { TOLLMARK_DATA: data })
+  const browser = await setUp(server)
+  const { account } = (await browser.send('GET', 'session')).json<Session>()
+  assert.deepEqual([account?.name, account?.role, account?.email], ['Acme', 'admin', ADMIN.email])
+  assert.equal(account?.id, (JSON.parse(out) as { account_id: string }).account_id)
+  assert.equal((await browser.send('GET', 'tokens')).json<{ data: object[] }>().data.length, 1)
+})
+
+test('two settings do the same without a browser', async (t) => {
+  const data = temporaryFolder(t)
+  const settings = { TOLLMARK_DATA: data, TOLLMARK_ADMIN_EMAIL: 'Ada@Example.com', TOLLMARK_ADMIN_PASSWORD: ADMIN.password }
+  const server = await startServer(t, settings)
+  assert.equal(server.setupLink, null)
+  assert.equal((await openBrowser(server.url).send('POST', 'session', ADMIN)).status, 201)
+  // Later they change nothing.
+  const again = await startServer(t, { ...settings, TOLLMARK_ADMIN_PASSWORD: 'another password' })
+  assert.equal((await openBrowser(again.url).send('POST', 'session', ADMIN)).status, 201)
+  for (const [name, value] of [['TOLLMARK_ADMIN_EMAIL', 'ada'], ['TOLLMARK_ADMIN_PASSWORD', 'short'], ['TOLLMARK_ADMIN_PASSWORD', '']] as const) {
+    const { code, err } = await tollmark(['serve'], { ...settings, PORT: '0', TOLLMARK_DATA: temporaryFolder(t), [name]: value })
+    assert.equal(code, 1, err)
+    assert.match(err, /^tollmark: .*TOLLMARK_ADMIN_\w+ .*\.\n$/)
+  }
+})
+
+test('a session opens what a token opens, survives a restart, and is dead after sign-out', async (t) => {
+  const data = temporaryFolder(t)
+  let cookie: string | undefined
+  {
+    const server = await startServer(t, { TOLLMARK_DATA: data })
+    cookie = (await setUp(server)).cookie
+    await server[Symbol.asyncDispose]()
+  }
+  const server = await startServer(t, { TOLLMARK_DATA: data })
+  assert.equal(server.setupLink, null)
+  const browser = openBrowser(server.url)
+  browser.cookie = cookie
+  assert.equal((await browser.send('GET', 'session')).json<Session>().account?.email, ADMIN.email)
+  assert.equal((await browser.send('POST', 'keys', { name: 'k' })).status, 201)
+  assertProblem(await browser.send('POST', 'convert', {}), 400, 'missing_file')
+  const signedOut = await browser.send('DELETE', 'session')
+  assert.equal(signedOut.status, 204)
+  assert.match(signedOut.headers['set-cookie']![0]!, /^tollmark_session=; Max-Age=0; Path=\//)
+  assert.equal(browser.cookie, undefined)
+  browser.cookie = cookie
+  assertProblem(await browser.send('GET', 'keys'), 401, 'invalid_token')
+  assert.equal((await browser.send('GET', 'session')).json<Session>().account, null)
+})
+
+test('a session ends after 30 days', async (t) => {
+  const server = await startServer(t)
+  const browser = await setUp(server)
+  server.step(30 * 86_400_000 - 10_000)
+  assert.equal((await browser.send('GET', 'keys')).status, 200)
+  server.step(20_000)
+  assertProblem(await browser.send('GET', 'keys'), 401, 'invalid_token')
+})
+
+test('signing in never takes over a cookie that was there, and ends its session', async (t) => {
+  const server = await startServer(t)
+  const browser = await setUp(server)
+  const [first] = [browser.cookie]
+  assert.equal((await browser.send('POST', 'session', { email: ' ADA@example.com ', password: ADMIN.password })).status, 201)
+  assert.notEqual(browser.cookie, first)
+  const fixed = openBrowser(server.url)
+  fixed.cookie = first
+  assertProblem(await fixed.send('GET', 'keys'), 401, 'invalid_token')
+  // A cookie that somebody else has planted.
+  const { cookie } = browser
+  for (const planted of ['planted', `${cookie!.slice(0, -1)}x`, 'tms_'.padEnd(60, 'a')]) {
+    fixed.cookie = planted
+    assertProblem(await fixed.send('GET', 'keys'), 401, 'invalid_token')
+    assert.equal((await fixed.send('POST', 'session', ADMIN)).status, 201)
+    assert.notEqual(fixed.cookie, planted)
+  }
+})
+
+test('an unknown e-mail and a wrong password read the same; wrong guesses slow down, right ones start anew', async (t) => {
+  const server = await startServer(t)
+  await setUp(server)
+  const guess = (email: string, password: string) => openBrowser(server.url).send('POST', 'session', { email, password })
+  const [unknown, wrong] = [await guess('nobody@example.com', 'x'), await guess(ADMIN.email, 'x')]
+  for (const answer of [unknown, wrong]) assertProblem(answer, 401, 'invalid_credentials')
+  assert.equal(unknown.json()['detail'], wrong.json()['detail'])
+
+  // Five in all are free, however many come at once; then even the right password has to wait.
+  const atOnce = await Promise.all(Array.from({ length: 12 }, () => guess(ADMIN.email, 'x')))
+  assert.deepEqual(atOnce.map(({ status }) => status).sort(), [401, 401, 401, 401, ...Array<number>(8).fill(429)])
+  const waiting = await guess(ADMIN.email, ADMIN.password)
+  assertProblem(waiting, 429, 'too_many_attempts')
+  assert.equal(waiting.headers['retry-after'], '1')
+  server.step(1_000)
+  assertProblem(await guess(ADMIN.email, 'x'), 401, 'invalid_credentials')
+  assert.equal((await guess(ADMIN.email, 'x')).headers['retry-after'], '2')
+  server.step(2_000)
+  assert.equal((await guess(ADMIN.email, ADMIN.password)).status, 201)
+  for (let i = 0; i < 4; i++) assertProblem(await guess(ADMIN.email, 'x'), 401, 'invalid_credentials')
+
+  // One address that tries many e-mails.
+  server.step(3_600_000)
+  for (let i = 0; i < 20; i++) assertProblem(await guess(`person${i}@example.com`, 'x'), 401, 'invalid_credentials')
+  assertProblem(await guess(ADMIN.email, ADMIN.password), 429, 'too_many_attempts')
+  server.step(3_600_000)
+  assert.equal((await guess(ADMIN.email, ADMIN.password)).status, 201)
+  assert.equal((await server.store.db.selectFrom('attempts').selectAll().execute()).length, 1, 'what is over is forgotten')
+})
+
+test('behind a trusted reverse proxy, addresses count by themselves and cookies are for TLS only', async (t) => {
+  const server = await startServer(t, { TOLLMARK_TRUST_PROXY: 'true' })
+  await setUp(server)
+  const from = (address: string, password: string) =>
+    openBrowser(server.url).send('POST', 'session', { email: `${address}@example.com`, password }, {
+      'x-forwarded-for': `1.1.1.1, ${address}`, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'tollmark.example.com', origin: 'https://tollmark.example.com',
+    })
+  const flood = async (address: (i: number) => string) => {
+    for (let i = 0; i < 20; i++) await openBrowser(server.url).send('POST', 'session', { email: `${i}@example.com`, password: 'x' }, { 'x-forwarded-for': address(i) })
+  }
+  await flood(() => '192.0.2.1')
+  assertProblem(await from('192.0.2.1', 'x'), 429, 'too_many_attempts')
+  assertProblem(await from('192.0.2.2', 'x'), 401, 'invalid_credentials')
+  server.step(3_600_000)
+  await flood((i) => `2001:db8::${i + 1}`)
+  assertProblem(await from('2001:db8:0:0:1::1', 'x'), 429, 'too_many_attempts')
+  assertProblem(await from('2001:db8:0:1::1', 'x'), 401, 'invalid_credentials')
+  server.step(3_600_000)
+  const signedIn = await openBrowser(server.url).send('POST', 'session', ADMIN, { 'x-forwarded-proto': 'https' })
+  assert.match(signedIn.headers['set-cookie']![0]!, /; Secure/)
+})
+
+test('no change with a cookie but from a page of our own', async (t) => {
+  const server = await startServer(t)
+  const browser = await setUp(server)
+  const { cookie } = browser
+  const send = (method: string, headers: Record<string, string>, path = '/api/v1/keys') =>
+    call(server.url, path, { method, headers: { cookie: `tollmark_session=${cookie}`, 'content-type': 'application/json', ...headers }, ...(method === 'GET' ? {} : { body: '{"name":"k"}' }) })
+  /** TABLE: what the browser says of where the request comes from, and whether it passes. */
+  const cases: [what: string, headers: Record<string, string>, status: number][] = [
+    ['nothing', {}, 403],
+    ['another origin', { origin: 'https://evil.example' }, 403],
+    ['another port', { origin: 'http://localhost:1' }, 403],
+    ['an opaque origin', { origin: 'null' }, 403],
+    ['our name as the start of another', { origin: `${server.url}.evil.example` }, 403],
+    ['another site, by the browser', { origin: server.url, 'sec-fetch-site': 'cross-site' }, 403],
+    ['no site, by the browser', { origin: server.url, 'sec-fetch-site': 'none' }, 403],
+    ['a neighbour, by the browser', { origin: server.url, 'sec-fetch-site': 'same-site' }, 403],
+    ['our origin', { origin: server.url }, 201],
+    ['our origin, behind TLS that we do not know of', { origin: server.url.replace('http:', 'https:') }, 201],
+    ['ourselves, by the browser', { 'sec-fetch-site': 'same-origin' }, 201],
+  ]
+  for (const [what, headers, status] of cases) {
+    await t.test(what, async () => {
+      const answer = await send('POST', headers)
+      if (status === 403) assertProblem(answer, 403, 'cross_site_request')
+      else assert.equal(answer.status, status, answer.text)
+    })
+  }
+  assert.equal((await send('GET', { origin: 'https://evil.example' })).status, 200, 'reading is for SameSite and CORS to refuse')
+  for (const method of ['PATCH', 'DELETE', 'PUT']) assert.ok([403, 405].includes((await send(method, {}, '/api/v1/keys/key_x')).status))
+  assertProblem(await send('DELETE', {}, '/api/v1/session'), 403, 'cross_site_request')
+  // A stranger's page must not sign somebody in either; a program without cookies may.
+  const signIn = (headers: Record<string, string>) =>
+    call(server.url, '/api/v1/session', { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(ADMIN) })
+  assertProblem(await signIn({ origin: 'https://evil.example' }), 403, 'cross_site_request')
+  assert.equal((await signIn({})).status, 201)
+  // Whoever sends a token means it: the cookie beside it does not count.
+  const token = await server.token()
+  assertProblem(await send('POST', { authorization: `Bearer ${token}` }), 403, 'insufficient_scope')
+  assertProblem(await send('GET', { authorization: 'Bearer nonsense', origin: server.url }), 401, 'invalid_token')
+})
+
+test('another password needs the current one, and ends the other sessions', async (t) => {
+  const server = await startServer(t)
+  const browser = await setUp(server)
+  const other = openBrowser(server.url)
+  await other.send('POST', 'session', ADMIN)
+  assertProblem(await browser.send('POST', 'session/password', { current: 'wrong', password: 'another password' }), 401, 'invalid_credentials')
+  assert.equal((await browser.send('POST', 'session/password', { current: ADMIN.password, password: 'pass\u0077ord cafe\u0301' })).status, 204)
+  assert.equal((await browser.send('GET', 'keys')).status, 200)
+  assertProblem(await other.send('GET', 'keys'), 401, 'invalid_token')
+  assertProblem(await other.send('POST', 'session', ADMIN), 401, 'invalid_credentials')
+  assert.equal((await other.send('POST', 'session', { ...ADMIN, password: 'password café' })).status, 201)
+  const token = await server.token({ scopes: ['manage'] })
+  const byToken = await call(server.url, '/api/v1/session/password', {
+    method: 'POST', token, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ current: ADMIN.password, password: 'another password' }),
+  })
+  assertProblem(byToken, 403, 'insufficient_scope')
+})
+
+test('a disabled account: its sessions end, its tokens and keys stop', async (t) => {
+  const server = await startServer(t)
+  const admin = await setUp(server)
+  const MEMBER = { email: 'bob@example.com', password: 'hunter2hunter2' }
+  const member = await invite(server.url, admin, MEMBER)
+  const { account } = (await member.send('GET', 'session')).json<Session>()
+  const token = (await member.send('POST', 'tokens', { name: 't', scopes: ['manage'] })).json<{ secret: string }>().secret
+  const key = (await member.send('POST', 'keys', { name: 'k' })).json<{ secret: string }>().secret
+  const proxied = async () => (await fetch(`${server.url}/proxy?url=https://nobody.example/`, { headers: { authorization: `Bearer ${key}` } })).status
+  assert.equal(await proxied(), 403)
+  await admin.send('PATCH', `accounts/${account!.id}`, { disabled: true })
+  assertProblem(await member.send('GET', 'keys'), 401, 'invalid_token')
+  assertProblem(await call(server.url, '/api/v1/keys', { token }), 401, 'invalid_token')
+  assert.equal(await proxied(), 401)
+  assertProblem(await member.send('POST', 'session', MEMBER), 401, 'invalid_credentials')
+  await admin.send('PATCH', `accounts/${account!.id}`, { disabled: false })
+  assertProblem(await member.send('GET', 'keys'), 401, 'invalid_token')
+  assert.equal((await call(server.url, '/api/v1/keys', { token })).status, 200)
+  assert.equal((await member.send('POST', 'session', MEMBER)).status, 201)
+})
+
+test('the command line of a first start prints the link, once there is an account it does not', async (t) => {
+  const data = temporaryFolder(t)
+  const env = { TOLLMARK_DATA: data, LOG_LEVEL: 'silent' }
+  const server = await spawnServer(t, env)
+  const { link } = server
+  await setUp({ url: server.url, setupLink: await link() })
+  server.kill('SIGTERM')
+  assert.equal(await server.exited, 0)
+  const again = await spawnServer(t, env)
+  again.kill('SIGTERM')
+  await again.exited
+  assert.doesNotMatch(again.said(), /setup/)
+})

@@ -1,0 +1,94 @@
+// What tests of jobs need: archives that become jobs, waiting for their end, and their events as they come from a bare socket.
+import { connect } from 'node:net'
+import type { TestContext } from 'node:test'
+import { PAGE, file, form } from './form.ts'
+import type { Form, Part } from './form.ts'
+import { call } from './harness.ts'
+import type { Answer } from './harness.ts'
+import { until } from './until.ts'
+import { zip } from './zip.ts'
+
+/** A job as the API shows it. */
+export interface Job {
+  id: string
+  object: string
+  status: string
+  format: string
+  include_metadata: boolean
+  file: { name: string; size: number }
+  progress: { pages_done: number; pages_total: number | null }
+  created_at: string
+  started_at: string | null
+  finished_at: string | null
+  expires_at: string | null
+  result_url: string | null
+  error: { code: string; detail: string } | null
+}
+
+/** The setting that makes a job of every archive that a test has. */
+export const ASYNC = { TOLLMARK_ASYNC_ABOVE: '100' }
+
+/** An export of so many pages. */
+export function pagesOf(count: number, words = 1): Buffer {
+  const page = (index: number): string => PAGE.replaceAll('Team handbook', `Page ${index}`).replace('Be kind.', `Kind words ${index}. `.repeat(words))
+  return zip(Object.fromEntries(Array.from({ length: count }, (_, index) => [`Page ${index}.html`, page(index)])))
+}
+
+/** The form that uploads an archive. */
+export function upload(archive: Buffer, ...fields: Part[]): Form {
+  return form(file('Export.zip', archive), ...fields)
+}
+
+/** An archive whose conversion by one converter takes a while. */
+export const slow = (): Form => upload(pagesOf(1000, 700))
+
+/** The settings that go with it. */
+export const SLOW = { ...ASYNC, TOLLMARK_CONVERSIONS: '1' }
+
+export function getJob(url: string, token: string, id: string): Promise<Answer> {
+  return call(url, `/api/v1/jobs/${id}`, { token })
+}
+
+const TERMINAL = new Set(['succeeded', 'failed', 'canceled', 'expired'])
+
+/** The job when it is finished. */
+export async function finished(url: string, token: string, id: string): Promise<Job> {
+  return jobWhen(url, token, id, ({ status }) => TERMINAL.has(status))
+}
+
+/** The job as soon as `holds` is true of it. */
+export async function jobWhen(url: string, token: string, id: string, holds: (job: Job) => boolean): Promise<Job> {
+  let job: Job | undefined
+  await until(async () => {
+    const answer = await getJob(url, token, id)
+    if (answer.status === 200) job = answer.json<Job>()
+    return job !== undefined && holds(job)
+  }, 60_000)
+  return job!
+}
+
+export interface Events {
+  /** Everything received, head included, without the lines of the chunks. */
+  readonly text: () => string
+  /** The jobs of the events so far. */
+  readonly jobs: () => Job[]
+  /** Resolves when the server has ended the stream. */
+  readonly ended: Promise<void>
+  close(): void
+}
+
+/** Follows a job's events on a bare socket. */
+export function follow(t: TestContext, port: number, token: string, id: string, head = ''): Events {
+  const socket = connect(port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  let raw = ''
+  socket.setEncoding('utf8').on('data', (piece: string) => (raw += piece))
+  const ended = new Promise<void>((resolve) => {
+    socket.once('close', () => resolve())
+  })
+  socket.on('error', () => {})
+  socket.write(`GET /api/v1/jobs/${id}/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n${head}\r\n`)
+  const text = (): string => raw.replaceAll(/(?:\r\n|^)[0-9a-f]+\r\n/g, '')
+  const jobs = (): Job[] => [...text().matchAll(/event: job\ndata: (.*)\n\n/g)].map(([, data]) => JSON.parse(data!) as Job)
+  return { text, jobs, ended, close: () => socket.destroy() }
+}

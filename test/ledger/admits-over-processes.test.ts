@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { verifyWindows } from '../../server/ledger/verify.ts'
+import { argumentsOf } from '../place.ts'
+import { onEveryStore, openAt } from '../stores.ts'
+
+const LIMITS: Record<string, number> = { a: 37, b: 1, c: 1000 }
+const PROCESSES = 4
+const ASKED = 10_000
+
+onEveryStore(`${ASKED} requests at once over ${PROCESSES} processes: exactly as many as each key allows`, async (t, place) => {
+  const store = await openAt(t, place)
+  const keys = Object.entries(LIMITS).map(([key, rpm]) => `${key}:${rpm}`)
+  const args = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'asker-process.ts'), ...argumentsOf(place), String(ASKED / PROCESSES), ...keys]
+  const askers = await Promise.all(
+    Array.from({ length: PROCESSES }, async () => {
+      const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+      t.after(() => child.kill('SIGKILL'))
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+      assert.equal((await lines.next()).value, 'ready')
+      return { child, lines }
+    }),
+  )
+  for (const { child } of askers) child.stdin.write('go\n')
+  const sums: Record<string, number> = {}
+  for (const { child, lines } of askers) {
+    const counts = JSON.parse((await lines.next()).value ?? '{}') as Record<string, number>
+    for (const [key, count] of Object.entries(counts)) sums[key] = (sums[key] ?? 0) + count
+    if (child.exitCode === null) await once(child, 'exit')
+  }
+  assert.deepEqual(sums, LIMITS)
+  const total = Object.values(LIMITS).reduce((sum, limit) => sum + limit, 0)
+  assert.deepEqual(await verifyWindows(store), { keys: 3, requests: total, limited: total, violations: [] })
+})

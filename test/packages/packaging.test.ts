@@ -1,0 +1,151 @@
+// The packages as they are published: what is in the tarballs, that they install into an empty project, run and type-check there, and how small they are.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { publint } from 'publint'
+import { CLIENT_PACKAGES } from '../../scripts/build-packages.ts'
+import { startProxied } from './proxied.ts'
+import { providers } from './answers.ts'
+import { builtPackages, link, MAJORS, makeProject, ROOT } from './project.ts'
+import { measure } from './sizes.ts'
+
+const run = promisify(execFile)
+const bin = (path: string): string => join(ROOT, 'node_modules', path)
+/** The npm that belongs to the Node that started everything, with nothing of this run's settings. */
+const npm = async (args: string[], cwd: string): Promise<string> => (await run('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd })).stdout
+
+let tarballs: string[] = []
+
+before(async () => {
+  const built = await builtPackages()
+  tarballs = await Promise.all(CLIENT_PACKAGES.map(async ({ name }) => {
+    const folder = join(built, name)
+    const file = (await npm(['pack', '--silent'], folder)).trim().split('\n').at(-1)
+    return join(folder, file!)
+  }))
+})
+
+test('a tarball holds what is needed and nothing else', async () => {
+  for (const tarball of tarballs) {
+    const { stdout } = await run('tar', ['-tzf', tarball])
+    const files = stdout.trim().split('\n').map((file) => file.replace('package/', ''))
+    for (const wanted of ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts']) assert.ok(files.includes(wanted), `${tarball}: ${wanted}`)
+    assert.deepEqual(files.filter((file) => !/^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/[a-z-]+(\.d\.ts|\.js))$/.test(file)), [])
+  }
+})
+
+test('publint, strict, has nothing to say', async () => {
+  for (const tarball of tarballs) {
+    const { messages } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer }, strict: true })
+    assert.deepEqual(messages, [], tarball)
+  }
+})
+
+test('are-the-types-wrong finds the types right, for ESM', async () => {
+  for (const tarball of tarballs) {
+    const { stdout } = await run(process.execPath, [bin('@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only', '--format', 'json'])
+    const { analysis } = JSON.parse(stdout) as { analysis: { problems: { kind: string; resolutionKind?: string }[] } }
+    assert.deepEqual(analysis.problems.filter(({ resolutionKind }) => resolutionKind !== 'node10' && resolutionKind !== 'node16-cjs'), [])
+  }
+})
+
+test('every package says what it is', async () => {
+  for (const { name } of CLIENT_PACKAGES) {
+    const { version, type, license, sideEffects, engines, dependencies = {}, peerDependencies = {} } = readPackage(join(await builtPackages(), name))
+    assert.deepEqual([version, type, license, sideEffects, engines], ['0.1.0', 'module', 'MIT', false, { node: '>=22' }])
+    assert.match(readFileSync(join(await builtPackages(), name, 'CHANGELOG.md'), 'utf8'), new RegExp(`^## ${version}`, 'm'))
+    assert.deepEqual(dependencies, name === '@proxy-sdk/core' ? {} : { '@proxy-sdk/core': `^${version}` })
+    // Both majors that the other tests run are within the range.
+    const peers = { '@proxy-sdk/core': {}, '@proxy-sdk/genai': { '@ai-sdk/google': '^3.0.0 || ^4.0.0' }, '@proxy-sdk/genai-express': { '@ai-sdk/google-vertex': '^4.0.0 || ^5.0.0' } }
+    assert.deepEqual(peerDependencies, peers[name as keyof typeof peers])
+  }
+})
+
+for (const major of MAJORS) {
+  test(`installed from its tarball into an empty project with AI SDK ${major}, each package runs and type-checks`, async (t) => {
+    const folder = emptyProject(t)
+    await npm(['install', '--offline', '--legacy-peer-deps', ...tarballs], folder)
+    assert.deepEqual(readdirSync(join(folder, 'node_modules', '@proxy-sdk')).sort(), ['core', 'genai', 'genai-express'])
+    link(folder, major)
+    symlinkSync(bin('@types'), join(folder, 'node_modules', '@types'))
+
+    cpSync(join(import.meta.dirname, 'types', 'usage.txt'), join(folder, 'usage.ts'))
+    const strict = { strict: true, noEmit: true, skipLibCheck: true, exactOptionalPropertyTypes: true, noUnusedLocals: true, target: 'es2024' }
+    await check(folder, { ...strict, module: 'nodenext', types: ['node'], lib: ['es2024'] })
+    await check(folder, { ...strict, module: 'esnext', moduleResolution: 'bundler', types: [], lib: ['es2024', 'dom', 'dom.iterable'] })
+
+    const proxied = await startProxied(t, providers())
+    writeFileSync(join(folder, 'run.js'), PROGRAM)
+    const { stdout } = await run(process.execPath, ['run.js'], {
+      cwd: folder,
+      env: { NEXT_PUBLIC_AI_PROXY_KEY: await proxied.key(), NEXT_PUBLIC_AI_PROXY_URL: proxied.proxyUrl },
+    })
+    assert.equal(stdout, 'Hello from Gemini\nHello from Gemini\nHello\n')
+  })
+
+  test(`the sources type-check beside AI SDK ${major}`, async (t) => {
+    const folder = await makeProject(t, major)
+    for (const { folder: from } of CLIENT_PACKAGES) cpSync(join(ROOT, from, 'src'), join(folder, from), { recursive: true })
+    await check(folder, { extends: join(ROOT, 'packages', 'tsconfig.json') }, ['packages'])
+  })
+}
+
+test('the first example of each README runs as it stands', async (t) => {
+  const folder = await makeProject(t, 7)
+  const proxied = await startProxied(t, providers())
+  const env = { AI_PROXY_KEY: await proxied.key() }
+  for (const { name } of CLIENT_PACKAGES) {
+    const [, program = ''] = /```js\n(.*?)```/s.exec(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8')) ?? []
+    assert.ok(program.includes("'http://localhost:8484'"), name)
+    writeFileSync(join(folder, 'readme.mjs'), program.replace('http://localhost:8484', proxied.proxyUrl))
+    const { stdout } = await run(process.execPath, ['readme.mjs'], { cwd: folder, env })
+    assert.match(stdout, /^Hello from /)
+  }
+})
+
+test('they are small: core within 2 KB, each wrapper within 1 KB beside core and its peer', async (t) => {
+  for (const { name, gzipped, most } of await measure(await makeProject(t, 7))) assert.ok(gzipped > 100 && gzipped <= most, `${name}: ${gzipped} bytes`)
+})
+
+/** An empty project outside the repository, so that nothing is found that was not installed. */
+function emptyProject(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollmark-empty-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }))
+  return folder
+}
+
+const PROGRAM = `
+import { generateText } from 'ai'
+import { createOpenAI } from '@ai-sdk/openai'
+import { createManagedFetch, PROXY_MANAGED } from '@proxy-sdk/core'
+import { createProxyGenai } from '@proxy-sdk/genai'
+import { createProxyExpress } from '@proxy-sdk/genai-express'
+const models = [createProxyGenai()('gemini-2.5-flash'), createProxyExpress()('gemini-2.5-flash'), createOpenAI({ apiKey: PROXY_MANAGED, fetch: createManagedFetch() }).chat('gpt-5')]
+for (const model of models) console.log((await generateText({ model, prompt: 'Hello' })).text)
+`
+
+/** Runs the compiler; an error it finds is the test's. */
+async function check(folder: string, { extends: base, ...compilerOptions }: Record<string, unknown>, include = ['usage.ts']): Promise<void> {
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...(base === undefined ? {} : { extends: base }), compilerOptions, include }))
+  const said = await run(process.execPath, [bin('typescript/bin/tsc'), '-p', folder]).then(() => '', (error: { stdout: string }) => error.stdout)
+  assert.equal(said, '')
+}
+
+interface PackageJson {
+  version: string
+  type: string
+  license: string
+  sideEffects: boolean
+  engines: Record<string, string>
+  dependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+}
+
+function readPackage(folder: string): PackageJson {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageJson
+}

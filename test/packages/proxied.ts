@@ -1,0 +1,89 @@
+// The real server before one fake that plays every provider, with a wiretap on the caller's side: what the client packages are tested against.
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+import { provideAccount } from '../../server/accounts/accounts.ts'
+import { readConfig } from '../../server/config.ts'
+import { newId } from '../../server/id.ts'
+import { createKey, type KeyWishes } from '../../server/keys/keys.ts'
+import { openLog } from '../../server/log.ts'
+import { serve } from '../../server/main.ts'
+import { answer, startFake, type FakeProvider, type Script } from '../providers/fake.ts'
+import { temporaryFolder } from '../temporary.ts'
+
+/** TABLE of providers that the fake plays: the setting of the upstream, and of its credential. */
+const PROVIDERS = [
+  ['GOOGLE', 'GOOGLE_GENERATIVE_AI_API_KEY'], ['VERTEX', 'GOOGLE_VERTEX_API_KEY'],
+  ...['OPENAI', 'ANTHROPIC', 'MISTRAL', 'GROQ', 'XAI', 'DEEPSEEK', 'COHERE'].map((id) => [id, `${id}_API_KEY`]),
+] as const
+
+/** What the server presents to providers. It must never be seen on the caller's side. */
+export const UPSTREAM_SECRET = 'upstream-secret-0123456789'
+
+export interface Proxied {
+  fake: FakeProvider
+  /** The proxy's address; what is sent there passes the wiretap. */
+  proxyUrl: string
+  /** The key of a new record. */
+  key(wishes?: Partial<KeyWishes>): Promise<string>
+  /** Everything that callers have sent to the proxy, headers and bodies. */
+  wire(): string
+}
+
+/** Starts all of it; it ends with the test. */
+export async function startProxied(t: TestContext, script: Script = answer(200, {}, 'ok'), env: Record<string, string> = {}): Promise<Proxied> {
+  const fake = await startFake(script)
+  const settings = PROVIDERS.flatMap(([id, credential]) => [[`TOLLMARK_UPSTREAM_${id}`, fake.origin], [credential, UPSTREAM_SECRET]])
+  const config = readConfig({ PORT: '0', HOST: '127.0.0.1', TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_SHUTDOWN_TIMEOUT: '1s', ...Object.fromEntries(settings), ...env })
+  const running = await serve(config, openLog('silent'))
+  const tap = await startTap(running.port)
+  t.after(async () => {
+    await fake.close()
+    await running[Symbol.asyncDispose]()
+    await tap.close()
+  })
+  return {
+    fake,
+    proxyUrl: tap.origin,
+    wire: tap.text,
+    async key(wishes = {}) {
+      const now = Date.now()
+      const { id } = await running.store.run(provideAccount, { name: null, plan: 'free', newId: newId('acc', now), now })
+      const key = await createKey(running.store, id, { name: 'test', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)
+      running.keys?.refresh()
+      return key.secret
+    },
+  }
+}
+
+/** A TCP relay that keeps what callers send. */
+async function startTap(port: number): Promise<{ origin: string; text(): string; close(): Promise<void> }> {
+  const sockets = new Set<Socket>()
+  const sent: Buffer[] = []
+  const server = createServer((caller) => {
+    const through = connect(port, '127.0.0.1')
+    for (const socket of [caller, through]) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        caller.destroy()
+        through.destroy()
+      })
+    }
+    caller.on('data', (bytes: Buffer) => sent.push(bytes))
+    caller.pipe(through)
+    through.pipe(caller)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    text: () => Buffer.concat(sent).toString('latin1'),
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

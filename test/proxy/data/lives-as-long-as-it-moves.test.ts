@@ -1,0 +1,46 @@
+// No request is cut after a fixed time: the limits are on silence, and each piece, up or down, starts them anew.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { answer, chunk, head } from '../../providers/fake.ts'
+import { readAnswer } from './relayed.ts'
+import { OPENAI, startServed } from './served.ts'
+
+const CHAT = `${OPENAI}/v1/chat/completions`
+const LIMITS = { TOLLMARK_FIRST_BYTE_TIMEOUT: '400ms', TOLLMARK_IDLE_TIMEOUT: '400ms', TOLLMARK_CONNECT_TIMEOUT: '400ms' }
+
+test('an answer that goes on three times as long as any limit arrives whole', async (t) => {
+  const served = await startServed(
+    t,
+    async (call) => {
+      await call.body()
+      call.write(head(200, ['Content-Type', 'text/event-stream', 'Transfer-Encoding', 'chunked']))
+      for (let i = 0; i < 12; i++) {
+        await call.pause(100)
+        call.write(chunk(`data: ${i}\n\n`))
+      }
+      call.write('0\r\n\r\n')
+    },
+    LIMITS,
+  )
+  const { secret } = await served.key()
+  const got = await served.send(secret, CHAT, { body: '{"model":"gpt-5","stream":true}', headers: { 'Content-Type': 'application/json' } })
+  assert.deepEqual([got.status, got.whole, got.body.toString().match(/data: /g)?.length], [200, true, 12])
+})
+
+test('a request that goes up three times as long as any limit arrives whole', async (t) => {
+  const served = await startServed(t, answer(200, {}, 'ok'), LIMITS)
+  const { secret } = await served.key()
+  const path = `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/files`)}`
+  const request = httpRequest({ port: served.port, host: '127.0.0.1', method: 'POST', path, agent: false, headers: { authorization: `Bearer ${secret}`, 'content-length': '12' } })
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>
+  for (let i = 0; i < 12; i++) {
+    request.write('x')
+    await sleep(100)
+  }
+  request.end()
+  const got = await readAnswer((await answered)[0])
+  assert.deepEqual([got.status, got.body.toString(), served.fake.requests[0]!.body.toString()], [200, 'ok', 'x'.repeat(12)])
+})

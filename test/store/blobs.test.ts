@@ -1,0 +1,158 @@
+// What every store of blobs does: one suite, run on each kind.
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { buffer } from 'node:stream/consumers'
+import { dropBlobs, keepBlob, sweepBlobs } from '../../server/store/blobs/blobs.ts'
+import type { BlobStore } from '../../server/store/blobs/blobs.ts'
+import { folderBlobs } from '../../server/store/blobs/folder.ts'
+import { s3Blobs } from '../../server/store/blobs/s3.ts'
+import { openStore } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/open.ts'
+import { openScratch } from '../../server/store/scratch.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { release, take } from './blob-steps.ts'
+import { S3_CREDENTIALS, startS3 } from './s3-server.ts'
+
+interface Opened {
+  blobs: BlobStore
+  /** Makes the store unreachable. */
+  breakIt: () => Promise<void>
+}
+
+/** TABLE of the kinds. */
+const KINDS: { kind: string; open: (t: TestContext) => Promise<Opened> }[] = [
+  {
+    kind: 'a folder',
+    open: async (t) => {
+      const folder = join(temporaryFolder(t), 'blobs')
+      return { blobs: folderBlobs(folder), breakIt: async () => writeFileSync(folder, 'a file in place of the folder') }
+    },
+  },
+  {
+    kind: 'S3',
+    open: async (t) => {
+      const server = await startS3(t)
+      const scratch = await openScratch(temporaryFolder(t), 'ins', async () => ['ins'])
+      const blobs = await s3Blobs({ endpoint: new URL(server.endpoint), bucket: 'tollmark', region: 'us-east-1', credentials: S3_CREDENTIALS }, scratch)
+      t.after(() => blobs[Symbol.dispose]())
+      await blobs.check()
+      return { blobs, breakIt: server.stop }
+    },
+  },
+]
+
+const MB = 1_048_576
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
+async function openRows(t: TestContext): Promise<Store> {
+  const store = await openStore({ data: temporaryFolder(t), databaseUrl: null, now: 0 })
+  t.after(() => store.close())
+  for (const id of ['ins_a', 'ins_b']) await store.db.insertInto('instances').values({ id, host: 'here', pid: 1, seen_at: 0 }).execute()
+  return store
+}
+
+for (const { kind, open } of KINDS) {
+  test(`${kind}: what is put is there, byte for byte, until it is removed`, async (t) => {
+    const { blobs } = await open(t)
+    const folder = temporaryFolder(t)
+    for (const size of [0, 1, 70_000, 12 * MB]) {
+      const [id, path, bytes] = [`blob_${size}`, join(folder, `${size}`), randomBytes(size)]
+      writeFileSync(path, bytes)
+      await blobs.put(id, path)
+      const opened = await blobs.open(id)
+      assert.equal(opened.size, size)
+      assert.equal(hashOf(await buffer(opened.stream)), hashOf(bytes))
+      {
+        await using file = await blobs.file(id)
+        assert.equal(hashOf(readFileSync(file.path)), hashOf(bytes))
+      }
+      for (let round = 0; round < 2; round++) await blobs.remove(id)
+      await assert.rejects(blobs.open(id), { code: 'blobs' })
+    }
+  })
+
+  test(`${kind}: a reader that leaves in the middle harms nobody`, async (t) => {
+    const { blobs } = await open(t)
+    const path = join(temporaryFolder(t), 'large')
+    writeFileSync(path, randomBytes(8 * MB))
+    await blobs.put('blob_large', path)
+    for (let round = 0; round < 60; round++) {
+      const { stream } = await blobs.open('blob_large')
+      await new Promise((resolve) => stream.once('data', resolve))
+      stream.destroy()
+    }
+    assert.equal((await buffer((await blobs.open('blob_large')).stream)).length, 8 * MB)
+  })
+
+  test(`${kind}: while it cannot be reached, everything fails with its own error`, async (t) => {
+    const { blobs, breakIt } = await open(t)
+    const path = join(temporaryFolder(t), 'file')
+    await breakIt()
+    for (const deed of [() => blobs.put('blob_x', path), () => blobs.open('blob_x'), () => blobs.check()]) {
+      writeFileSync(path, 'x')
+      await assert.rejects(deed, { name: 'StoreError', code: 'blobs' })
+    }
+  })
+
+  test(`${kind}: the sweep deletes what has expired and what nobody took, and nothing else`, async (t) => {
+    const { blobs } = await open(t)
+    const store = await openRows(t)
+    const folder = temporaryFolder(t)
+    const keep = async (instance: string): Promise<string> => {
+      const path = join(folder, 'file')
+      writeFileSync(path, 'x')
+      return keepBlob(store, blobs, path, instance, 0)
+    }
+    const [underWay, ofDead, taken, expired, released] = [await keep('ins_a'), await keep('ins_b'), await keep('ins_b'), await keep('ins_b'), await keep('ins_b')]
+    await store.run(take, { id: taken, instance: 'ins_b', until: 1000 })
+    await store.run(take, { id: expired, instance: 'ins_b', until: 10 })
+    await store.run(take, { id: released, instance: 'ins_b', until: 1000 })
+    await store.run(release, { id: released })
+    await store.db.deleteFrom('instances').where('id', '=', 'ins_b').execute()
+    assert.equal(await sweepBlobs(store, blobs, 100), 3)
+    assert.equal(await sweepBlobs(store, blobs, 100), 0)
+    for (const id of [underWay, taken]) assert.equal((await buffer((await blobs.open(id)).stream)).length, 1)
+    for (const id of [ofDead, expired, released]) await assert.rejects(blobs.open(id), { code: 'blobs' })
+    // What was swept away cannot be taken, what is under way can.
+    await assert.rejects(store.run(take, { id: ofDead, instance: 'ins_b', until: 1000 }))
+    await store.run(take, { id: underWay, instance: 'ins_a', until: 1000 })
+    await dropBlobs(store, blobs, [taken])
+    assert.deepEqual(await store.db.selectFrom('blobs').select('id').execute().then((rows) => rows.map(({ id }) => id)), [underWay])
+  })
+
+  test(`${kind}: a blob that was swept away while it was stored is not left over`, async (t) => {
+    const { blobs } = await open(t)
+    const store = await openRows(t)
+    const path = join(temporaryFolder(t), 'file')
+    writeFileSync(path, 'x')
+    let stored = ''
+    const slow: BlobStore = {
+      ...blobs,
+      put: async (id, from) => {
+        // This process stands still, and is taken for dead.
+        await store.db.deleteFrom('instances').where('id', '=', 'ins_a').execute()
+        assert.equal(await sweepBlobs(store, blobs, 0), 1)
+        await blobs.put(id, from)
+        stored = id
+      },
+    }
+    await assert.rejects(keepBlob(store, slow, path, 'ins_a', 0), { code: 'blobs' })
+    assert.notEqual(stored, '')
+    await assert.rejects(blobs.open(stored), { code: 'blobs' })
+  })
+}
+
+test('S3: a file that is fetched is gone after its use', async (t) => {
+  const { blobs } = await KINDS[1]!.open(t)
+  const path = join(temporaryFolder(t), 'file')
+  writeFileSync(path, 'x')
+  await blobs.put('blob_x', path)
+  const file = await blobs.file('blob_x')
+  assert.ok(existsSync(file.path))
+  await file[Symbol.asyncDispose]()
+  assert.ok(!existsSync(file.path))
+})

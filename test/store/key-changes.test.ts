@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openKeyCache } from '../../server/keys/cache.ts'
+import { createKey, revokeKey, updateKey } from '../../server/keys/keys.ts'
+import type { Store } from '../../server/store/open.ts'
+import { query } from '../postgres.ts'
+import { onEveryStore, openAt, placeOn } from '../stores.ts'
+import { until } from '../until.ts'
+import { slowChange } from './slow-change.ts'
+
+const wishes = { name: 'k', models: null, rpm: 1, allowed_origins: null, expires_at: null }
+
+async function makeKeys(store: Store, count: number) {
+  await store.db.insertInto('accounts').values({ id: 'acc', name: 'acc', email: null, plan: 'free', role: 'member', created_at: 0, disabled: 0 }).execute()
+  return Promise.all(Array.from({ length: count }, () => createKey(store, 'acc', wishes, 0)))
+}
+
+const failed = (error: unknown): never => assert.fail(String(error))
+
+const publicId = ({ secret }: { secret: string }): string => secret.split('_')[1]!
+
+onEveryStore('a key that is revoked by one process is refused by another soon, without a read for each request', async (t, place) => {
+  const [here, there] = [await openAt(t, place), await openAt(t, place)]
+  const [key] = await makeKeys(here, 1)
+  using cache = await openKeyCache(there, failed)
+  assert.equal(cache.find(publicId(key!))?.key.revoked, false)
+  await revokeKey(here, key!.id, null, 1)
+  await until(() => cache.find(publicId(key!))?.key.revoked === true)
+})
+
+onEveryStore('many changes at once from two processes all reach a third', async (t, place) => {
+  const [one, two, third] = [await openAt(t, place), await openAt(t, place), await openAt(t, place)]
+  const keys = await makeKeys(one, 10)
+  using cache = await openKeyCache(third, failed)
+  for (let round = 2; round < 6; round++) {
+    await Promise.all(keys.map(({ id }, i) => (i % 2 === 0 ? one : two).run(updateKey, { id, change: { rpm: round } })))
+    await until(() => keys.every((key) => cache.find(publicId(key))?.key.rpm === round))
+  }
+})
+
+test('postgres: no notification is needed', async (t) => {
+  const place = await placeOn.postgres(t)
+  const store = await openAt(t, place)
+  const [key] = await makeKeys(store, 1)
+  using cache = await openKeyCache(store, failed)
+  await query(place.databaseUrl!, `alter table keys disable trigger tollmark_announce; update keys set disabled = 1, revision = revision + 1 where id = '${key!.id}'`)
+  await until(() => cache.find(publicId(key!))?.key.disabled === true)
+})
+
+test('postgres: a change that commits late is not passed over by one that began later', async (t) => {
+  const place = await placeOn.postgres(t)
+  const [one, two, third] = [await openAt(t, place), await openAt(t, place), await openAt(t, place)]
+  const [slow, quick] = await makeKeys(one, 2)
+  using cache = await openKeyCache(third, failed)
+  const late = one.run(slowChange, { id: slow!.id, name: 'late', seconds: 0.7 })
+  await until(async () => ((await query(place.databaseUrl!, `select 1 from pg_stat_activity where query like '%pg_sleep%' and state = 'active'`)).length > 1))
+  await Promise.all([late, two.run(updateKey, { id: quick!.id, change: { rpm: 7 } })])
+  await until(() => cache.find(publicId(quick!))?.key.rpm === 7)
+  const rows = await third.db.selectFrom('keys').select(['id', 'revision']).orderBy('revision').execute()
+  assert.deepEqual(rows.map(({ id }) => id), [slow!.id, quick!.id])
+  assert.equal(await one.run(updateKey, { id: slow!.id, change: { rpm: 9 } }), true)
+  await until(() => cache.find(publicId(slow!))?.key.rpm === 9)
+})

@@ -1,0 +1,44 @@
+// An S3 server on a folder, in this process.
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import type { TestContext } from 'node:test'
+import S3rver from 's3rver'
+import { temporaryFolder } from '../temporary.ts'
+
+/** The credentials that it takes. */
+export const S3_CREDENTIALS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
+
+export interface S3Server {
+  readonly endpoint: string
+  /** Stops it, and starts it again on the same address with what it held. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+/** Starts an S3 server without buckets; it ends with the test. */
+export async function startS3(t: TestContext): Promise<S3Server> {
+  const directory = temporaryFolder(t)
+  const port = await freePort()
+  let server: S3rver | undefined
+  const start = async (): Promise<void> => {
+    server = new S3rver({ port, address: '127.0.0.1', silent: true, directory })
+    await server.run()
+  }
+  const stop = async (): Promise<void> => {
+    const stopping = server
+    server = undefined
+    await stopping?.close()
+  }
+  await start()
+  t.after(stop)
+  return { endpoint: `http://127.0.0.1:${port}`, start, stop }
+}
+
+/** A port that is free at this moment, so that the server can come back to it. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  return port
+}

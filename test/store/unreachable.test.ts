@@ -1,0 +1,100 @@
+// PostgreSQL goes away and comes back: callers hear of it soon, and nothing has to be done for the recovery.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { openKeyCache } from '../../server/keys/cache.ts'
+import { openStore } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/open.ts'
+import { query, startPostgres } from '../postgres.ts'
+import type { Server } from '../postgres.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { asking, movedClock } from '../ledger/opened.ts'
+import { openLedger } from '../../server/ledger/admit.ts'
+import { openLog } from '../../server/log.ts'
+import { until } from '../until.ts'
+import { names } from './counter.ts'
+
+/** More than any unit may take, and much less than a caller waits. */
+const SOON = 4_000
+
+async function opened(t: TestContext): Promise<{ server: Server; store: Store }> {
+  const server = await startPostgres()
+  t.after(() => server[Symbol.asyncDispose]())
+  const store = await openStore({ data: temporaryFolder(t), databaseUrl: server.url, now: 0 })
+  return { server, store }
+}
+
+const insert = (store: Store, id: string) =>
+  store.db.insertInto('accounts').values({ id, name: id, email: null, plan: 'free', role: 'member', created_at: 1, disabled: 0 }).execute()
+
+/** TABLE of what can be asked of a store. */
+const ASKED: ((store: Store, id: string) => Promise<unknown>)[] = [
+  (store) => store.db.selectFrom('accounts').selectAll().execute(),
+  insert,
+  (store) => store.write(store.db.deleteFrom('tokens'), store.db.deleteFrom('blobs')),
+  (store) => store.run(names, { plan: 'free' }),
+]
+
+async function assertUnavailable(store: Store, times: number): Promise<void> {
+  const started = performance.now()
+  const outcomes = await Promise.allSettled(Array.from({ length: times }, (_, i) => ASKED[i % ASKED.length]!(store, `lost ${i}`)))
+  assert.ok(performance.now() - started < SOON, `it took ${performance.now() - started} ms`)
+  for (const outcome of outcomes) {
+    assert.equal(outcome.status, 'rejected')
+    assert.ok(['unavailable', 'busy'].includes(outcome.reason.code), String(outcome.reason))
+  }
+}
+
+test('a server that stands still is unavailable soon, and is there again when it goes on', async (t) => {
+  const { server, store } = await opened(t)
+  await insert(store, 'a')
+  const clock = movedClock()
+  await using ledger = await openLedger(store, 'ins', clock, openLog('silent'))
+  assert.ok((await ledger.admit(asking('k', 2))).admitted)
+  let heard = 0
+  t.after(store.onChange(() => heard++))
+  server.signal('SIGSTOP')
+  await assertUnavailable(store, 40)
+  await assert.rejects(ledger.admit(asking('k', 2)), { name: 'StoreError' })
+  server.signal('SIGCONT')
+  await until(() => insert(store, 'b').then(() => true, () => false))
+  // What failed may have been written all the same, and then it counts.
+  assert.ok((await ledger.admit(asking('k', 3))).admitted)
+  await query(server.url, `update accounts set plan = 'team' where id = 'b'`)
+  await until(() => heard > 0)
+  await store.close()
+})
+
+test('a server that has ended is unavailable at once; the known keys stay, and it is there again when it is', async (t) => {
+  const { server, store } = await opened(t)
+  await insert(store, 'a')
+  await store.write(store.db.insertInto('keys').values({ id: 'key', account_id: 'a', name: 'k', public_id: 'p', models: null, rpm: null, allowed_origins: null, expires_at: null, disabled: 0, revoked_at: null, created_at: 0, revision: 1 }),
+    store.db.insertInto('key_secrets').values({ public_id: 'p', key_id: 'key', hash: 'ab', expires_at: null }))
+  using keys = await openKeyCache(store, () => {})
+  await server.stop()
+  const started = performance.now()
+  await assertUnavailable(store, 40)
+  assert.ok(performance.now() - started < 1_500)
+  await keys.refresh()
+  assert.deepEqual([keys.fresh, keys.find('p')?.key.id], [false, 'key'])
+  await server.start()
+  await until(() => insert(store, 'b').then(() => true, () => false))
+  await until(() => keys.fresh)
+  await store.close()
+})
+
+test('a connection that is cut costs its own unit at most, and a change meanwhile is heard of', async (t) => {
+  const { server, store } = await opened(t)
+  let heard = 0
+  t.after(store.onChange(() => heard++))
+  for (let round = 0; round < 5; round++) {
+    await insert(store, `row ${round}`)
+    await query(server.url, `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'tollmark-%'`)
+    await store.db.selectFrom('accounts').select('id').execute().catch((error: { code: string }) => assert.equal(error.code, 'unavailable'))
+    assert.equal((await store.db.selectFrom('accounts').select('id').execute()).length, round + 1)
+    const before = heard
+    await query(server.url, `update accounts set plan = 'round ${round}'`)
+    await until(() => heard > before)
+  }
+  await store.close()
+})

@@ -1,0 +1,376 @@
+// Callers' connections over real sockets: what our own reader must do as Node's server does it, and how the two share a connection.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import type { Caller } from '../../server/http/caller.ts'
+import type { RawHeaders } from '../../server/http/fields.ts'
+import { openFront, type Front } from '../../server/http/front.ts'
+import { NodeCaller } from '../../server/http/node-caller.ts'
+import { openLog } from '../../server/log.ts'
+import { until } from '../until.ts'
+
+/** What happened to a caller, in order. */
+type Seen = { caller: Caller; body: string; ended: boolean; gone: boolean; taken: boolean }
+
+type Handle = (caller: Caller, seen: Seen) => void
+
+interface Rig {
+  port: number
+  front: Front
+  seen: Seen[]
+  /** Targets that Node's own server has served. */
+  rest: string[]
+  closed: Promise<unknown>
+  close(): void
+}
+
+async function start(t: TestContext, handle: Handle, limits = { head: 10_000, keepAlive: 10_000 }): Promise<Rig> {
+  const seen: Seen[] = []
+  const rest: string[] = []
+  const take = (caller: Caller): void => {
+    const one: Seen = { caller, body: '', ended: false, gone: false, taken: false }
+    seen.push(one)
+    caller.watch({ onDrain() {}, onGone: () => (one.gone = true), onTaken: () => (one.taken = true) })
+    handle(caller, one)
+  }
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.url?.startsWith('/proxy')) return take(new NodeCaller(incoming, outgoing))
+    let body = ''
+    incoming.on('data', (bytes) => (body += bytes))
+    incoming.on('end', () => {
+      rest.push(incoming.url!)
+      outgoing.end(`node ${incoming.method} ${body}`)
+    })
+  })
+  const front = openFront(server, take, limits, openLog('silent'), Date.now)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const closed = once(server, 'close')
+  t.after(() => {
+    front.cut()
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, front, seen, rest, closed, close: () => void server.close() }
+}
+
+/** Reads the whole body, then answers with it. */
+const echo: Handle = (caller, seen) => {
+  if (caller.body === null) return answer(caller, `${caller.method} ${caller.target}`)
+  caller.proceed()
+  read(caller, seen, () => answer(caller, seen.body))
+}
+
+function read(caller: Caller, seen: Seen, end: () => void = () => {}): void {
+  caller.body?.read({
+    onData: (bytes) => (seen.body += bytes.toString('latin1')),
+    onEnd() {
+      seen.ended = true
+      end()
+    },
+    onGone: () => (seen.gone = true),
+  })
+}
+
+function answer(caller: Caller, body: string, headers: RawHeaders = ['Content-Length', String(body.length)], status = 200): void {
+  caller.head(status, 'OK', headers)
+  caller.write(Buffer.from(body))
+  caller.end()
+  caller.flush()
+}
+
+/** A bare client that keeps all it receives. */
+function dial(t: TestContext, port: number): Socket & { text: string } {
+  const socket = Object.assign(connect({ port, host: '127.0.0.1', allowHalfOpen: true }), { text: '' })
+  socket.on('error', () => {})
+  socket.on('data', (bytes) => (socket.text += bytes.toString('latin1')))
+  t.after(() => socket.destroy())
+  return socket
+}
+
+const get = (target: string, headers = ''): string => `GET ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
+const post = (target: string, body: string, headers = `Content-Length: ${body.length}\r\n`): string => `POST ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`
+
+/** The answers in a text, all with a length. */
+function answers(text: string): string[] {
+  const found: string[] = []
+  for (let rest = text; rest !== ''; ) {
+    const [, head = '', length = ''] = /^([^]*?Content-Length: (\d+)[^]*?\r\n\r\n)/i.exec(rest) ?? []
+    if (head === '' || rest.length < head.length + Number(length)) break
+    found.push(rest.slice(head.length, head.length + Number(length)))
+    rest = rest.slice(head.length + Number(length))
+  }
+  return found
+}
+
+test('requests in a row are answered in their order, however late each answer is', async (t) => {
+  const { port, seen } = await start(t, (caller) => void setTimeout(() => answer(caller, caller.target), caller.target.endsWith('0') ? 30 : 1))
+  const socket = dial(t, port)
+  socket.write([0, 1, 2, 3].map((i) => get(`/proxy?${i}`)).join(''))
+  await until(() => answers(socket.text).length === 4)
+  assert.deepEqual(answers(socket.text), ['/proxy?0', '/proxy?1', '/proxy?2', '/proxy?3'])
+  assert.ok(seen.every(({ taken }) => taken))
+})
+
+test('a thousand requests in one piece are all answered', async (t) => {
+  const { port } = await start(t, echo)
+  const socket = dial(t, port)
+  socket.write(Array.from({ length: 1_000 }, (_, i) => post('/proxy', `<${i}>`)).join(''))
+  await until(() => answers(socket.text).length === 1_000)
+  assert.deepEqual(answers(socket.text), Array.from({ length: 1_000 }, (_, i) => `<${i}>`))
+})
+
+test('a connection goes from our reader to Node\'s server and works on, wherever the bytes are cut', async (t) => {
+  const { port, rest, seen } = await start(t, echo)
+  const text = post('/proxy?1', 'abc') + get('/proxy?2') + post('/other', 'defg') + post('/proxy?3', 'hi') + get('/last') + get('/proxy?4', 'Connection: close\r\n')
+  const expected = ['abc', 'GET /proxy?2', 'node POST defg', 'hi', 'node GET ', 'GET /proxy?4']
+  for (const size of [text.length, 1, 7, 50, 91]) {
+    const socket = dial(t, port)
+    socket.setNoDelay(true)
+    for (let at = 0; at < text.length; at += size) {
+      socket.write(text.slice(at, at + size))
+      if (size < 50) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await once(socket, 'end')
+    assert.deepEqual(answers(socket.text), expected, `in pieces of ${size}`)
+    socket.destroy()
+  }
+  assert.deepEqual([rest.length, seen.length], [10, 20])
+})
+
+test('a long body follows a connection to Node\'s server', async (t) => {
+  const { port } = await start(t, echo)
+  const socket = dial(t, port)
+  const body = 'x'.repeat(3_000_000)
+  socket.write(get('/proxy') + post('/other', body))
+  await until(() => answers(socket.text).length === 2)
+  assert.ok(answers(socket.text)[1] === `node POST ${body}`)
+})
+
+/** TABLE of bytes that end a connection: what comes first, the bytes, the status and the code. */
+const BAD: [name: string, bytes: string, status: number, code: string][] = [
+  ['two lengths', 'POST /proxy HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400, 'malformed_request'],
+  ['a bare line feed', 'GET /proxy HTTP/1.1\nHost: x\n\n', 400, 'malformed_request'],
+  ['a head without end', `GET /proxy HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}`, 431, 'headers_too_large'],
+  ['a bad chunk', post('/proxy', '5\r\nhello\r\nzz\r\n', 'Transfer-Encoding: chunked\r\n'), 400, 'malformed_request'],
+  ['no HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
+  ['no HTTP, behind a request', `${get('/proxy')}hello\r\n\r\n`, 400, 'malformed_request'],
+  ['a bad request behind one of Node\'s', `${get('/other')}GET /proxy HTTP/1.1\r\nHost : x\r\n\r\n`, 400, 'malformed_request'],
+  ['a head without end for Node', `GET /other HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}`, 431, 'headers_too_large'],
+]
+
+test('what is no request is answered with a problem, and the connection is closed', async (t) => {
+  const { port } = await start(t, echo)
+  for (const [name, bytes, status, code] of BAD) {
+    const socket = dial(t, port)
+    socket.write(bytes, 'latin1')
+    await once(socket, 'end')
+    const last = socket.text.slice(socket.text.lastIndexOf('HTTP/1.1 4'))
+    const [head = '', body = ''] = last.split('\r\n\r\n')
+    assert.match(head, new RegExp(`^HTTP/1.1 ${status} `), name)
+    assert.match(head, /\r\ncontent-type: application\/problem\+json\r\n/, name)
+    assert.match(head, /\r\nconnection: close\r\n/, name)
+    const problem = JSON.parse(body) as { code: string; request_id: string }
+    assert.equal(problem.code, code, name)
+    assert.equal(/\r\nx-request-id: (\S+)/.exec(head)?.[1], problem.request_id, name)
+    socket.destroy()
+  }
+})
+
+test('a body that turns out to be malformed ends the request that is under way', async (t) => {
+  const { port, seen } = await start(t, (caller, one) => read(caller, one))
+  const socket = dial(t, port)
+  socket.write(post('/proxy', '5\r\nhello\r\n', 'Transfer-Encoding: chunked\r\n'))
+  await until(() => seen[0]?.body === 'hello')
+  socket.write('nonsense\r\n')
+  await until(() => seen[0]!.gone)
+  assert.equal(seen[0]!.caller.gone, true)
+})
+
+test('a head that takes too long is answered 408, and a connection that says nothing is closed', async (t) => {
+  const { port } = await start(t, echo, { head: 100, keepAlive: 10_000 })
+  const silent = dial(t, port)
+  const slow = dial(t, port)
+  slow.write('GET /proxy HTTP/1.1\r\nHost: x\r\nA: ')
+  const timer = setInterval(() => slow.write('a'), 10)
+  t.after(() => clearInterval(timer))
+  await Promise.all([once(silent, 'end'), once(slow, 'end')])
+  assert.equal(silent.text, '')
+  assert.match(slow.text, /^HTTP\/1\.1 408 [^]*request_timeout/)
+  // The clock starts again with each request, and does not run while one is under way.
+  const later = dial(t, port)
+  later.write(get('/proxy'))
+  await until(() => later.text !== '')
+  later.write('GET /proxy HTTP')
+  await once(later, 'end')
+  assert.match(later.text, /HTTP\/1\.1 408 /)
+})
+
+test('a connection that is not used again is closed, and says so beforehand', async (t) => {
+  const { port } = await start(t, echo, { head: 10_000, keepAlive: 1_000 })
+  const socket = dial(t, port)
+  socket.write(get('/proxy'))
+  await once(socket, 'end')
+  assert.match(socket.text, /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=1\r\n/)
+})
+
+test('a request under way is not bound by the limits of heads and of rest', async (t) => {
+  const { port } = await start(t, (caller) => void setTimeout(() => answer(caller, 'late'), 500), { head: 100, keepAlive: 100 })
+  const socket = dial(t, port)
+  socket.write(get('/proxy'))
+  await until(() => socket.text.endsWith('late'))
+})
+
+/** TABLE of how an answer is framed: request, status, headers of the answer, what arrives, and whether the connection lives on. */
+const FRAMED: [name: string, request: string, status: number, headers: RawHeaders, arrives: RegExp, lives: boolean][] = [
+  ['a length', get('/proxy'), 200, ['Content-Length', '4'], /\r\nContent-Length: 4\r\nConnection: keep-alive\r\nKeep-Alive: timeout=10\r\n\r\nbody$/, true],
+  ['chunks', get('/proxy'), 200, [], /\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n[^]*\r\n\r\n4\r\nbody\r\n0\r\n\r\n$/, true],
+  ['HEAD', 'HEAD /proxy HTTP/1.1\r\nHost: x\r\n\r\n', 200, ['Content-Length', '4'], /\r\nContent-Length: 4\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/, true],
+  ['HEAD without a length', 'HEAD /proxy HTTP/1.1\r\nHost: x\r\n\r\n', 200, [], /^HTTP\/1\.1 200 OK\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/, true],
+  ['204', get('/proxy'), 204, [], /^HTTP\/1\.1 204 OK\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/, true],
+  ['304', get('/proxy'), 304, ['Content-Length', '4'], /\r\nContent-Length: 4\r\nConnection: keep-alive\r\n[^]*\r\n\r\n$/, true],
+  ['Connection: close', get('/proxy', 'Connection: Close\r\n'), 200, ['Content-Length', '4'], /\r\nConnection: close\r\n\r\nbody$/, false],
+  ['HTTP/1.0', 'GET /proxy HTTP/1.0\r\n\r\n', 200, ['Content-Length', '4'], /\r\nConnection: close\r\n\r\nbody$/, false],
+  ['HTTP/1.0 without a length', 'GET /proxy HTTP/1.0\r\nConnection: keep-alive\r\n\r\n', 200, [], /^HTTP\/1\.1 200 OK\r\nConnection: close\r\n\r\nbody$/, false],
+  ['HTTP/1.0 that lives on', 'GET /proxy HTTP/1.0\r\nConnection: keep-alive\r\n\r\n', 200, ['Content-Length', '4'], /\r\nConnection: keep-alive\r\n[^]*\r\n\r\nbody$/, true],
+]
+
+test('an answer is framed as its caller can read it', async (t) => {
+  let status = 200
+  let headers: RawHeaders = []
+  const { port, seen } = await start(t, (caller) => answer(caller, 'body', headers, status))
+  for (const [name, request, code, fields, arrives, lives] of FRAMED) {
+    status = code
+    headers = fields
+    const socket = dial(t, port)
+    let ended = false
+    socket.on('end', () => (ended = true))
+    socket.write(request)
+    await until(() => arrives.test(socket.text))
+    const before = seen.length
+    socket.write(request)
+    if (lives) await until(() => seen.length === before + 1)
+    else await until(() => ended)
+    assert.equal(seen.length, lives ? before + 1 : before, name)
+    socket.destroy()
+  }
+})
+
+test('head and body of an answer go out in one piece', async (t) => {
+  const { port } = await start(t, echo)
+  const socket = dial(t, port)
+  let pieces = 0
+  socket.on('data', () => pieces++)
+  for (let i = 1; i <= 20; i++) {
+    socket.write(post('/proxy', 'x'.repeat(1_500)))
+    await until(() => answers(socket.text).length === i)
+  }
+  assert.equal(pieces, 20)
+})
+
+test('Expect: 100-continue is answered when the body is wanted; an answer without it closes', async (t) => {
+  const { port } = await start(t, (caller, seen) => (caller.target.endsWith('no') ? answer(caller, 'no') : echo(caller, seen)))
+  const wanted = dial(t, port)
+  wanted.write(post('/proxy', '', 'Expect: 100-continue\r\nContent-Length: 2\r\n'))
+  await until(() => wanted.text === 'HTTP/1.1 100 Continue\r\n\r\n')
+  wanted.write('ok')
+  await until(() => wanted.text.endsWith('ok'))
+  const refused = dial(t, port)
+  refused.write(post('/proxy?no', '', 'Expect: 100-continue\r\nContent-Length: 2\r\n'))
+  await once(refused, 'end')
+  assert.match(refused.text, /^HTTP\/1\.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno$/)
+})
+
+test('an early answer arrives while the body is still going up, and the connection lives on behind it', async (t) => {
+  const { port } = await start(t, (caller, seen) => (caller.target.endsWith('early') ? answer(caller, 'early') : echo(caller, seen)))
+  const socket = dial(t, port)
+  socket.write(post('/proxy?early', 'x', 'Content-Length: 3000000\r\n'))
+  await until(() => socket.text.endsWith('early'))
+  socket.write('x'.repeat(2_999_999))
+  socket.write(get('/proxy?next'))
+  await until(() => socket.text.endsWith('GET /proxy?next'))
+})
+
+test('a body that nobody reads waits with its caller', async (t) => {
+  const { port, seen } = await start(t, () => {})
+  const socket = dial(t, port)
+  const length = 20_000_000
+  socket.write(post('/proxy', '', `Content-Length: ${length}\r\n`))
+  socket.write('y'.repeat(length))
+  await until(() => seen.length === 1)
+  let before = -1
+  // The buffers between us fill up, and then nothing moves.
+  while (before !== socket.bytesWritten - socket.writableLength) {
+    before = socket.bytesWritten - socket.writableLength
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  assert.ok(socket.writableLength > 5_000_000, `${socket.writableLength} bytes wait`)
+  read(seen[0]!.caller, seen[0]!)
+  await until(() => seen[0]!.ended)
+  assert.equal(seen[0]!.body.length, length)
+})
+
+/** TABLE of ways to leave. */
+const LEAVES: [name: string, leave: (socket: Socket) => void][] = [
+  ['a reset', (socket) => void socket.resetAndDestroy()],
+  ['a close', (socket) => void socket.destroy()],
+  ['closing the sending side', (socket) => void socket.end()],
+]
+
+test('a caller that leaves is noticed: while it waits, in its body, in its answer', async (t) => {
+  const { port, seen } = await start(t, (caller, one) => {
+    if (caller.target.endsWith('body')) return read(caller, one)
+    if (!caller.target.endsWith('answer')) return
+    caller.head(200, 'OK', [])
+    caller.write(Buffer.from('first'))
+    caller.flush()
+  })
+  for (const [name, leave] of LEAVES) {
+    for (const request of [get('/proxy?wait'), post('/proxy?body', 'x', 'Content-Length: 5\r\n'), get('/proxy?answer')]) {
+      const before = seen.length
+      const socket = dial(t, port)
+      socket.write(request)
+      await until(() => seen.length === before + 1)
+      if (request.includes('answer')) await until(() => socket.text.includes('first'))
+      leave(socket)
+      await until(() => seen[before]!.gone)
+      assert.equal(seen[before]!.caller.gone, true, name)
+    }
+  }
+})
+
+test('an answer that is broken off is not whole', async (t) => {
+  const { port } = await start(t, (caller) => {
+    caller.head(200, 'OK', [])
+    caller.write(Buffer.from('first'))
+    caller.breakOff()
+  })
+  const socket = dial(t, port)
+  socket.write(get('/proxy'))
+  await once(socket, 'end')
+  assert.match(socket.text, /first\r\n$/)
+})
+
+test('when the server closes, unused connections end now and all others with their answers', async (t) => {
+  const callers: Caller[] = []
+  const { port, front, closed, close } = await start(t, (caller, seen) => (caller.target.endsWith('slow') ? void callers.push(caller) : echo(caller, seen)))
+  const idle = dial(t, port)
+  const busy = dial(t, port)
+  const silent = dial(t, port)
+  idle.write(get('/proxy'))
+  await until(() => idle.text !== '')
+  busy.write(get('/proxy?slow') + get('/proxy?never'))
+  await until(() => callers.length === 1)
+  await until(() => !silent.connecting)
+  close()
+  front.retire()
+  await Promise.all([once(idle, 'end'), once(silent, 'end')])
+  assert.equal(busy.text, '')
+  answer(callers[0]!, 'last')
+  await once(busy, 'end')
+  assert.match(busy.text, /Connection: close\r\n\r\nlast$/)
+  for (const socket of [idle, busy, silent]) socket.end()
+  await closed
+})

@@ -1,0 +1,227 @@
+// The reader of callers' requests, by itself: what it takes, what it refuses, and that Node's own parser never sees another request in the
+// same bytes.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, METHODS, type IncomingMessage } from 'node:http'
+import { duplexPair } from 'node:stream'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { beginsProxied, RequestError, RequestReader, type RequestHead } from '../../server/http/request.ts'
+
+interface Read {
+  method: string
+  target: string
+  headers: string[]
+  body: string
+  trailers: string[]
+}
+
+/** Reads whole requests out of pieces, until they end or something is wrong. */
+function read(pieces: Iterable<Buffer>): { requests: Read[]; code: string | null; unread: string } {
+  const reader = new RequestReader()
+  const requests: Read[] = []
+  let open: Read | null = null
+  let last = false
+  try {
+    for (const bytes of pieces) {
+      reader.push(bytes)
+      for (;;) {
+        if (open === null) {
+          const head: RequestHead | null = last ? null : reader.head()
+          if (head === null) break
+          open = { method: head.method, target: head.target, headers: head.headers, body: '', trailers: [] }
+          last = !head.keepAlive
+        }
+        for (let piece = reader.piece(); piece !== null; piece = reader.piece()) open.body += piece.toString('latin1')
+        if (!reader.ended) break
+        open.trailers = reader.trailers
+        requests.push(open)
+        open = null
+      }
+    }
+    return { requests, code: null, unread: reader.unread.toString('latin1') }
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    return { requests, code: error.code, unread: '' }
+  }
+}
+
+const whole = (text: string): Buffer[] => [Buffer.from(text, 'latin1')]
+const bytewise = (text: string): Buffer[] => [...Buffer.from(text, 'latin1')].map((byte) => Buffer.from([byte]))
+const HOST = 'Host: x\r\n'
+
+/** TABLE of requests that are taken: name, bytes, and what they are. */
+const TAKEN: [name: string, bytes: string, requests: Partial<Read>[]][] = [
+  ['no body', `GET /proxy?url=a HTTP/1.1\r\n${HOST}\r\n`, [{ method: 'GET', target: '/proxy?url=a', headers: ['Host', 'x'], body: '' }]],
+  ['a length', `POST /proxy HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`, [{ body: 'hello' }]],
+  ['a length of 0', `POST /proxy HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n`, [{ body: '' }]],
+  ['chunks', `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1;a=b;c="d;e"\r\n!\r\n0\r\n\r\n`, [{ body: 'hello!' }]],
+  ['chunks, other case', `POST /proxy HTTP/1.1\r\n${HOST}transfer-encoding: Chunked\r\n\r\nA\r\n0123456789\r\n0\r\n\r\n`, [{ body: '0123456789' }]],
+  ['trailers', `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n`, [{ body: 'x', trailers: ['X-Sum', '1', 'X-Sum', '2'] }]],
+  ['two in a row', `POST /proxy?1 HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\nabGET /proxy?2 HTTP/1.1\r\n${HOST}\r\n`, [{ target: '/proxy?1', body: 'ab' }, { target: '/proxy?2' }]],
+  ['HTTP/1.0 without Host', 'GET /proxy HTTP/1.0\r\n\r\n', [{ method: 'GET' }]],
+  ['blanks around values', `GET /proxy HTTP/1.1\r\nHost: \t x \t\r\nA:\r\nB:c  d\r\n\r\n`, [{ headers: ['Host', 'x', 'A', '', 'B', 'c  d'] }]],
+  ['a value beyond ASCII', `GET /proxy HTTP/1.1\r\n${HOST}A: \xe4\r\n\r\n`, [{ headers: ['Host', 'x', 'A', '\xe4'] }]],
+]
+
+for (const [name, bytes, expected] of TAKEN) {
+  test(`taken: ${name}`, () => {
+    for (const pieces of [whole(bytes), bytewise(bytes)]) {
+      const { requests, code, unread } = read(pieces)
+      assert.deepEqual([code, unread, requests.length], [null, '', expected.length])
+      for (const [i, want] of expected.entries()) assert.deepEqual({ ...requests[i], ...want }, requests[i])
+    }
+  })
+}
+
+const post = (headers: string, body = ''): string => `POST /proxy HTTP/1.1\r\n${HOST}${headers}\r\n${body}`
+const CHUNKED = 'Transfer-Encoding: chunked\r\n'
+
+/** TABLE of bytes that are no request, or could be read as two different ones. */
+const REFUSED: [name: string, bytes: string, code?: 'headers_too_large'][] = [
+  ['two lengths', post('Content-Length: 1\r\nContent-Length: 2\r\n', 'ab')],
+  ['the same length twice', post('Content-Length: 2\r\nContent-Length: 2\r\n', 'ab')],
+  ['a list of lengths', post('Content-Length: 2, 2\r\n', 'ab')],
+  ['length and chunks', post(`Content-Length: 5\r\n${CHUNKED}`, '0\r\n\r\n')],
+  ['chunks and length', post(`${CHUNKED}Content-Length: 5\r\n`, '0\r\n\r\n')],
+  ['chunked twice', post(`${CHUNKED}${CHUNKED}`, '0\r\n\r\n')],
+  ['chunked and another', post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n')],
+  ['chunked, then identity', post('Transfer-Encoding: chunked, identity\r\n', '0\r\n\r\n')],
+  ['a coding that is almost chunked', post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
+  ['an empty coding', post('Transfer-Encoding:\r\n')],
+  ['a name for chunked with a control character', post('Transfer-Encoding: \x0bchunked\r\n', '0\r\n\r\n')],
+  ['chunks in HTTP/1.0', `POST /proxy HTTP/1.0\r\n${CHUNKED}\r\n0\r\n\r\n`],
+  ['a negative length', post('Content-Length: -1\r\n')],
+  ['a length with a sign', post('Content-Length: +1\r\n', 'a')],
+  ['a hexadecimal length', post('Content-Length: 0x1\r\n', 'a')],
+  ['a length without digits', post('Content-Length:\r\n')],
+  ['a length beyond all bounds', post('Content-Length: 9999999999999999\r\n')],
+  ['a blank before the colon', post('Content-Length : 1\r\n', 'a')],
+  ['a tab before the colon', post('A\t: b\r\n')],
+  ['a folded line', post('A: b\r\n c\r\n')],
+  ['a line that begins with a blank', post(' A: b\r\n')],
+  ['a header without a colon', post('Abc\r\n')],
+  ['a header without a name', post(': b\r\n')],
+  ['a name with a bad character', post('A(b): c\r\n')],
+  ['a name beyond ASCII', post('\xc4: c\r\n')],
+  ['NUL in a value', post('A: b\x00c\r\n')],
+  ['NUL in a name', post('A\x00: b\r\n')],
+  ['DEL in a value', post('A: b\x7fc\r\n')],
+  ['a bare LF behind a header', post('A: b\nC: d\r\n')],
+  ['a bare CR in a header', post('A: b\rC: d\r\n')],
+  ['bare LF everywhere', 'GET /proxy HTTP/1.1\nHost: x\n\nGET /proxy HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['no Host', 'GET /proxy HTTP/1.1\r\n\r\n'],
+  ['two Hosts', 'GET /proxy HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n'],
+  ['another version', 'GET /proxy HTTP/1.2\r\nHost: x\r\n\r\n'],
+  ['HTTP/2', 'GET /proxy HTTP/2.0\r\nHost: x\r\n\r\n'],
+  ['no version', 'GET /proxy\r\nHost: x\r\n\r\n'],
+  ['a lower-case method', 'get /proxy HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['two blanks', 'GET  /proxy HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a blank in the target', 'GET /proxy?a b HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a tab in the target', 'GET /proxy?a\tb HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a control character in the target', 'GET /proxy?\x01 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a target beyond ASCII', 'GET /proxy?\xe4 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['an expectation that nobody knows', post('Expect: gold\r\n')],
+  ['a blank behind the version', 'GET /proxy HTTP/1.1 \r\nHost: x\r\n\r\n'],
+  ['a chunk without a size', post(CHUNKED, '\r\n')],
+  ['a chunk size that is none', post(CHUNKED, 'g\r\n')],
+  ['a chunk size with 0x', post(CHUNKED, '0x1\r\na\r\n0\r\n\r\n')],
+  ['a chunk size with a sign', post(CHUNKED, '+1\r\na\r\n0\r\n\r\n')],
+  ['a chunk size with a blank', post(CHUNKED, '1 \r\na\r\n0\r\n\r\n')],
+  ['a chunk size beyond all bounds', post(CHUNKED, '10000000000000000\r\n')],
+  ['a chunk line with a bare LF', post(CHUNKED, '1\na\r\n0\r\n\r\n')],
+  ['a chunk extension with a bare LF', post(CHUNKED, '1;a\nb\r\na\r\n0\r\n\r\n')],
+  ['a chunk extension with a bare CR', post(CHUNKED, '1;a\rb\r\na\r\n0\r\n\r\n')],
+  ['a chunk longer than it says', post(CHUNKED, '1\r\nab\r\n0\r\n\r\n')],
+  ['a chunk that ends with a bare LF', post(CHUNKED, '1\r\na\n0\r\n\r\n')],
+  ['a malformed trailer', post(CHUNKED, '0\r\nA b\r\n\r\n')],
+  ['a folded trailer', post(CHUNKED, '0\r\nA: b\r\n c\r\n\r\n')],
+  ['a chunk line without end', post(CHUNKED, `1;${'a'.repeat(5_000)}`)],
+  ['many extensions', post(CHUNKED, `1;${'a'.repeat(4_000)}\r\na\r\n`.repeat(6))],
+  ['trailers without end', post(CHUNKED, `0\r\n${'A: b\r\n'.repeat(4_000)}`)],
+  ['a head without end', post('A: b\r\n'.repeat(4_000)), 'headers_too_large'],
+  ['too many headers', post('A:\r\n'.repeat(300)), 'headers_too_large'],
+]
+
+for (const [name, bytes, code = 'malformed_request'] of REFUSED) {
+  test(`refused: ${name}`, () => {
+    for (const pieces of [whole(bytes), bytewise(bytes)]) assert.deepEqual({ ...read(pieces), unread: '' }, { requests: [], code, unread: '' })
+  })
+}
+
+test('whether a connection begins with a request for the proxy is known as early as it can be', () => {
+  for (const [bytes, ours] of [
+    ['POST /proxy?url=a HTTP/1.1', true], ['GET /proxy HTTP/1.1', true], ['DELETE /proxy/x HTTP/1.1', true], ['BREW /proxy?', true],
+    ['GET /proxyx HTTP/1.1', false], ['GET /prox HTTP/1.1', false], ['GET / HTTP/1.1', false], ['get /proxy?', false], ['\r\nGET /proxy?', false],
+    ['GET http://x/proxy?', false], ['\x16\x03\x01', false], ['ABCDEFGHIJKLMNOPQRSTUVWXYZ', false], ['GET  /proxy?', false], [' /proxy?', false],
+  ] as const) {
+    assert.equal(beginsProxied(Buffer.from(bytes, 'latin1')), ours, bytes)
+    let decided: boolean | null = null
+    for (let length = 1; length <= bytes.length; length++) {
+      const now = beginsProxied(Buffer.from(bytes.slice(0, length), 'latin1'))
+      if (decided !== null) assert.equal(now, decided, `${bytes} after ${length}`)
+      decided = now
+    }
+  }
+})
+
+/** What Node's own server reads out of the same bytes. */
+async function nodes(bytes: Buffer): Promise<Read[]> {
+  const requests: Read[] = []
+  const server = createServer((incoming: IncomingMessage, outgoing) => {
+    let body = ''
+    incoming.on('data', (piece: Buffer) => (body += piece.toString('latin1')))
+    incoming.on('error', () => {})
+    incoming.on('end', () => {
+      requests.push({ method: incoming.method!, target: incoming.url!, headers: incoming.rawHeaders, body, trailers: incoming.rawTrailers })
+      outgoing.end()
+    })
+  })
+  server.on('checkContinue', (incoming, outgoing) => server.emit('request', incoming, outgoing))
+  // What came before the error is reported first.
+  server.on('clientError', (_, socket) => setImmediate(() => setImmediate(() => socket.destroy())))
+  const [near, far] = duplexPair()
+  server.emit('connection', near)
+  far.on('error', () => {}).resume()
+  near.on('error', () => {})
+  far.end(bytes)
+  await once(near, 'close')
+  return requests
+}
+
+const name = fc.constantFrom('A', 'X-Long-Name', 'Content-Length', 'content-length', 'Transfer-Encoding', 'TRANSFER-ENCODING', 'Connection', 'Host', 'Trailer', 'Expect', 'Content-Length ', ' A', 'A\t', '')
+const value = fc.constantFrom('', 'b', '0', '1', '5', '05', '+5', '5, 5', '5 5', 'chunked', 'Chunked', 'gzip, chunked', 'chunked, chunked', 'identity', 'keep-alive', 'close', 'x', '"q"', 'b\tc', 'b\x00', 'b\x0b', '\xe4', 'b\r\n c', '100-continue')
+const line = fc.tuple(name, fc.constantFrom(': ', ':', ' : ', ':\t', ''), value, fc.constantFrom('\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n')).map((parts) => parts.join(''))
+const goodLine = fc.constantFrom('Host: x\r\n', 'A: b\r\n', 'Content-Length: 5\r\n', 'Transfer-Encoding: chunked\r\n', 'Connection: keep-alive\r\n', 'B:\t c \r\n')
+const chunk = fc.constantFrom('5\r\nhello\r\n', '1\r\nx\r\n', '0a\r\n0123456789\r\n', '1;e\r\nx\r\n', '1;e=v\r\nx\r\n', '1;e="v"\r\nx\r\n', '1 \r\nx\r\n', '1;\r\nx\r\n', '1\nx\r\n', '1\r\nx\n', '1\r\nxy\r\n', '-1\r\n', '0x1\r\nx\r\n', '1;e\nf\r\nx\r\n', '1; e\r\nx\r\n')
+const chunks = fc.tuple(fc.array(chunk, { maxLength: 3 }), fc.constantFrom('0\r\n\r\n', '0\r\n\r\n', '0\r\nT: v\r\n\r\n', '00\r\n\r\n', '0\n\n', '0\r\n', '', '0\r\nT : v\r\n\r\n', '0;e\r\n\r\n')).map(([list, end]) => list.join('') + end)
+const start = fc.tuple(fc.constantFrom('GET', 'POST', 'PUT', 'HEAD', 'DELETE', 'PATCH', 'OPTIONS'), fc.constantFrom(' ', ' ', ' ', ' ', '  ', '\t'), fc.constantFrom('/proxy', '/proxy?url=a', '/proxy?\xe4', '/proxy?a#b', '/proxy?"<>'), fc.constantFrom(' HTTP/1.1', ' HTTP/1.1', ' HTTP/1.1', ' HTTP/1.0', ' HTTP/1.2', ' HTTP/1.1 ', ''), fc.constantFrom('\r\n', '\r\n', '\r\n', '\n')).map((parts) => parts.join(''))
+const goodStart = fc.constantFrom('POST /proxy?url=a HTTP/1.1\r\nHost: x\r\n', 'GET /proxy HTTP/1.1\r\nHost: x\r\n', 'POST /proxy HTTP/1.0\r\n')
+const request = fc
+  .tuple(
+    fc.oneof({ weight: 3, arbitrary: goodStart }, { weight: 1, arbitrary: start }),
+    fc.array(fc.oneof({ weight: 3, arbitrary: goodLine }, { weight: 1, arbitrary: line }), { maxLength: 4 }),
+    fc.oneof(fc.constant('hello'), fc.constant(''), chunks),
+  )
+  .map(([first, lines, body]) => `${first}${lines.join('')}\r\n${body}`)
+
+test('whatever Node refuses we refuse, and what both take is the same to both', async () => {
+  let taken = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 2 }), fc.array(fc.nat(400), { maxLength: 4 }), async (requests, cuts) => {
+      const text = requests.join('')
+      const bytes = Buffer.from(text, 'latin1')
+      const ours = read([bytes])
+      const at = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b), bytes.length]
+      assert.deepEqual(read(at.slice(1).map((end, i) => bytes.subarray(at[i], end))), ours, 'the split changes nothing')
+      // A method that nobody knows is refused by the handler, not here.
+      const strange = ours.requests.findIndex(({ method }) => !METHODS.includes(method))
+      const known = strange < 0 ? ours.requests : ours.requests.slice(0, strange)
+      if (known.length === 0) return
+      assert.deepEqual(known, (await nodes(bytes)).slice(0, known.length))
+      taken++
+    }),
+    { numRuns: 2_000 },
+  )
+  assert.ok(taken > 300, `${taken} generated requests were taken: too few to mean anything`)
+})
