@@ -33,7 +33,7 @@ export async function auditJobs(fleet: Fleet, secrets: Secrets, told: Told, expe
 
 /** The stored rows, when every process has ended. */
 export async function auditStore(store: Store, told: Told, upstream: RememberingUpstream, keys: { limited: string }): Promise<string[]> {
-  return [...(await auditLedger(store, told, upstream)), ...(await auditWindows(store, upstream, keys)), ...(await auditQuota(store, told))]
+  return [...(await auditLedger(store, told, upstream)), ...(await auditWindows(store, upstream, keys)), ...(await auditQuota(store, told)), ...(await auditJobRows(store, told))]
 }
 
 /** Each request that the provider received is in the ledger, once; no request was received twice; none that was refused was received. */
@@ -70,6 +70,8 @@ async function auditQuota(store: Store, told: Told): Promise<string[]> {
   const rows = await store.reports.selectFrom('quota_days').innerJoin('accounts', 'accounts.id', 'quota_days.account_id').select(['accounts.name', 'used']).execute()
   const used = (name: string) => rows.filter((row) => row.name === name).reduce((sum, row) => sum + row.used, 0)
   const wrong: string[] = []
+  const held = await store.reports.selectFrom('reservations').select('id').execute()
+  if (held.length > 0) wrong.push(`${held.length} conversions are reserved although every process has ended`)
   if (told.free.done > FREE) wrong.push(`the free account had ${told.free.done} conversions, allowed are ${FREE}`)
   if (used('free') > FREE || used('free') < told.free.done || used('free') > told.free.done + told.free.unknown) {
     wrong.push(`the free account has used ${used('free')}; ${told.free.done} were acknowledged and ${told.free.unknown} are unknown`)
@@ -80,10 +82,10 @@ async function auditQuota(store: Store, told: Told): Promise<string[]> {
   return wrong
 }
 
-/** One job for each archive, and none left under way. */
+/** One job for each archive, and each succeeded, also where nobody was told of it. */
 async function auditJobRows(store: Store, told: Told): Promise<string[]> {
   const rows = await store.reports.selectFrom('jobs').select(['id', 'status']).execute()
-  const wrong: string[] = []
+  const wrong = rows.filter(({ status }) => status !== 'succeeded').map(({ id, status }) => `job ${id} is ${status} in the end`)
   if (rows.length < told.jobs.size || rows.length > told.jobs.size + told.unknownJobs.size) {
     wrong.push(`there are ${rows.length} jobs; ${told.jobs.size} were acknowledged and ${told.unknownJobs.size} are unknown`)
   }
@@ -92,13 +94,17 @@ async function auditJobRows(store: Store, told: Told): Promise<string[]> {
   return wrong
 }
 
-/** Every stored blob is named by a row, and every row's blob is stored. */
+/** Every stored blob has a row, every row's blob is stored, and something needs it: a job, or an Idempotency-Key. */
 export async function auditBlobs(store: Store, stored: readonly string[]): Promise<string[]> {
-  const rows = await store.reports.selectFrom('blobs').select('id').execute()
-  const named = new Set(rows.map(({ id }) => id))
+  const named = new Set((await store.reports.selectFrom('blobs').select('id').execute()).map(({ id }) => id))
+  const jobs = await store.reports.selectFrom('jobs').select(['upload_blob', 'result_blob']).execute()
+  const keys = await store.reports.selectFrom('idempotency').select('blob_id').execute()
+  const needed = new Set([...jobs.flatMap((job) => [job.upload_blob, job.result_blob]), ...keys.map(({ blob_id }) => blob_id)].filter((id) => id !== null))
   const there = new Set(stored)
   return [
-    ...stored.filter((id) => !named.has(id)).map((id) => `blob ${id} is stored and nothing names it`),
-    ...[...named].filter((id) => !there.has(id)).map((id) => `blob ${id} is named and not stored`),
+    ...stored.filter((id) => !named.has(id)).map((id) => `blob ${id} is stored and has no row`),
+    ...[...named].filter((id) => !there.has(id)).map((id) => `blob ${id} has a row and is not stored`),
+    ...[...named].filter((id) => !needed.has(id)).map((id) => `blob ${id} is kept and nothing needs it`),
+    ...[...needed].filter((id) => !named.has(id)).map((id) => `blob ${id} is needed and gone`),
   ]
 }

@@ -118,12 +118,12 @@ export async function drive(fleet: Fleet, secrets: Secrets, signal: AbortSignal)
   }
 
   await Promise.all([
-    ...Array.from({ length: 6 }, () => again(5, () => proxied(secrets.openKey, 'proxied', false))),
-    ...Array.from({ length: 4 }, () => again(5, () => proxied(secrets.openKey, 'stream', true))),
+    ...Array.from({ length: 6 }, () => again(20, () => proxied(secrets.openKey, 'proxied', false))),
+    ...Array.from({ length: 4 }, () => again(20, () => proxied(secrets.openKey, 'stream', true))),
     ...Array.from({ length: 3 }, () => again(50, () => proxied(secrets.limitedKey, 'limited', false))),
     ...Array.from({ length: 2 }, () => again(300, freeUpload)),
     ...Array.from({ length: 2 }, () => again(100, upload)),
-    ...Array.from({ length: 2 }, () => again(500, job)),
+    ...Array.from({ length: 2 }, () => again(1500, job)),
   ])
   return told
 }
