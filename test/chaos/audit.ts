@@ -8,6 +8,8 @@ import type { RememberingUpstream } from './upstream.ts'
 
 /** How long jobs may take to be done when the trouble is over. */
 const JOBS_MS = 120_000
+/** How long something may be held for a process that was killed, at most: its id may be another process's by now (server/store/instance.ts). */
+const HELD_MS = 45_000
 
 /** Every job that was accepted ends, succeeds, and gives the document that it must. */
 export async function auditJobs(fleet: Fleet, secrets: Secrets, told: Told, expected: string): Promise<string[]> {
@@ -29,6 +31,18 @@ export async function auditJobs(fleet: Fleet, secrets: Secrets, told: Told, expe
     }
   }
   return wrong
+}
+
+/** When no caller waits any more, nothing is held for one: no share of a quota, no key. */
+export async function auditHeld(store: Store): Promise<string[]> {
+  const end = Date.now() + HELD_MS
+  for (;;) {
+    const quota = await store.reports.selectFrom('reservations').select('id').execute()
+    const keys = await store.reports.selectFrom('idempotency').select('key').where('instance_id', 'is not', null).execute()
+    if (quota.length === 0 && keys.length === 0) return []
+    if (Date.now() > end) return [`${quota.length} conversions are reserved and ${keys.length} keys are under way although no caller waits`]
+    await sleep(500)
+  }
 }
 
 /** The stored rows, when every process has ended. */

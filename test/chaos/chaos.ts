@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, type Store } from '../../server/store/open.ts'
 import { tollmark } from '../harness.ts'
-import { auditBlobs, auditJobs, auditStore } from './audit.ts'
+import { auditBlobs, auditHeld, auditJobs, auditStore } from './audit.ts'
 import { startFleet, type Fleet, type Role } from './fleet.ts'
 import { drive, jobArchive, RPM, sha256, type Secrets, type Told } from './load.ts'
 import { startUpstream } from './upstream.ts'
@@ -69,9 +69,10 @@ export async function chaos(backing: Backing, { seconds, pause, seed, onEvent = 
   const told = await driving
   await fleet.whole()
   const wrong = await auditJobs(fleet, secrets, told, expected)
+  await using store = await open(env)
+  wrong.push(...(await auditHeld(store)))
   await fleet.stop()
 
-  await using store = await open(env)
   await clearUp(store, env)
   wrong.push(...fleet.badEnds, ...(await auditStore(store, told, upstream, { limited })), ...(await auditBlobs(store, await backing.blobs())))
   return { wrong, kills, troubles, told, received: upstream.asked.size, complaints: fleet.complaints }

@@ -46,7 +46,7 @@ export async function startFleet(roles: readonly Role[], env: Record<string, str
   let stopped = false
 
   function complain(text: string): void {
-    const kind = text.replaceAll(/\d+/g, '#').slice(0, 200)
+    const kind = text.replaceAll(/\d+/g, '#').slice(0, 1_000)
     complaints.set(kind, (complaints.get(kind) ?? 0) + 1)
   }
 
