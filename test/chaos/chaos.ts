@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, type Store } from '../../server/store/open.ts'
-import { tollmark } from '../harness.ts'
 import { auditBlobs, auditHeld, auditJobs, auditStore } from './audit.ts'
-import { startFleet, type Fleet, type Role } from './fleet.ts'
+import { command, startFleet, type Fleet, type Role } from './fleet.ts'
 import { drive, jobArchive, RPM, sha256, type Secrets, type Told } from './load.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -104,9 +103,7 @@ async function trouble(fleet: Fleet, backing: Backing, random: () => number): Pr
 /** Makes the keys and tokens by the command line. */
 async function prepare(env: Record<string, string>): Promise<{ secrets: Secrets; limited: string }> {
   const make = async (...args: string[]): Promise<{ id: string; secret: string }> => {
-    const { code, out, err } = await tollmark([...args, '--json'], env)
-    if (code !== 0) throw new Error(err)
-    return JSON.parse(out) as { id: string; secret: string }
+    return JSON.parse(await command([...args, '--json'], env)) as { id: string; secret: string }
   }
   const token = await make('tokens', 'create', '--name', 'chaos', '--account', 'chaos', '--plan', 'chaos', '--scopes', 'convert,manage')
   const freeToken = await make('tokens', 'create', '--name', 'free', '--account', 'free', '--plan', 'free')
@@ -121,9 +118,7 @@ async function expectedDocument(): Promise<string> {
   try {
     const path = join(folder, 'Export.zip')
     writeFileSync(path, jobArchive())
-    const { code, out, err } = await tollmark(['convert', path])
-    if (code !== 0) throw new Error(err)
-    return sha256(out)
+    return sha256(await command(['convert', path]))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

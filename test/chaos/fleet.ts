@@ -1,11 +1,18 @@
 // Server processes that are killed and started again, and the one address at which callers find whichever of them lives.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts')
 const NODE_ARGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning']
+
+/** Runs one command of the command line; what it prints. Rejects with what it says where it fails. */
+export async function command(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_ARGS, MAIN, ...args], { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 })
+  return stdout
+}
 
 export type Role = 'all' | 'web' | 'worker'
 
