@@ -12,6 +12,7 @@ import { sweeps } from './0021-sweeps.ts'
 import { sessions } from './0030-sessions.ts'
 import { providers } from './0031-providers.ts'
 import { usageDays } from './0032-usage-days.ts'
+import { requestsByModel } from './0033-requests-by-model.ts'
 import { changes } from './0040-changes.ts'
 import { sharedLedger } from './0041-shared-ledger.ts'
 
@@ -24,4 +25,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, changes, sharedLedger]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger]
