@@ -1,0 +1,46 @@
+// What the documentation says of the table of settings: docs/settings.md. A test holds the file to it; `UPDATE=1` with that test writes it.
+import type { Setting } from '../server/setting.ts'
+
+/** TABLE of areas of settings → their heading, and what is to be known of them all. */
+const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
+  server: ['The server', ''],
+  storage: ['What is kept', 'Processes on several machines need `DATABASE_URL`, `S3_BUCKET` and the same `TOLLMARK_MASTER_KEY`.'],
+  accounts: ['Accounts and plans', ''],
+  conversion: ['Conversion', ''],
+  proxy: ['The proxy', ''],
+  watch: ['Watching', ''],
+  credentials: ['Credentials of providers', 'The proxy presents them; more can be added while it runs, in the dashboard or by the API.'],
+  upstreams: ['Where a provider is reached', 'For a gateway of your own, a region or a test: callers go on naming the provider\'s own address.'],
+}
+
+/**
+ * The text of docs/settings.md.
+ *
+ * @param settings as `settings()` of server/config.ts gives them
+ * @throws Error for an area that has no heading
+ */
+export function settingsPage(settings: readonly [area: string, rows: readonly Setting<unknown>[]][]): string {
+  const head = `# Settings
+
+The environment, or a file \`.env\` in the folder where the server starts; the environment wins. An empty variable counts as unset. A value that cannot be read keeps the
+server from starting, with a sentence that says why; a variable \`TOLLMARK_…\` that does not exist is told in the log. [.env.example](../.env.example) has them all to copy.
+`
+  return head + settings.map(([area, rows]) => section(area, rows)).join('')
+}
+
+function section(area: string, rows: readonly Setting<unknown>[]): string {
+  const [heading, says] = AREAS[area] ?? []
+  if (heading === undefined) throw new Error(`the area "${area}" of settings has no heading in scripts/docs.ts`)
+  // Where all rows say the same, it is said once.
+  const alike = new Set(rows.map(({ sentence }) => sentence)).size === 1 && rows.length > 1
+  const lead = [says, alike ? (rows[0]?.sentence ?? '') : ''].filter(Boolean).join(' ')
+  const table = rows.map(({ name, kind, default: standard, sentence }) =>
+    alike ? `| \`${name}\` |\n` : `| \`${name}\` | ${standard === null ? '' : `\`${standard}\``} | ${cell(sentence)}<br>${cell(kind.what)} |\n`,
+  )
+  return `\n## ${heading}\n\n${lead === '' ? '' : `${lead}\n\n`}${alike ? '| setting |\n|---|\n' : '| setting | default | |\n|---|---|---|\n'}${table.join('')}`
+}
+
+/** A sentence in a cell of a table. */
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+}

@@ -1,0 +1,59 @@
+// Documentation that can be wrong without anybody noticing: what is generated, and what is pointed at.
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import GithubSlugger from 'github-slugger'
+import { settingsPage } from '../../scripts/docs.ts'
+import { settings } from '../../server/config.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const pages = globSync(['*.md', 'docs/*.md', 'packages/*/README.md', 'examples/README.md'], { cwd: root }).sort()
+
+test('docs/settings.md is in step with the table (UPDATE=1 writes it)', () => {
+  const file = join(root, 'docs', 'settings.md')
+  if (process.env['UPDATE']) writeFileSync(file, settingsPage(settings()))
+  assert.equal(readFileSync(file, 'utf8'), settingsPage(settings()))
+})
+
+/** A page without its code. */
+const prose = (text: string): string => text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]+`/g, '')
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(file: string): Set<string> {
+  const slugger = new GithubSlugger()
+  const text = read(file).replaceAll(/^```[\s\S]*?^```/gm, '')
+  return new Set([...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => slugger.slug(heading.replaceAll(/[`*]|\]\([^)]*\)|\[/g, ''))))
+}
+
+for (const page of pages) {
+  test(`${page}: every link within the repository leads somewhere`, () => {
+    const links = [...prose(read(page)).matchAll(/\]\(([^)\s]+)\)|<img src="([^"]+)"/g)].map(([, link, image]) => link ?? image ?? '').filter((link) => !/^[a-z]+:/i.test(link))
+    for (const link of links) {
+      const [path = '', anchor] = link.split('#')
+      const target = path === '' ? page : join(dirname(page), path)
+      assert.ok(existsSync(join(root, target)), `${link} leads nowhere`)
+      if (anchor !== undefined) assert.ok(anchorsOf(target).has(anchor), `${link}: ${target} has no such heading`)
+    }
+  })
+}
+
+/** Words in capitals that look like settings and are others'. */
+const OTHERS = new Set(['TEST_DATABASE_URL', 'TEST_STORE', 'POSTGRES_PASSWORD', 'SITE_ADDRESS', 'NEXT_PUBLIC_AI_PROXY_KEY', 'NEXT_PUBLIC_AI_PROXY_URL', 'AI_PROXY_KEY', 'AI_PROXY_URL'])
+
+test('every setting that a page names exists', () => {
+  const known = new Set(settings().flatMap(([, rows]) => rows.map(({ name }) => name)))
+  for (const page of pages) {
+    for (const [name] of read(page).matchAll(/\b(?:TOLLMARK|S3|OTEL|POSTGRES|AI_PROXY|NEXT_PUBLIC)_[A-Z][A-Z_]*[A-Z]\b/g)) {
+      assert.ok(known.has(name) || OTHERS.has(name) || [...known].some((one) => one.startsWith(`${name}_`)), `${page}: ${name}`)
+    }
+  }
+})
+
+test('every npm script that a page calls exists', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  for (const page of pages.filter((page) => !page.startsWith('packages/') && !page.startsWith('examples/'))) {
+    for (const [, name = ''] of read(page).matchAll(/npm run ([\w:]+)/g)) assert.ok(name in scripts, `${page}: npm run ${name}`)
+  }
+})
