@@ -15,6 +15,7 @@ import { sweepJobs } from './convert/jobs.ts'
 import { watchJobs } from './convert/watch.ts'
 import { openWorker } from './convert/worker.ts'
 import { openDashboard } from './dashboard.ts'
+import { SetupError } from './errors.ts'
 import type { Health } from './health.ts'
 import { listen } from './listen.ts'
 import type { Doors } from './listen.ts'
@@ -33,6 +34,7 @@ import { openStore } from './store/open.ts'
 import type { Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
 import type { Scratch } from './store/scratch.ts'
+import { passingTrouble } from './store/trouble.ts'
 import type { Metrics } from './watch/metrics.ts'
 import { openWatching } from './watch/open.ts'
 
@@ -114,7 +116,8 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
     return listening.close(server.shutdownTimeout)
   })
   if (server.role !== 'web') {
-    const converters = starting.use(openConverters(convertersOf(config)))
+    // Where the same process answers requests, a job leaves one processor to them.
+    const converters = starting.use(openConverters(convertersOf(config, server.role === 'all' ? 1 : 0)))
     starting.use(openWorker({ ...common, converters, retention: config.conversion.retention }))
   }
   const setupLink = setup !== undefined && (await setupRequired(store)) ? `${listening.url}/setup?token=${setup}` : null
@@ -141,7 +144,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   const { storage, conversion, accounts } = config
   const master = masterKey(storage.masterKey, storage.data)
   const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
-  const converters = starting.use(openConverters(convertersOf(config)))
+  const converters = starting.use(openConverters(convertersOf(config, 0)))
   const watch = starting.use(watchJobs(store, changes))
   const { keys, credentials } = proxied
   metrics.add({
@@ -156,8 +159,9 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   return { doors, keys, proxied, setup, stop: () => watch[Symbol.dispose]() }
 }
 
-function convertersOf({ conversion }: Config): ConverterLimits {
-  return { ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }
+/** @param spared processors that are left to others where nobody has said how many conversions may run */
+function convertersOf({ conversion }: Config, spared: number): ConverterLimits {
+  return { ...conversion, atOnce: conversion.atOnce ?? Math.max(1, availableParallelism() - spared) }
 }
 
 /** What keeps the process from working, or a part of it. */
@@ -189,13 +193,19 @@ export async function main(over: Readonly<Record<string, string>> = {}): Promise
   const config = readConfig(env)
   const log = openLog(config.server.logLevel)
   for (const name of unknownSettings(env)) log.warn('a setting is not known', { name })
-  await using running = await serve(config, log)
+  await using running = await serve(config, log).catch(sayInShort)
   log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host)) log.warn('the server can be reached from other machines; put a reverse proxy with TLS in front of it')
   process.stderr.write(`Tollmark is at ${running.url}\n`)
   if (running.setupLink !== null) process.stderr.write(`Open this once to make the first account:\n${running.setupLink}\n`)
   const signal = await firstSignal()
   log.info('shutting down', { signal })
+}
+
+/** The store may go away while the server starts: no bug, so no stack. */
+function sayInShort(error: unknown): never {
+  const trouble = passingTrouble(error)
+  throw trouble ? new SetupError(`The server cannot start. ${trouble.detail}`, { cause: error }) : error
 }
 
 function isLoopback(host: string): boolean {

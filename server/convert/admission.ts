@@ -8,16 +8,21 @@ import { count, isUsedUp, newReservation, quotaExceeded, quotaLock, reserve } fr
 import type { Reservation } from '../accounts/quota.ts'
 import type { Plan } from '../accounts/plans.ts'
 import { Problem } from '../errors.ts'
+import type { Log } from '../log.ts'
 import { takeBlob } from '../store/blobs/blobs.ts'
+import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { Steps } from '../store/procedure.ts'
+import { passingTrouble } from '../store/trouble.ts'
 import { GRACE, enterJob } from './jobs.ts'
 import type { ClaimableJob } from './jobs.ts'
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 /** How often a request looks whether what it waits for has been decided. */
 const LOOK = 100
+/** Milliseconds until what could not be given back is tried to be given back again. */
+const RELEASE = 500
 
 /** An answer that is kept for a key: a document, or that a job was accepted. */
 export type KeptAnswer = { readonly contentType: string; readonly blobId: string } | { readonly jobId: string }
@@ -145,14 +150,28 @@ export async function countConversion(store: Store, admission: Admission, outcom
 }
 
 /** Takes back everything of a request that did not succeed: its share of the quota, and its claim on the key. */
-export async function abandon(store: Store, { request, reservation }: Admission): Promise<void> {
-  const { account, key, instance } = request
-  await store.write(
-    store.db.deleteFrom('reservations').where('id', '=', reservation.id),
-    store.db
-      .deleteFrom('idempotency')
-      .where('account_id', '=', account)
-      .where('key', '=', key ?? '')
-      .where('instance_id', '=', instance),
-  )
+export const release = procedure(
+  import.meta.url,
+  'release',
+  function* (db, { request: { account, key, instance }, reservation }: Admission): Steps<void> {
+    // Where this is done already, the key may be another request's by now.
+    const held = (yield* run(db.deleteFrom('reservations').where('id', '=', reservation.id))) === 1
+    if (!held || key === undefined) return
+    yield* run(db.deleteFrom('idempotency').where('account_id', '=', account).where('key', '=', key).where('instance_id', '=', instance))
+  },
+  ({ request }) => quotaLock(request.account),
+)
+
+/**
+ * Takes back everything of a request that did not succeed. Where the store does not take that now, it is tried until it does, and nobody waits
+ * for it: otherwise the request's share would be held as long as this process lives.
+ */
+export async function abandon(store: Store, admission: Admission, log: Log): Promise<void> {
+  try {
+    await store.run(release, admission)
+  } catch (error) {
+    // When the store closes everything goes with the instance.
+    if (!passingTrouble(error) || (error instanceof StoreError && error.code === 'closed')) return log.error('what a request held cannot be given back', error)
+    setTimeout(() => void abandon(store, admission, log), RELEASE).unref()
+  }
 }

@@ -6,6 +6,7 @@ import type { Api, ApiContext } from '../api.ts'
 import type { Config } from '../config.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
+import type { Log } from '../log.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
 import type { BlobStore } from '../store/blobs/blobs.ts'
 import type { Instance } from '../store/instance.ts'
@@ -34,6 +35,7 @@ export interface ConvertParts {
   instance: Instance
   plans: Plans
   clock: () => number
+  log: Log
   limits: Config['conversion']
 }
 
@@ -79,7 +81,7 @@ const convertRoute = createRoute({
 })
 
 /** The conversion's routes. */
-export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, limits }: ConvertParts): Api {
+export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, log, limits }: ConvertParts): Api {
   const api = newApi()
   let underWay = 0
 
@@ -108,7 +110,7 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     if ('answer' in admission) return answerAgain(c, admission.answer)
     let counted = false
     end.defer(async () => {
-      if (!counted) await abandon(store, admission)
+      if (!counted) await abandon(store, admission, log)
     })
 
     // 5. A large archive becomes a job: stored, counted, answered.

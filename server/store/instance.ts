@@ -40,7 +40,7 @@ export const beat = procedure(
 /**
  * Enters this process among the instances, clears away those that have died, and keeps doing both.
  *
- * @param onError told when the store does not take a sign of life; the next one follows
+ * @param onError told when the store does not take a sign of life, of which the next one follows, or the last word
  */
 export async function enterInstance(store: Store, clock: () => number, onError: (error: unknown) => void): Promise<Instance> {
   const id = newId('ins', clock())
@@ -69,7 +69,8 @@ export async function enterInstance(store: Store, clock: () => number, onError: 
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer)
       ours.delete(id)
-      await store.db.deleteFrom('instances').where('id', '=', id).execute()
+      // Where the store is away others find this instance gone, as after a kill.
+      await store.db.deleteFrom('instances').where('id', '=', id).execute().catch(onError)
     },
   }
 }

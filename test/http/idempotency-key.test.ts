@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
 import type { Admission } from '../../server/convert/admission.ts'
 import { fingerprint } from '../../server/convert/fingerprint.ts'
+import { openLog } from '../../server/log.ts'
 import { keepBlob, sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
 import { PAGE, file, form } from '../form.ts'
@@ -84,7 +85,7 @@ async function underWay(server: TestServer, account: string): Promise<Admission>
 
 /** TABLE of what becomes of a request whose key and content others send meanwhile, and what they are answered. */
 const ENDS: [what: string, end: (server: TestServer, admission: Admission) => Promise<void>, answered: string][] = [
-  ['fails', (server, admission) => abandon(server.store, admission), '# Team handbook\n\nBe kind.\n'],
+  ['fails', (server, admission) => abandon(server.store, admission, openLog('silent')), '# Team handbook\n\nBe kind.\n'],
   [
     'dies with its server',
     async (server) => void (await server.store.db.deleteFrom('instances').where('id', '=', 'ins_other').execute()),

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
 import type { Admission } from '../../server/convert/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
+import { openLog } from '../../server/log.ts'
 import { enterInstance, processSpace } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
 import type { Place } from '../place.ts'
@@ -64,7 +65,7 @@ onEveryStore('an instance that leaves gives back what it holds, and keeps what i
     const admission = await letIn(store, instance.id)
     await letIn(store, instance.id)
     await countConversion(store, admission, undefined, 0, NOW)
-    await abandon(store, admission)
+    await abandon(store, admission, openLog('silent'))
     assert.equal(await usedToday(store, 'acc', NOW), 2)
   }
   assert.equal(await usedToday(store, 'acc', NOW), 1)

@@ -1,8 +1,7 @@
 // An S3 server on a folder, in this process.
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import type { TestContext } from 'node:test'
 import S3rver from 's3rver'
+import { freePort } from '../free-port.ts'
 import { temporaryFolder } from '../temporary.ts'
 
 /** The credentials that it takes. */
@@ -32,13 +31,4 @@ export async function startS3(t: TestContext): Promise<S3Server> {
   await start()
   t.after(stop)
   return { endpoint: `http://127.0.0.1:${port}`, start, stop }
-}
-
-/** A port that is free at this moment, so that the server can come back to it. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  return port
 }

@@ -71,7 +71,10 @@ export async function s3Blobs({ endpoint, bucket, region, credentials }: S3Setti
           await client.send(new s3.HeadBucketCommand({ Bucket: bucket }), { abortSignal })
         } catch (error) {
           if (!(error instanceof s3.S3ServiceException && error.$metadata.httpStatusCode === 404)) throw error
-          await client.send(new s3.CreateBucketCommand({ Bucket: bucket }), { abortSignal })
+          await client.send(new s3.CreateBucketCommand({ Bucket: bucket }), { abortSignal }).catch((refused: unknown) => {
+            // Another process has just made it. That it is ours, the first blob tells.
+            if (!(refused instanceof s3.S3ServiceException && refused.$metadata.httpStatusCode === 409)) throw refused
+          })
         }
       }),
     [Symbol.dispose]: () => client.destroy(),

@@ -1,0 +1,140 @@
+// The chaos test: load on several processes while they, the database and the blob store are killed and started again; then the audit.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openStore, type Store } from '../../server/store/open.ts'
+import { auditBlobs, auditHeld, auditJobs, auditStore } from './audit.ts'
+import { command, startFleet, type Fleet, type Role } from './fleet.ts'
+import { drive, jobArchive, RPM, sha256, type Secrets, type Told } from './load.ts'
+import { startUpstream } from './upstream.ts'
+
+/** What stands behind the processes, and what can be done to it. */
+export interface Backing extends AsyncDisposable {
+  readonly env: Readonly<Record<string, string>>
+  readonly roles: readonly Role[]
+  /** TABLE of troubles besides the killing of processes: each makes one, and resolves when it is over. */
+  readonly troubles: Readonly<Record<string, () => Promise<void>>>
+  /** Troubles that cannot be made on this machine, in words. */
+  readonly leftOut: readonly string[]
+  /** Ids of all stored blobs. */
+  blobs(): Promise<string[]>
+}
+
+export interface ChaosOptions {
+  readonly seconds: number
+  /** Milliseconds between one trouble and the next, on average. */
+  readonly pause: number
+  readonly seed: number
+  onEvent?(sentence: string): void
+}
+
+export interface Report {
+  /** What was lost, doubled or wrong; empty is what we want. */
+  readonly wrong: string[]
+  readonly kills: number
+  readonly troubles: ReadonlyMap<string, number>
+  readonly told: Told
+  readonly received: number
+  readonly complaints: ReadonlyMap<string, number>
+}
+
+/** A small archive is a job here, so that many jobs fit into a minute. */
+const ENV = {
+  TOLLMARK_ASYNC_ABOVE: '200KB', TOLLMARK_PLANS: '{"chaos":{"conversions_per_day":null}}', TOLLMARK_SHUTDOWN_TIMEOUT: '5s', OPENAI_API_KEY: 'sk-upstream',
+}
+
+/** Drives load for `seconds`, makes trouble all the while, and audits. */
+export async function chaos(backing: Backing, { seconds, pause, seed, onEvent = () => {} }: ChaosOptions): Promise<Report> {
+  await using upstream = await startUpstream()
+  const env = { ...ENV, TOLLMARK_UPSTREAM_OPENAI: upstream.origin, ...backing.env }
+  const { secrets, limited } = await prepare(env)
+  const expected = await expectedDocument()
+  await using fleet = await startFleet(backing.roles, env)
+  const random = generator(seed)
+  const ending = new AbortController()
+  const driving = drive(fleet, secrets, ending.signal)
+  const troubles = new Map<string, number>()
+  let kills = 0
+  const end = Date.now() + seconds * 1000
+  while (Date.now() < end) {
+    await sleep(pause * (0.5 + random()))
+    const name = await trouble(fleet, backing, random)
+    if (name.startsWith('SIGKILL')) kills++
+    troubles.set(name, (troubles.get(name) ?? 0) + 1)
+    onEvent(`${name}; the provider has received ${upstream.asked.size} requests`)
+  }
+  ending.abort()
+  const told = await driving
+  await fleet.whole()
+  const wrong = await auditJobs(fleet, secrets, told, expected)
+  await using store = await open(env)
+  wrong.push(...(await auditHeld(store)))
+  await fleet.stop()
+
+  await clearUp(store, env)
+  wrong.push(...fleet.badEnds, ...(await auditStore(store, told, upstream, { limited })), ...(await auditBlobs(store, await backing.blobs())))
+  return { wrong, kills, troubles, told, received: upstream.asked.size, complaints: fleet.complaints }
+}
+
+/** Runs a last process, which clears up what killed ones have left, as the next start of any does. */
+async function clearUp(store: Store, env: Record<string, string>): Promise<void> {
+  const left = await store.reports.selectFrom('instances').select('pid').execute()
+  // The system may have given its process id to somebody else: then an instance counts as dead when it has not been seen for a while.
+  if (left.some(({ pid }) => existsSync(`/proc/${pid}`))) await sleep(LEASE)
+  await using last = await startFleet(['all'], env)
+  await sleep(3_000)
+  await last.stop()
+}
+
+/** Milliseconds after which an instance is taken for dead that nobody has seen (server/store/instance.ts). */
+const LEASE = 31_000
+
+async function trouble(fleet: Fleet, backing: Backing, random: () => number): Promise<string> {
+  const others = Object.entries(backing.troubles)
+  const draw = random()
+  if (draw < 0.6) return fleet.restartOne('SIGKILL', Math.floor(random() * 1000))
+  if (draw < 0.75 || others.length === 0) return fleet.restartOne('SIGTERM', Math.floor(random() * 1000))
+  const [name, make] = others[Math.floor(random() * others.length)]!
+  await make()
+  return name
+}
+
+/** Makes the keys and tokens by the command line. */
+async function prepare(env: Record<string, string>): Promise<{ secrets: Secrets; limited: string }> {
+  const make = async (...args: string[]): Promise<{ id: string; secret: string }> => {
+    return JSON.parse(await command([...args, '--json'], env)) as { id: string; secret: string }
+  }
+  const token = await make('tokens', 'create', '--name', 'chaos', '--account', 'chaos', '--plan', 'chaos', '--scopes', 'convert,manage')
+  const freeToken = await make('tokens', 'create', '--name', 'free', '--account', 'free', '--plan', 'free')
+  const openKey = await make('keys', 'create', '--name', 'open', '--account', 'chaos', '--models', 'chaos-*')
+  const limitedKey = await make('keys', 'create', '--name', 'limited', '--account', 'chaos', '--models', 'chaos-*', '--rpm', String(RPM))
+  return { secrets: { token: token.secret, freeToken: freeToken.secret, openKey: openKey.secret, limitedKey: limitedKey.secret }, limited: limitedKey.id }
+}
+
+/** SHA-256 of what the archive of the jobs becomes, by the command line. */
+async function expectedDocument(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollmark-chaos-'))
+  try {
+    const path = join(folder, 'Export.zip')
+    writeFileSync(path, jobArchive())
+    return sha256(await command(['convert', path]))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function open(env: Record<string, string>): Promise<Store> {
+  return openStore({ data: env['TOLLMARK_DATA']!, databaseUrl: env['DATABASE_URL'] === undefined ? null : new URL(env['DATABASE_URL']), now: Date.now() })
+}
+
+/** Numbers from 0 to 1 that a seed determines (mulberry32). */
+function generator(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,14 @@
+// A port for a server that must come back to it.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** A port of the loopback that is free at this moment. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
