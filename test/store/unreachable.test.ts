@@ -58,6 +58,8 @@ test('a server that stands still is unavailable soon, and is there again when it
   await assert.rejects(ledger.admit(asking('k', 2)), { name: 'StoreError' })
   server.signal('SIGCONT')
   await until(() => insert(store, 'b').then(() => true, () => false))
+  // The ledger asks once a second whether the store is back.
+  await until(() => !ledger.failing())
   // What failed may have been written all the same, and then it counts.
   assert.ok((await ledger.admit(asking('k', 3))).admitted)
   await query(server.url, `update accounts set plan = 'team' where id = 'b'`)
