@@ -21,7 +21,7 @@ export const CLIENT_PACKAGES: Published[] = ['core', 'genai', 'genai-express'].m
   folder: `packages/${folder}`,
   settings: 'packages/tsconfig.json',
 }))
-const PUBLISHED: Published[] = [...CLIENT_PACKAGES, { name: '@tollmark/notion-markdown', folder: 'packages/notion-markdown', settings: 'tsconfig.json' }]
+export const PUBLISHED: Published[] = [...CLIENT_PACKAGES, { name: '@tollmark/notion-markdown', folder: 'packages/notion-markdown', settings: 'tsconfig.json' }]
 
 /** Files that go along as they are. */
 const ALONG = ['README.md', 'CHANGELOG.md']

@@ -19,6 +19,7 @@ const steps: { name: string; args: string[]; check?: true }[] = [
   { name: 'types', args: [bin('typescript/bin/tsc'), '-p', 'tsconfig.json'], check: true },
   { name: 'types of the client packages, without Node\'s', args: [bin('typescript/bin/tsc'), '-p', 'packages/tsconfig.json'], check: true },
   { name: 'types of the dashboard', args: [bin('typescript/bin/tsc'), '-p', 'dashboard/tsconfig.json'], check: true },
+  { name: 'nothing unused', args: [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'], check: true },
   { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--quiet'], check: true },
   {
     name: 'tests',

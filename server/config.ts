@@ -85,7 +85,7 @@ const areas = {
     maxHtml: setting('TOLLMARK_MAX_HTML', bytes, '10MB', 'The largest HTML file that is taken.'),
     maxZip: setting('TOLLMARK_MAX_ZIP', bytes, '50MB', 'The largest ZIP archive that is taken.'),
     asyncAbove: setting('TOLLMARK_ASYNC_ABOVE', bytes, '5MB', 'A ZIP archive larger than this is converted by a job.'),
-    atOnce: setting('TOLLMARK_CONVERSIONS', integer(1, 256), null, 'Conversions that run at once for requests, and as many parts of a job; unset, one for each processor.'),
+    atOnce: setting('TOLLMARK_CONVERSIONS', integer(1, 256), null, 'Conversions that run at once for requests, and as many parts of a job; unset, one for each processor, and for jobs one fewer where the same process answers requests.'),
     queue: setting('TOLLMARK_CONVERSION_QUEUE', integer(0, 100_000), '200', 'Conversions that may wait for their turn; more are answered 503.'),
     jobQueue: setting('TOLLMARK_JOB_QUEUE', integer(0, 1_000_000), '1000', 'Jobs that may wait for a worker; more are answered 503.'),
     uploads: setting('TOLLMARK_UPLOADS', integer(1, 100_000), '100', 'Uploads that may be under way at once; more are answered 503.'),
@@ -103,6 +103,7 @@ const areas = {
     keepAlive: setting('TOLLMARK_KEEP_ALIVE', duration, '15s', 'How long an unused connection to a provider is kept, where the provider does not say.'),
     maxBody: setting('TOLLMARK_MAX_BODY', bytes, '64MB', 'The largest request body that is read whole, which is done only where its model has to be known.'),
     maxOpen: setting('TOLLMARK_MAX_OPEN', integer(1, 1_000_000), '10000', 'Proxied requests that may be under way at once; more are answered 503.'),
+    storeGrace: setting('TOLLMARK_STORE_GRACE', duration, '30s', 'How long proxied requests go on, each process keeping to its share of the limits, while the database does not answer; after it, and with 0s at once, they are answered 503. A process that is killed in this time loses the log of those requests.'),
     providers: setting('TOLLMARK_PROVIDERS', text, null, 'A JSON file of providers that are added or changed.'),
     azureResource: setting('AZURE_RESOURCE_NAME', text, null, 'The Azure resource that AZURE_API_KEY belongs to.'),
     bedrockRegion: setting('AWS_REGION', text, null, 'The AWS region that AWS_BEARER_TOKEN_BEDROCK is for.'),
@@ -176,8 +177,13 @@ function exampleOf({ sentence, kind, name, default: standard }: Setting<unknown>
   return `\n# ${sentence}\n# ${kind.what}\n#${name}=${standard ?? ''}\n`
 }
 
+/** The settings by area, in the order of the table. */
+export function settings(): [area: string, rows: Setting<unknown>[]][] {
+  return Object.entries(areas).map(([name, area]) => [name, Object.values<Setting<unknown>>(area)])
+}
+
 function rows(): Setting<unknown>[] {
-  return Object.values(areas).flatMap((area) => Object.values<Setting<unknown>>(area))
+  return settings().flatMap(([, area]) => area)
 }
 
 function mapValues<V, W>(table: Readonly<Record<string, V>>, change: (value: V, key: string) => W): Record<string, W> {

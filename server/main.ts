@@ -24,6 +24,7 @@ import { openLog } from './log.ts'
 import type { Log } from './log.ts'
 import { masterKey } from './master-key.ts'
 import { openProxy } from './proxy/open.ts'
+import type { Proxy } from './proxy/open.ts'
 import { sweepBlobs } from './store/blobs/blobs.ts'
 import type { BlobStore } from './store/blobs/blobs.ts'
 import { openBlobs } from './store/blobs/open.ts'
@@ -99,13 +100,15 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   }
   starting.use(regularly(SWEEP_EVERY, sweep, (error) => log.error('what has expired cannot be deleted', error)))
   const changes = jobChanges(store)
-  const health = { troubles: async () => (stopping ? ['the server is shutting down'] : troublesOf(store, instance, blobs)) }
-  metrics.add({ ready: { help: '1 while the process does its work.', read: () => Number(!stopping && !instance.failing()) } })
+  let failing = (): boolean => instance.failing()
+  const health = { troubles: async () => (stopping ? ['the server is shutting down'] : troublesOf(store, failing(), blobs)) }
+  metrics.add({ ready: { help: '1 while the process does its work.', read: () => Number(!stopping && !failing()) } })
   await setUpBySettings(store, config.accounts, clock())
   const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy }
   const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
 
-  const { doors, keys, setup, stop } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
+  const { doors, keys, setup, stop, proxied } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
+  if (proxied !== undefined) failing = () => instance.failing() || proxied.failing()
   const listening = await listen(doors, { ...server, log, clock })
   starting.defer(() => {
     stopping = true
@@ -113,7 +116,8 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
     return listening.close(server.shutdownTimeout)
   })
   if (server.role !== 'web') {
-    const converters = starting.use(openConverters(convertersOf(config)))
+    // Where the same process answers requests, a job leaves one processor to them.
+    const converters = starting.use(openConverters(convertersOf(config, server.role === 'all' ? 1 : 0)))
     starting.use(openWorker({ ...common, converters, retention: config.conversion.retention }))
   }
   const setupLink = setup !== undefined && (await setupRequired(store)) ? `${listening.url}/setup?token=${setup}` : null
@@ -127,6 +131,7 @@ const SWEEP_EVERY = 60_000
 interface Web {
   doors: Doors
   keys: KeyCache
+  proxied: Proxy
   /** What the link to the first account must hold. */
   setup: string
   /** Ends the streams that would not end by themselves. */
@@ -139,7 +144,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   const { storage, conversion, accounts } = config
   const master = masterKey(storage.masterKey, storage.data)
   const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
-  const converters = starting.use(openConverters(convertersOf(config)))
+  const converters = starting.use(openConverters(convertersOf(config, 0)))
   const watch = starting.use(watchJobs(store, changes))
   const { keys, credentials } = proxied
   metrics.add({
@@ -151,22 +156,28 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   })
   const setup = setupToken(master)
   const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle, dashboard: openDashboard(DASHBOARD) })
-  return { doors, keys, setup, stop: () => watch[Symbol.dispose]() }
+  return { doors, keys, proxied, setup, stop: () => watch[Symbol.dispose]() }
 }
 
-function convertersOf({ conversion }: Config): ConverterLimits {
-  return { ...conversion, atOnce: conversion.atOnce ?? availableParallelism() }
+/** @param spared processors that are left to others where nobody has said how many conversions may run */
+function convertersOf({ conversion }: Config, spared: number): ConverterLimits {
+  return { ...conversion, atOnce: conversion.atOnce ?? Math.max(1, availableParallelism() - spared) }
 }
 
 /** What keeps the process from working, or a part of it. */
-async function troublesOf(store: Store, instance: Instance, blobs: BlobStore): Promise<string[]> {
+async function troublesOf(store: Store, failing: boolean, blobs: BlobStore): Promise<string[]> {
   const [readable, storable] = await Promise.all([works(store.db.selectFrom('instances').select('id').limit(1).execute()), works(blobs.check())])
-  return [...(readable && !instance.failing() ? [] : ['the store does not answer']), ...(storable ? [] : ['files cannot be stored'])]
+  return [...(readable && !failing ? [] : ['the store does not answer']), ...(storable ? [] : ['files cannot be stored'])]
 }
 
+/** Whoever asks is told soon: what stands still does not work. */
 function works(look: Promise<unknown>): Promise<boolean> {
-  return look.then(() => true, () => false)
+  const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), HEALTH_MS).unref())
+  return Promise.race([look.then(() => true, () => false), late])
 }
+
+/** How long the store and the blobs may take to say that they are there (milliseconds). */
+const HEALTH_MS = 1_500
 
 /** Does something now and then, and says when it fails. Ends with the disposable. */
 function regularly(every: number, deed: () => Promise<void>, onError: (error: unknown) => void): Disposable {

@@ -62,8 +62,3 @@ export function installRivals(): void {
   const done = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] })
   if (done.status !== 0) throw new Error('npm install failed in bench/rivals; its output is above')
 }
-
-/** The installed version of a rival's package. */
-export function versionOf(name: string): string {
-  return (require(`${name}/package.json`) as { version: string }).version
-}

@@ -186,7 +186,7 @@ function startConverter(program: URL, heap: number): ChildProcess {
   // A converter that dies while it is sent something, or could not be started, is told by its exit.
   converter.on('error', () => {})
   try {
-    if (converter.pid !== undefined) setPriority(converter.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    if (converter.pid !== undefined) setPriority(converter.pid, constants.priority.PRIORITY_LOW)
   } catch {
     // Not allowed here: conversions then compete with requests on equal terms.
   }

@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
+import { openGrace } from './grace.ts'
 import { openLocalAdmissions } from './local.ts'
 import { openRefusals } from './refusals.ts'
 import { abandon, settle, settlements } from './rows.ts'
@@ -13,16 +14,18 @@ export type { Settlement } from './rows.ts'
 export type Asking = Omit<Reservation, 'created_at' | 'mono'>
 
 export type Admission =
-  /** `seq` is its place in the ledger, `created_at` the ledger's time of it. */
+  /** `seq` is its place in the ledger, or below 0 and only for its settlement as long as it has none, `created_at` the ledger's time of it. */
   | { admitted: true; seq: number; created_at: number }
   /** `wait`: whole milliseconds until the next one can pass. */
   | { admitted: false; wait: number }
 
 export interface Ledger extends AsyncDisposable {
-  /** Resolves when the reservation is durable, or the request is refused. @throws StoreError */
+  /** Resolves when the reservation is durable, or the request is refused; while the store fails, see `openLedger`. @throws StoreError */
   admit(asking: Asking): Promise<Admission>
   /** Completes a row, soon. */
   settle(settlement: Settlement): void
+  /** Whether the store has not answered since about a second, or refuses to write. */
+  failing(): boolean
   /** Ends when everything settled so far is durable. */
   close(): Promise<void>
 }
@@ -37,11 +40,24 @@ const MOST_UNSETTLED = 100_000
 const AT_ONCE = 2_000
 
 /** A request that waits for its verdict. */
-export type Asked = { asking: Asking; resolve(admission: Admission): void; reject(error: unknown): void }
+export interface Asked {
+  readonly asking: Asking
+  /** Decided elsewhere meanwhile: where its row is not on its way to the store yet, it is rejected with `goneError`, and no row is written. */
+  readonly gone: boolean
+  resolve(admission: Admission): void
+  reject(error: unknown): void
+}
 
 /** The windows of all keys, and what is admitted under them. */
 export interface Admissions {
   ask(asked: Asked): void
+  /**
+   * Writes rows that were let through without the store, once each, in the order of the times (`mono`) that they have by this process's clock.
+   * Gives their places. Meanwhile nothing is asked.
+   */
+  record(rows: Reservation[]): Promise<number[]>
+  /** The admissions of the last minute, with their times by this process's clock. Those from before the machine was started are left out. */
+  recall(): Promise<{ key_id: string; time: number }[]>
   /** Ends when everything that was asked has its answer. */
   close(): Promise<void>
 }
@@ -49,13 +65,16 @@ export interface Admissions {
 /**
  * Opens the ledger of this process, and writes off what dead processes left under way.
  *
+ * While the store does not answer, requests are let through by this process's own memory for the time of `grace` (milliseconds), and refused after it.
+ * What they leave is written when the store is back: a process that is killed before loses those rows, up to 10,000. See grace.ts.
+ *
  * @param instance id of this process among the instances of the store
  */
-export async function openLedger(store: Store, instance: string, clock: Clock, log: Log): Promise<Ledger> {
+export async function openLedger(store: Store, instance: string, clock: Clock, log: Log, grace = 0): Promise<Ledger> {
   let unsettled: Settlement[] = []
   let settleTimer: NodeJS.Timeout | null = null
   let closed = false
-  const admissions = await openAdmissions()
+  const admissions = await openGrace(await openAdmissions(), { store, clock, log, grace, write: take })
   const refusals = openRefusals(store, () => clock.now(), complain)
   await writeOff()
   const timer = setInterval(() => void writeOff().catch(complain), ABANDON_MS).unref()
@@ -73,6 +92,11 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   async function writeOff(): Promise<void> {
     const count = await store.run(abandon, null)
     if (count > 0) log.warn('A process ended with requests under way; how they ended is unknown.', { requests: count })
+  }
+
+  function take(settlement: Settlement): void {
+    unsettled.push(settlement)
+    settleTimer ??= setTimeout(() => void flushSettlements(), SETTLE_MS)
   }
 
   async function complete(rows: Settlement[]): Promise<void> {
@@ -100,7 +124,8 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
     if (closed) return
     closed = true
     clearInterval(timer)
-    await Promise.all([admissions.close(), flushSettlements(), refusals.flush()])
+    await admissions.close()
+    await Promise.all([flushSettlements(), refusals.flush()])
   }
 
   return {
@@ -110,12 +135,10 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
           if (!admission.admitted) refusals.note(asking)
           resolve(admission)
         }
-        admissions.ask({ asking, resolve: asking.rpm === null ? resolve : answer, reject })
+        admissions.ask(asking, asking.rpm === null ? resolve : answer, reject)
       }),
-    settle(settlement) {
-      unsettled.push(settlement)
-      settleTimer ??= setTimeout(() => void flushSettlements(), SETTLE_MS)
-    },
+    settle: admissions.settle,
+    failing: admissions.failing,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -3,7 +3,8 @@
 import type { Clock } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import type { Admissions, Asked } from './admit.ts'
-import { newest, recent, reservations, reserve } from './rows.ts'
+import { goneError } from './grace.ts'
+import { newest, recall, recent, record, reservations, reserve } from './rows.ts'
 import type { ForeignAdmission, Reservation, ReserveResult } from './rows.ts'
 import { LONGEST_WAIT_MS, Window, WINDOW_MS } from './window.ts'
 
@@ -16,7 +17,7 @@ const TIDY_MS = 60_000
 
 /** A key's window, and who waits for its next change. */
 type Lane = { window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[] }
-type Reserved = Asked & { lane: Lane | null; row: Omit<Reservation, 'mono'> }
+type Reserved = { asked: Asked; lane: Lane | null; row: Omit<Reservation, 'mono'> }
 
 export async function openLocalAdmissions(store: Store, instance: string, clock: Clock): Promise<Admissions> {
   const lanes = new Map<string, Lane>()
@@ -36,6 +37,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   }
 
   function ask(asked: Asked): void {
+    if (asked.gone) return asked.reject(goneError())
     const { rpm, key_id } = asked.asking
     if (rpm === null) return take(asked, null)
     let lane = lanes.get(key_id)
@@ -59,7 +61,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   /** Puts a request that may pass into the next batch. */
   function take(asked: Asked, lane: Lane | null): void {
-    batch.push({ ...asked, lane, row: { ...asked.asking, created_at: clock.now() } })
+    batch.push({ asked, lane, row: { ...asked.asking, created_at: clock.now() } })
     plan()
   }
 
@@ -74,9 +76,9 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   function flush(): void {
     planned = false
-    const rows = batch
-    if (rows.length === 0) return
+    const rows = batch.some(({ asked }) => asked.gone) ? withoutGone(batch) : batch
     batch = []
+    if (rows.length === 0) return
     flown = performance.now()
     crowd = rows.length
     flying++
@@ -106,6 +108,12 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       })
   }
 
+  /** Takes out what has been decided without us. */
+  function withoutGone(rows: Reserved[]): Reserved[] {
+    failed(rows.filter(({ asked }) => asked.gone), goneError())
+    return rows.filter(({ asked }) => !asked.gone)
+  }
+
   function reserved(rows: Reserved[], result: ReserveResult): void {
     if (result.foreign === null) lanes.clear()
     else for (const foreign of result.foreign) merge(foreign)
@@ -122,10 +130,10 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
         return
       }
       one.lane?.window.confirm(now)
-      one.resolve({ admitted: true, seq: ++seq, created_at: one.row.created_at })
+      one.asked.resolve({ admitted: true, seq: ++seq, created_at: one.row.created_at })
     })
     if (seq > seen) seen = seq
-    for (const one of again) ask(one)
+    for (const one of again) ask(one.asked)
     wake(changed)
   }
 
@@ -134,7 +142,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     for (const one of rows) {
       one.lane?.window.withdraw()
       if (one.lane !== null) changed.add(one.lane)
-      one.reject(error)
+      one.asked.reject(error)
     }
     wake(changed)
   }
@@ -162,7 +170,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       wake(new Set([lane]))
     } catch (error) {
       if (lanes.get(key) === lane) lanes.delete(key)
-      for (const { reject } of lane.waiting.splice(0)) reject(error)
+      for (const asked of lane.waiting.splice(0)) asked.reject(error)
     }
   }
 
@@ -175,6 +183,12 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   return {
     ask,
+    // Every window is read again, behind these rows.
+    record: (rows) => {
+      lanes.clear()
+      return store.run(record, { instance, boot: clock.boot, values: reservations(rows) })
+    },
+    recall: async () => (await recall(store, { boot: clock.boot, since: (clock.mono() - WINDOW_MS) * 1000 })).map(({ key_id, mono }) => ({ key_id, time: mono / 1000 })),
     close: async () => {
       clearInterval(timer)
       flush()

@@ -1,6 +1,7 @@
 // The writes of the ledger: procedures that run in the store's writer, many rows a call.
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Database, RequestRow, UsageHourRow } from '../store/schema.ts'
+import type { Store } from '../store/open.ts'
 import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import { statement, type Query, type QueryBuilder, type SqlValue } from '../store/statement.ts'
 
@@ -133,6 +134,42 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, args
   }
   return { seen, foreign, refused: [...refused] }
 })
+
+/**
+ * Writes rows of requests that were let through already, once each, whatever the windows say: some of them may be there. Gives the place of each.
+ *
+ * @param values see `reservations`
+ */
+export const record = procedure(import.meta.url, 'record', function* (db, { instance, boot, values }: Pick<ReserveArgs, 'instance' | 'boot' | 'values'>): Steps<number[]> {
+  const last = yield* all(db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1))
+  const numbers: number[] = []
+  const sql = text(db, 'record', (db) =>
+    db.insertInto('requests').values({ ...blank(RESERVED), seq: 0, instance, boot, state: RESERVED_STATE }).onConflict((conflict) => conflict.column('id').doNothing()),
+  )
+  let seq = last[0]?.seq ?? 0
+  for (let at = 0; at < values.length; at += RESERVED.length) {
+    const row = values.slice(at, at + RESERVED.length)
+    const written = yield { sql, parameters: [...row, seq + 1, instance, boot] }
+    if (written.affected > 0) numbers.push(++seq)
+    else numbers.push((yield* all(db.selectFrom('requests').select('seq').where('id', '=', String(row[0]))))[0]!.seq)
+  }
+  return numbers
+})
+
+/** Rows that are read at once. */
+const PAGE = 10_000
+
+/** Admissions of all keys since a moment of a boot's clock (microseconds), or of the ledger's own where that has one. */
+export async function recall(store: Store, { boot, since }: { boot: number; since: number }): Promise<{ key_id: string; mono: number }[]> {
+  const found: { key_id: string; mono: number }[] = []
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const rows = await store.db.selectFrom('requests').select(['seq', 'key_id', 'mono', 'boot']).where('seq', '<', before).orderBy('seq', 'desc').limit(PAGE).execute()
+    const recent = rows.filter((row) => row.boot === boot && row.mono >= since)
+    found.push(...recent)
+    if (recent.length === 0 || rows.length < PAGE) return found
+    before = rows.at(-1)!.seq
+  }
+}
 
 /** The newest admissions of a key, as many as its limit: all that its window can need. */
 export const recent = procedure(import.meta.url, 'recent', function* (db, { key, most }: { key: string; most: number }): Steps<{ seen: number; rows: (ForeignAdmission & { created_at: number })[] }> {

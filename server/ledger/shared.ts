@@ -21,7 +21,11 @@ import { sql } from 'kysely'
 import type { Clock } from '../clock.ts'
 import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
+import { procedure, type Steps } from '../store/procedure.ts'
+import type { SqlValue, Statement } from '../store/statement.ts'
 import type { Admissions, Asked } from './admit.ts'
+import { goneError } from './grace.ts'
+import { recall } from './rows.ts'
 import { Timeline, TOLERANCE_MS } from './timeline.ts'
 import { LONGEST_WAIT_MS, WINDOW_MS } from './window.ts'
 
@@ -128,6 +132,10 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
     const rest: Asked[] = []
     let rows = 0
     for (const asked of queue) {
+      if (asked.gone) {
+        asked.reject(goneError())
+        continue
+      }
       const { key_id, rpm } = asked.asking
       let group = groups.get(key_id)
       if (group === undefined && groups.size < MOST_KEYS) groups.set(key_id, (group = { id: key_id, rpm, asked: [] }))
@@ -152,7 +160,7 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
       await decided(groups, answer, sent, now)
     } catch (error) {
       // Who waits for the next call would hear the same, only later.
-      for (const { reject } of [...groups.flatMap(({ asked }) => asked), ...queue.splice(0)]) reject(error)
+      for (const asked of [...groups.flatMap(({ asked }) => asked), ...queue.splice(0)]) asked.reject(error)
     }
   }
 
@@ -160,7 +168,7 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
     const keys = groups.map(({ id, rpm, asked }) => ({ id, rpm, wanted: asked.length }))
     const rows = groups.flatMap(({ asked }, key) => asked.map(({ asking }, place) => rowOf(asking, key + 1, place + 1, now)))
     const [earliest, latest] = (bounds ?? []).map((time, end) => (Number.isFinite(time) ? Math.round((time + (end === 0 ? -TOLERANCE_MS : TOLERANCE_MS)) * 1000) : null))
-    const { rows: answers } = await sql<{ answer: Answer }>`select tollmark_admit(${JSON.stringify(rows)}, ${JSON.stringify(keys)}, ${locksOf(groups)}, ${instance},
+    const { rows: answers } = await sql<{ answer: Answer }>`select tollmark_admit(${JSON.stringify(rows)}, ${JSON.stringify(keys)}, ${locksOf(groups.map(({ id }) => id))}, ${instance},
       ${WIDTH_MS * 1000}, ${earliest ?? null}, ${latest ?? null}) as answer`.execute(store.db)
     return answers[0]!.answer
   }
@@ -179,7 +187,7 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
         late.push(group)
         firsts.push(answer.numbers[written]!)
       }
-      for (const { resolve } of asked.slice(0, passed)) resolve({ admitted: true, seq: answer.numbers[written++]!, created_at })
+      for (const one of asked.slice(0, passed)) one.resolve({ admitted: true, seq: answer.numbers[written++]!, created_at })
       // Full now: what did not pass has to wait, and so has what was left in the queue where all of a minute have passed.
       const wait = passed < asked.length ? answer.waits[place]! / 1000 : passed === rpm ? WIDTH_MS : null
       if (wait === null || rpm === null) return
@@ -195,11 +203,28 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
 
   async function restamp(groups: Group[], numbers: number[], time: number): Promise<void> {
     const keys = groups.map(({ id }) => id)
-    await sql`select tollmark_restamp(${locksOf(groups)}, ${keys}, ${numbers}, ${Math.round(time * 1000)})`.execute(store.db).catch(complain)
+    await sql`select tollmark_restamp(${locksOf(keys)}, ${keys}, ${numbers}, ${Math.round(time * 1000)})`.execute(store.db).catch(complain)
+  }
+
+  /** Our time to the ledger's, as well as it is known (milliseconds). */
+  function ahead(): number {
+    const now = clock.mono()
+    const [earliest, latest] = timeline.at(now)
+    return (earliest + latest) / 2 - now
   }
 
   return {
     ask,
+    record: (rows) => {
+      const there = ahead()
+      const stamped = rows.map(({ mono, ...row }) => ({ ...row, model: row.model === null ? null : storable(row.model), endpoint: storable(row.endpoint), mono: mono + Math.round(there * 1000) }))
+      return store.run(recordShared, { rows: JSON.stringify(stamped), locks: locksOf(rows.map(({ key_id }) => key_id)), instance })
+    },
+    recall: async () => {
+      const there = ahead()
+      const rows = await recall(store, { boot: 0, since: (clock.mono() + there - WINDOW_MS) * 1000 })
+      return rows.map(({ key_id, mono }) => ({ key_id, time: mono / 1000 - there }))
+    },
     close: async () => {
       clearInterval(timer)
       if (flying || planned || queue.length > 0) await new Promise<void>((resolve) => (ended = resolve))
@@ -207,13 +232,39 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
   }
 }
 
-function refuse({ resolve }: Asked, wait: number): void {
-  resolve({ admitted: false, wait: Math.min(Math.floor(wait) + 1, LONGEST_WAIT_MS) })
+function query(sql: string, ...parameters: SqlValue[]): Statement {
+  return { sql, parameters }
+}
+
+/**
+ * Writes rows that were let through already, once each, at the end of their keys' windows: with the time at which that was, but never one before what
+ * is written. Gives their places, in their order.
+ */
+export const recordShared = procedure(import.meta.url, 'recordShared', function* (_db, { rows, locks, instance }: { rows: string; locks: string[]; instance: string }): Steps<number[]> {
+  for (const lock of locks) yield query('select pg_advisory_xact_lock($1)', lock)
+  yield query(
+    `insert into requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, mono, boot, nth)
+     select g.id, g.account_id, g.key_id, g.rpm, g.provider, g.model, g.endpoint, g.method, g.context, 'reserved', g.created_at, $2,
+       greatest(max(g.mono) over line, newest.mono), 0, coalesce(newest.nth, 0) + row_number() over line
+     from json_to_recordset($1::json) as g(id text, account_id text, key_id text, rpm int, provider text, model text, endpoint text, method text, context text,
+       created_at bigint, mono bigint)
+     left join lateral (select nth, mono from requests where key_id = g.key_id and nth is not null order by nth desc limit 1) as newest on true
+     where not exists (select from requests r where r.id = g.id)
+     window line as (partition by g.key_id order by g.mono, g.id)
+     order by g.mono, g.id`,
+    rows, instance,
+  )
+  const { rows: found } = yield query(`select r.seq from rows from (json_to_recordset($1::json) as (id text)) with ordinality as g(id, line) join requests r on r.id = g.id order by g.line`, rows)
+  return found.map((row) => Number((row as { seq: number }).seq))
+}, 'rows')
+
+function refuse(asked: Asked, wait: number): void {
+  asked.resolve({ admitted: false, wait: Math.min(Math.floor(wait) + 1, LONGEST_WAIT_MS) })
 }
 
 /** Numbers of the locks of keys, ascending, so that no two calls wait for each other in a ring. */
-function locksOf(groups: Group[]): string[] {
-  return [...new Set(groups.map(({ id }) => crc32(id)))].sort((a, b) => a - b).map((hash) => String(LOCKS | BigInt(hash)))
+function locksOf(keys: string[]): string[] {
+  return [...new Set(keys.map((id) => crc32(id)))].sort((a, b) => a - b).map((hash) => String(LOCKS | BigInt(hash)))
 }
 
 function rowOf({ id, account_id, provider, model, endpoint, method, context }: Asked['asking'], key: number, place: number, created_at: number) {

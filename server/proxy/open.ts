@@ -23,6 +23,8 @@ export interface Proxy extends AsyncDisposable {
   handle(caller: Caller): void
   /** Requests under way. */
   open(): number
+  /** Whether the ledger cannot be written for now. */
+  failing(): boolean
   readonly keys: KeyCache
   readonly credentials: CredentialPool
   /** The provider table as it is now. */
@@ -91,7 +93,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
     () => clock.mono(),
   )
   opening.defer(() => upstream.close())
-  const ledger = opening.use(await openLedger(store, instance, clock, log))
+  const ledger = opening.use(await openLedger(store, instance, clock, log, settings.storeGrace))
   opening.use(addHoursRegularly(store, () => clock.now(), (error) => log.error('Hours cannot be added to the roll-ups by day.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
   const proxy = createProxy({
@@ -100,7 +102,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   const ways = createWays(() => table)
   const opened = opening.move()
   return {
-    ...proxy, keys, credentials: pool, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
+    ...proxy, failing: ledger.failing, keys, credentials: pool, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
     complaint: async (provider) => {
       const others = (await storedProviders(store)).filter(({ id }) => id !== provider.id)
       return complaintOf({ ...given, custom: [...(given.custom ?? []), ...others, provider] }, pool.all)

@@ -162,4 +162,3 @@ export type Provider = z.output<typeof Provider>
 export type Token = z.output<typeof Token>
 export type NewToken = z.output<typeof NewToken>
 export type Job = z.output<typeof Job>
-export type Page<T> = { data: T[]; next_cursor: string | null }

@@ -28,8 +28,6 @@ export const PLACES = [
   'amazon-bedrock-invocationMetrics', // Bedrock InvokeModelWithResponseStream, behind the model's own last event
 ] as const
 
-export type Place = (typeof PLACES)[number]
-
 /** A usage object as it was found. */
 export interface Finding {
   readonly place: string

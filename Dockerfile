@@ -1,0 +1,46 @@
+# The server as an image: `docker build -t tollmark .`. It runs from a read-only root, as a user without rights: what it keeps is in /data,
+# what it may lose in /tmp. compose.yaml shows both.
+FROM node:24-slim AS base
+WORKDIR /app
+ENV NODE_ENV=production
+# What npm needs to know before the sources: this layer is made again only when a dependency changes.
+COPY package.json package-lock.json ./
+COPY packages/cli/package.json packages/cli/
+COPY packages/notion-markdown/package.json packages/notion-markdown/
+COPY packages/core/package.json packages/core/
+COPY packages/genai/package.json packages/genai/
+COPY packages/genai-express/package.json packages/genai-express/
+
+# The dashboard's builder is made of optional packages, one for each kind of machine.
+FROM base AS dashboard
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY dashboard dashboard
+RUN node dashboard/build.ts
+
+# What runs, without the Node that npm brings for older machines.
+FROM base AS packages
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+
+FROM node:24-slim
+WORKDIR /app
+ENV NODE_ENV=production \
+    NODE_COMPILE_CACHE=/tmp/compiled \
+    HOST=0.0.0.0 \
+    TOLLMARK_DATA=/data
+RUN mkdir /data && chown node:node /data
+COPY --from=packages /app/node_modules node_modules
+COPY package.json package-lock.json LICENSE ./
+COPY packages packages
+COPY server server
+# The start looks whether the dashboard was built from these sources, so they come along.
+COPY dashboard dashboard
+COPY --from=dashboard /app/dashboard/dist dashboard/dist
+USER node
+VOLUME /data
+EXPOSE 8484
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8484) + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--conditions=tollmark", "--disable-warning=ExperimentalWarning", "packages/cli/src/main.ts"]
+CMD ["serve"]

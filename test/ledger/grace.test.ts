@@ -1,0 +1,212 @@
+// The store stands still for a while: what may pass goes on passing, within the limits, and everything is in the ledger afterwards, once.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test, type TestContext } from 'node:test'
+import { openLedger, type Admission, type Asking, type Ledger } from '../../server/ledger/admit.ts'
+import { verifyWindows } from '../../server/ledger/verify.ts'
+import { openLog } from '../../server/log.ts'
+import { enterInstance } from '../../server/store/instance.ts'
+import { openStore, type Store } from '../../server/store/open.ts'
+import type { Place } from '../place.ts'
+import { query, startPostgres, type Server } from '../postgres.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { until } from '../until.ts'
+import { asking, movedClock, settlement, type Moved } from './opened.ts'
+
+/** A place whose store can stand still. */
+type Stoppable = Place & { stop(): void; goOn(): void }
+
+/** One for all tests here: each has a database of its own, and they run one after the other. */
+let server: Promise<Server> | undefined
+let databases = 0
+after(async () => (await server)?.[Symbol.asyncDispose]())
+
+/** TABLE of stores, and how they come to stand still. */
+const STOPPABLE: Record<Store['dialect'], (t: TestContext) => Promise<Stoppable>> = {
+  sqlite: async (t) => {
+    const data = temporaryFolder(t)
+    let other: DatabaseSync | undefined
+    const goOn = () => {
+      other?.close()
+      other = undefined
+    }
+    t.after(goOn)
+    return {
+      data, databaseUrl: null, goOn,
+      stop: () => {
+        other = new DatabaseSync(join(data, 'tollmark.db'))
+        other.exec('BEGIN IMMEDIATE')
+      },
+    }
+  },
+  postgres: async (t) => {
+    const { url, signal } = await (server ??= startPostgres())
+    const goOn = () => signal('SIGCONT')
+    t.after(goOn)
+    const name = `grace_${++databases}`
+    await query(url, `create database ${name}`)
+    return { data: temporaryFolder(t), databaseUrl: new URL(`/${name}`, url), stop: () => signal('SIGSTOP'), goOn }
+  },
+}
+
+type Graced = { store: Store; ledger: Ledger; clock: Moved; close(): Promise<void> }
+
+async function openGraced(t: TestContext, place: Place, grace: number, clock = movedClock()): Promise<Graced> {
+  const store = await openStore({ ...place, now: clock.now() })
+  // Signs of life fail too while the store stands still.
+  const instance = await enterInstance(store, () => clock.now(), () => {})
+  const ledger = await openLedger(store, instance.id, clock, openLog('silent'), grace)
+  let closed = false
+  const close = async () => {
+    if (closed) return
+    closed = true
+    await ledger.close()
+    await instance[Symbol.asyncDispose]()
+    await store.close()
+  }
+  t.after(close)
+  return { store, ledger, clock, close }
+}
+
+/** Asks, and settles at once what passes. */
+async function go(ledger: Ledger, key: string, rpm: number | null, passed: Asking[]): Promise<Admission> {
+  const one = asking(key, rpm)
+  const admission = await ledger.admit(one)
+  if (admission.admitted) {
+    passed.push(one)
+    ledger.settle(settlement(one, admission))
+  }
+  return admission
+}
+
+async function assertWhole({ store }: Graced, passed: readonly Asking[]): Promise<void> {
+  const rows = () => store.db.selectFrom('requests').select(['id', 'state']).where('state', '<>', 'aborted').execute()
+  await until(async () => (await rows()).filter(({ state }) => state === 'settled').length >= passed.length)
+  const found = await rows()
+  assert.deepEqual(found.map(({ id }) => id).sort(), passed.map(({ id }) => id).sort())
+  assert.ok(found.every(({ state }) => state === 'settled'))
+  const { counted } = await store.db.selectFrom('usage_hours').select((e) => e.fn.sum<number>('requests').as('counted')).where('key_id', 'in', ['k', 'free']).executeTakeFirstOrThrow()
+  assert.equal(Number(counted), Number((await store.db.selectFrom('requests').select((e) => e.fn.countAll<number>().as('all')).executeTakeFirstOrThrow()).all))
+  assert.deepEqual((await verifyWindows(store)).violations, [])
+}
+
+for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
+  test(`${dialect}: while the store stands still limits hold, and afterwards every row is there once`, async (t) => {
+    const place = await placeOf(t)
+    const graced = await openGraced(t, place, 60_000)
+    const { ledger } = graced
+    const passed: Asking[] = []
+    for (let i = 0; i < 3; i++) assert.ok((await go(ledger, 'k', 5, passed)).admitted)
+    place.stop()
+    // The first are on their way to the store when it stops, and wait until it counts as failing.
+    const early = await Promise.all(Array.from({ length: 20 }, () => go(ledger, 'k', 5, passed)))
+    assert.equal(early.filter(({ admitted }) => admitted).length, 2)
+    assert.ok(ledger.failing())
+    for (let i = 0; i < 20; i++) {
+      const refused = await go(ledger, 'k', 5, passed)
+      assert.ok(!refused.admitted && refused.wait > 0)
+      assert.ok((await go(ledger, 'free', null, passed)).admitted)
+    }
+    place.goOn()
+    await until(() => !ledger.failing())
+    assert.ok(!(await go(ledger, 'k', 5, passed)).admitted)
+    assert.ok((await go(ledger, 'free', null, passed)).admitted)
+    await assertWhole(graced, passed)
+  })
+
+  test(`${dialect}: a minute that passes while the store stands still is a minute`, async (t) => {
+    const place = await placeOf(t)
+    const graced = await openGraced(t, place, 300_000)
+    const { ledger, clock } = graced
+    const passed: Asking[] = []
+    const asked = async () => (await Promise.all(Array.from({ length: 9 }, () => go(ledger, 'k', 4, passed)))).filter(({ admitted }) => admitted).length
+    assert.equal(await asked(), 4)
+    place.stop()
+    await until(() => ledger.failing())
+    for (const by of [60_200, 60_200]) {
+      assert.equal(await asked(), 0)
+      clock.monoBy += by
+      assert.equal(await asked(), 4)
+    }
+    place.goOn()
+    await until(() => !ledger.failing())
+    assert.equal(await asked(), 0)
+    await assertWhole(graced, passed)
+  })
+
+  test(`${dialect}: after the time of grace requests are refused, and pass again when the store is back`, async (t) => {
+    const place = await placeOf(t)
+    const graced = await openGraced(t, place, 500)
+    const { ledger } = graced
+    const passed: Asking[] = []
+    assert.ok((await go(ledger, 'k', 100, passed)).admitted)
+    place.stop()
+    assert.ok((await go(ledger, 'k', 100, passed)).admitted)
+    await until(() => go(ledger, 'k', 100, passed).then(() => false, (error: { name: string; code: string }) => error.name === 'StoreError' && error.code === 'unavailable'))
+    assert.ok(ledger.failing())
+    place.goOn()
+    await until(() => !ledger.failing())
+    assert.ok((await go(ledger, 'k', 100, passed)).admitted)
+    await assertWhole(graced, passed)
+  })
+
+  test(`${dialect}: without grace nothing passes that the store has not written`, async (t) => {
+    const place = await placeOf(t)
+    const { ledger } = await openGraced(t, place, 0)
+    for (const key of ['first', 'second']) {
+      place.stop()
+      await assert.rejects(ledger.admit(asking(key, 5)), { name: 'StoreError', code: 'unavailable' })
+      await assert.rejects(ledger.admit(asking(key, null)), { name: 'StoreError', code: 'unavailable' })
+      place.goOn()
+      await until(() => !ledger.failing())
+      assert.ok((await ledger.admit(asking(key, 5))).admitted)
+    }
+  })
+
+  test(`${dialect}: of two processes each keeps to its half`, async (t) => {
+    const place = await placeOf(t)
+    const [one, two] = [await openGraced(t, place, 60_000), await openGraced(t, place, 60_000)]
+    const passed: Asking[] = []
+    // The first learns within a second that it is not alone.
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    place.stop()
+    await until(() => one.ledger.failing() && two.ledger.failing())
+    for (const { ledger } of [one, two]) {
+      let count = 0
+      for (let i = 0; i < 10; i++) if ((await go(ledger, 'k', 7, passed)).admitted) count++
+      assert.equal(count, 3)
+      await assert.rejects(ledger.admit(asking('tiny', 1)), { name: 'StoreError' })
+    }
+    place.goOn()
+    await until(() => !one.ledger.failing() && !two.ledger.failing())
+    await assertWhole(one, passed)
+  })
+
+  test(`${dialect}: what another process let through just before counts for who starts after it`, async (t) => {
+    const place = await placeOf(t)
+    const clock = movedClock()
+    const before = await openGraced(t, place, 60_000, clock)
+    const passed: Asking[] = []
+    for (let i = 0; i < 4; i++) await go(before.ledger, 'k', 5, passed)
+    await before.close()
+    const graced = await openGraced(t, place, 60_000, clock)
+    place.stop()
+    const admissions = await Promise.all(Array.from({ length: 10 }, () => go(graced.ledger, 'k', 5, passed)))
+    assert.equal(admissions.filter(({ admitted }) => admitted).length, 1)
+    place.goOn()
+    await until(() => !graced.ledger.failing())
+    await assertWhole(graced, passed)
+  })
+
+  test(`${dialect}: a process that ends when the store is back again leaves nothing out`, async (t) => {
+    const place = await placeOf(t)
+    const { ledger, close } = await openGraced(t, place, 60_000)
+    const passed: Asking[] = []
+    place.stop()
+    for (let i = 0; i < 5; i++) await go(ledger, 'k', 5, passed)
+    place.goOn()
+    await close()
+    await assertWhole(await openGraced(t, place, 0), passed)
+  })
+}

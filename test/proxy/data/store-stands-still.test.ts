@@ -1,0 +1,65 @@
+// The whole server while its database does not answer.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { verifyWindows } from '../../../server/ledger/verify.ts'
+import { answer, headerOf } from '../../providers/fake.ts'
+import { temporaryFolder } from '../../temporary.ts'
+import { until } from '../../until.ts'
+import { OPENAI, startServed, type Served } from './served.ts'
+
+const CHAT = `${OPENAI}/v1/chat/completions`
+
+async function startOnFile(t: TestContext, grace: string): Promise<Served & { stop(): void; goOn(): void; ready(): Promise<number> }> {
+  const data = temporaryFolder(t)
+  const path = join(data, 'tollmark.db')
+  const served = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{"usage":{"prompt_tokens":1,"completion_tokens":2}}'), { DATABASE_URL: `sqlite:${path}`, TOLLMARK_STORE_GRACE: grace }, data)
+  const other = new DatabaseSync(path)
+  t.after(() => other.close())
+  return {
+    ...served,
+    stop: () => other.exec('BEGIN IMMEDIATE'),
+    goOn: () => other.exec('ROLLBACK'),
+    ready: async () => (await fetch(`${served.running.url}/readyz`)).status,
+  }
+}
+
+test('while the database cannot be written, calls pass within their limits, and the server says that it is not ready', async (t) => {
+  const { running, fake, key, send, stop, goOn, ready } = await startOnFile(t, '1m')
+  const { secret } = await key({ rpm: 5 })
+  const call = () => send(secret, CHAT, { body: '{"model":"gpt-5"}' })
+  assert.equal((await call()).status, 200)
+  assert.equal(await ready(), 200)
+  stop()
+  const stopped = performance.now()
+  await until(async () => (await ready()) === 503)
+  assert.ok(performance.now() - stopped < 5_000)
+  const statuses: number[] = []
+  for (let i = 0; i < 8; i++) statuses.push((await call()).status)
+  assert.deepEqual(statuses, [200, 200, 200, 200, 429, 429, 429, 429])
+  goOn()
+  await until(async () => (await ready()) === 200)
+  assert.equal((await call()).status, 429)
+  const rows = () => running.store.db.selectFrom('requests').select(['id', 'state', 'tokens_out']).execute()
+  await until(async () => (await rows()).filter(({ state }) => state === 'settled').length === 5)
+  assert.equal((await rows()).length, 5)
+  assert.ok((await rows()).every(({ tokens_out }) => tokens_out === 2))
+  assert.equal(fake.requests.length, 5)
+  assert.deepEqual((await verifyWindows(running.store)).violations, [])
+})
+
+test('after the time of grace calls are answered 503 and when to come again, and pass when the database is back', async (t) => {
+  const { fake, key, send, stop, goOn, ready } = await startOnFile(t, '0s')
+  const { secret } = await key()
+  stop()
+  for (let i = 0; i < 3; i++) {
+    const refused = await send(secret, CHAT, { body: '{"model":"gpt-5"}' })
+    assert.equal(refused.status, 503)
+    assert.ok(Number(headerOf(refused.rawHeaders, 'retry-after')) > 0)
+  }
+  assert.equal(fake.requests.length, 0)
+  goOn()
+  await until(async () => (await ready()) === 200)
+  assert.equal((await send(secret, CHAT, { body: '{"model":"gpt-5"}' })).status, 200)
+})
