@@ -4,6 +4,7 @@
 // A key is under way from the moment when its first request is let in, and answered when that request has succeeded. Others with the same key
 // and content take no quota: they wait for the first one's answer, and where it failed or its process died, one of them takes its place.
 // So do requests that find the rest of the quota reserved by others: only what is counted is used up.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { count, isUsedUp, newReservation, quotaExceeded, quotaLock, reserve } from '../accounts/quota.ts'
 import type { Reservation } from '../accounts/quota.ts'
 import type { Plan } from '../accounts/plans.ts'
@@ -23,6 +24,8 @@ const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 const LOOK = 100
 /** Milliseconds until what could not be given back is tried to be given back again. */
 const RELEASE = 500
+/** How long a request waits to learn whether it was counted. */
+const DOUBT = 5_000
 
 /** An answer that is kept for a key: a document, or that a job was accepted. */
 export type KeptAnswer = { readonly contentType: string; readonly blobId: string } | { readonly jobId: string }
@@ -99,19 +102,23 @@ export const enter = procedure(
  *
  * @throws Problem `quota_exceeded`; `idempotency_conflict` where the key was used for other content; what `signal` was aborted with
  */
-export async function admit(store: Store, request: AdmissionRequest, clock: () => number, signal: AbortSignal): Promise<Admission | { answer: KeptAnswer }> {
+export async function admit(store: Store, request: AdmissionRequest, clock: () => number, signal: AbortSignal, log: Log): Promise<Admission | { answer: KeptAnswer }> {
   for (;;) {
     signal.throwIfAborted()
     const now = clock()
     const reservation = newReservation(request.account, request.plan, now)
-    const entered = await store.run(enter, { reservation, request, now })
+    const entered = await store.run(enter, { reservation, request, now }).catch(async (error: unknown) => {
+      // It may be entered all the same: the connection can be lost after the commit.
+      if (isInDoubt(error)) await abandon(store, { request, reservation }, log)
+      throw error
+    })
     if ('answer' in entered) return entered
     if (entered.outcome === 'entered') return { request, reservation }
     if (entered.outcome === 'used up') throw quotaExceeded(request.plan, now)
     if (entered.outcome === 'other content') {
       throw new Problem('idempotency_conflict', 'This Idempotency-Key was used for another file or other options. Use a new key for new content.')
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK))
+    await sleep(LOOK)
   }
 }
 
@@ -146,7 +153,40 @@ export const settle = procedure(
  * @throws Problem `quota_exceeded` where the reservation was lost and the quota is used up meanwhile
  */
 export async function countConversion(store: Store, admission: Admission, outcome: Outcome, keptFor: number, now: number): Promise<void> {
-  if (!(await store.run(settle, { admission, outcome, expiresAt: now + keptFor, now }))) throw quotaExceeded(admission.request.plan, now)
+  const counted = await store.run(settle, { admission, outcome, expiresAt: now + keptFor, now }).catch(async (error: unknown) => {
+    if (isInDoubt(error) && (await isFoundCounted(store, admission))) return true
+    throw error
+  })
+  if (!counted) throw quotaExceeded(admission.request.plan, now)
+}
+
+/** Whether something may have been stored although the store says otherwise: a connection can be lost between a commit and its answer. */
+function isInDoubt(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'unavailable'
+}
+
+/** What was reserved and is no longer has been counted, where its instance is still there. The lock waits for the commit that is in doubt. */
+export const isCounted = procedure(
+  import.meta.url,
+  'isCounted',
+  function* (db, { request, reservation }: Admission): Steps<boolean> {
+    const reserved = yield* first(db.selectFrom('reservations').select('id').where('id', '=', reservation.id))
+    const instance = yield* first(db.selectFrom('instances').select('id').where('id', '=', request.instance))
+    return reserved === undefined && instance !== undefined
+  },
+  ({ request }) => quotaLock(request.account),
+)
+
+/** Asks until the store answers, for a while. Only where it is away for longer can a conversion be counted whose caller was told 503. */
+async function isFoundCounted(store: Store, admission: Admission): Promise<boolean> {
+  for (const end = performance.now() + DOUBT; performance.now() < end; await sleep(LOOK)) {
+    try {
+      return await store.run(isCounted, admission)
+    } catch (error) {
+      if (!passingTrouble(error)) throw error
+    }
+  }
+  return false
 }
 
 /** Takes back everything of a request that did not succeed: its share of the quota, and its claim on the key. */

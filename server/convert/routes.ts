@@ -106,7 +106,7 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     const upload = await receiveUpload(incoming, source.path, limits)
 
     // 4. Is there quota for it, or has another request with this Idempotency-Key been answered?
-    const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone)
+    const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone, log)
     if ('answer' in admission) return answerAgain(c, admission.answer)
     let counted = false
     end.defer(async () => {

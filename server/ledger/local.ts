@@ -17,7 +17,7 @@ const TIDY_MS = 60_000
 
 /** A key's window, and who waits for its next change. */
 type Lane = { window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[] }
-type Reserved = { asked: Asked; lane: Lane | null; row: Reservation }
+type Reserved = { asked: Asked; lane: Lane | null; row: Omit<Reservation, 'mono'> }
 
 export async function openLocalAdmissions(store: Store, instance: string, clock: Clock): Promise<Admissions> {
   const lanes = new Map<string, Lane>()
@@ -39,7 +39,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   function ask(asked: Asked): void {
     if (asked.gone) return asked.reject(goneError())
     const { rpm, key_id } = asked.asking
-    if (rpm === null) return take(asked, null, clock.mono())
+    if (rpm === null) return take(asked, null)
     let lane = lanes.get(key_id)
     if (lane === undefined || (lane.ready && lane.limit !== rpm)) {
       lane = { window: new Window(), limit: rpm, ready: false, loadedTo: 0, waiting: lane?.waiting.splice(0) ?? [] }
@@ -53,15 +53,15 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   function decide(lane: Lane, asked: Asked): void {
     const now = clock.mono()
     const verdict = lane.window.ask(lane.limit, now)
-    if (verdict.pass) take(asked, lane, now)
+    if (verdict.pass) take(asked, lane)
     else if (verdict.wait === null) lane.waiting.push(asked)
     else if (verdict.wait <= HOLD_MS) setTimeout(() => ask(asked), verdict.wait)
     else asked.resolve({ admitted: false, wait: Math.min(Math.floor(verdict.wait) + 1, LONGEST_WAIT_MS) })
   }
 
   /** Puts a request that may pass into the next batch. */
-  function take(asked: Asked, lane: Lane | null, now: number): void {
-    batch.push({ asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: Math.floor(now * 1000) } })
+  function take(asked: Asked, lane: Lane | null): void {
+    batch.push({ asked, lane, row: { ...asked.asking, created_at: clock.now() } })
     plan()
   }
 
@@ -82,8 +82,10 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     flown = performance.now()
     crowd = rows.length
     flying++
-    // The first decision's moment, not this one: what counted then must count now.
-    const now = rows[0]!.row.mono / 1000
+    // All are stamped with this one moment. Windows may have emptied since the decisions: at the moment of an earlier one, what they no longer
+    // hold counted, and beside what others have admitted meanwhile it would be too much.
+    const mono = Math.floor(clock.mono() * 1000)
+    const now = mono / 1000
     const mine = new Map<Lane, number>()
     for (const { lane } of rows) if (lane !== null) mine.set(lane, (mine.get(lane) ?? 0) + 1)
     const room = new Map<string, number>()
@@ -96,9 +98,9 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       }
       return order.get(key_id)!
     })
-    const since = rows[0]!.row.mono - WINDOW_MS * 1000
+    const since = mono - WINDOW_MS * 1000
     store
-      .run(reserve, { instance, seen, since, boot: clock.boot, values: reservations(rows.map(({ row }) => row)), room: [...room], places })
+      .run(reserve, { instance, seen, since, boot: clock.boot, values: reservations(rows.map(({ row }) => ({ ...row, mono }))), room: [...room], places })
       .then((result) => reserved(rows, result), (error: unknown) => failed(rows, error))
       .finally(() => {
         flying--

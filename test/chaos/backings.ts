@@ -8,7 +8,6 @@ import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { freePort } from '../free-port.ts'
 import { query, startPostgres } from '../postgres.ts'
 import { S3_CREDENTIALS } from '../store/s3-server.ts'
@@ -77,7 +76,7 @@ async function distributed(): Promise<Backing> {
       },
     },
     leftOut: [],
-    blobs: () => list(s3.endpoint),
+    blobs: async () => list(objects),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }
@@ -160,16 +159,8 @@ async function startS3(folder: string): Promise<KillableS3> {
   return { endpoint: `http://127.0.0.1:${port}`, start, kill, [Symbol.asyncDispose]: kill }
 }
 
-/** The names of all objects in the bucket. */
-async function list(endpoint: string): Promise<string[]> {
-  const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials: S3_CREDENTIALS })
-  const names: string[] = []
-  let next: string | undefined
-  do {
-    const page = await client.send(new ListObjectsV2Command({ Bucket: BUCKET, ContinuationToken: next }))
-    names.push(...(page.Contents ?? []).map(({ Key }) => Key ?? ''))
-    next = page.NextContinuationToken
-  } while (next !== undefined)
-  client.destroy()
-  return names
+/** The names of all objects in the bucket, as they lie on the disk: s3rver's own list fails over an object whose writing a kill has cut off. */
+function list(folder: string): string[] {
+  const end = '._S3rver_object'
+  return readdirSync(join(folder, BUCKET)).filter((name) => name.endsWith(end)).map((name) => name.slice(0, -end.length))
 }

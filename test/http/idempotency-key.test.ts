@@ -78,7 +78,7 @@ async function underWay(server: TestServer, account: string): Promise<Admission>
   const upload = { sha256: createHash('sha256').update(PAGE).digest('hex'), format: 'markdown', includeMetadata: false } as const
   const plan = { name: 'free', conversionsPerDay: 1 }
   const request = { account, plan, key: 'a', fingerprint: fingerprint(upload), instance }
-  const admission = await admit(server.store, request, server.clock, new AbortController().signal)
+  const admission = await admit(server.store, request, server.clock, new AbortController().signal, openLog('silent'))
   assert.ok('reservation' in admission)
   return admission
 }

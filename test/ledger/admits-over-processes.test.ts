@@ -3,9 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { test } from 'node:test'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { argumentsOf } from '../place.ts'
 import { onEveryStore, openAt } from '../stores.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { asking, movedClock, openFor } from './opened.ts'
 
 const LIMITS: Record<string, number> = { a: 37, b: 1, c: 1000 }
 const PROCESSES = 4
@@ -34,4 +37,22 @@ onEveryStore(`${ASKED} requests at once over ${PROCESSES} processes: exactly as 
   assert.deepEqual(sums, LIMITS)
   const total = Object.values(LIMITS).reduce((sum, limit) => sum + limit, 0)
   assert.deepEqual(await verifyWindows(store), { keys: 3, requests: total, limited: total, violations: [] })
+})
+
+test('a request that waits for its turn while a window empties does not count that as room of before', async (t) => {
+  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const clock = movedClock()
+  const [one, other] = [await openFor(t, place, clock), await openFor(t, place, clock)]
+  const ask = async ({ ledger }: typeof one): Promise<boolean> => (await ledger.admit(asking('k', 3))).admitted
+  assert.ok(await ask(one))
+  clock.monoBy += 20_000
+  assert.ok(await ask(one))
+  clock.monoBy += 30_000
+  assert.ok(await ask(other))
+  // The first process does not know of that yet. Both requests travel to the store together; between them the oldest admission expires.
+  const early = ask(one)
+  clock.monoBy += 15_000
+  const late = ask(one)
+  assert.deepEqual([await early, await late].filter(Boolean).length, 1)
+  assert.deepEqual((await verifyWindows(one.store)).violations, [])
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { admit, countConversion } from '../../server/convert/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
+import { openLog } from '../../server/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { onEveryStore, openAt } from '../stores.ts'
 
@@ -14,7 +15,7 @@ onEveryStore('a burst on one account over two processes counts exactly its quota
   const convertOne = async (account: string, i: number): Promise<string> => {
     const [store, { id: instance }] = [stores[i % 2]!, instances[i % 2]!]
     try {
-      const admission = await admit(store, { account, plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, AbortSignal.timeout(60_000))
+      const admission = await admit(store, { account, plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, AbortSignal.timeout(60_000), openLog('silent'))
       assert.ok(!('answer' in admission))
       await countConversion(store, admission, undefined, 0, NOW)
       return 'done'

@@ -21,7 +21,7 @@ async function open(t: TestContext, place: Place): Promise<Store> {
 const enter = (store: Store, now = NOW) => enterInstance(store, () => now, (error) => assert.fail(String(error)))
 /** Lets a request of this instance in. */
 async function letIn(store: Store, instance: string): Promise<Admission> {
-  const admission = await admit(store, { account: 'acc', plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, new AbortController().signal)
+  const admission = await admit(store, { account: 'acc', plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, new AbortController().signal, openLog('silent'))
   assert.ok('reservation' in admission)
   return admission
 }
