@@ -99,3 +99,13 @@ onEveryStore('the proof finds a window that was exceeded', async (_, place) => {
   assert.deepEqual(violations.map(({ key_id, rpm, count }) => ({ key_id, rpm, count })), [{ key_id: 'k', rpm: 2, count: 3 }])
   await close()
 })
+
+onEveryStore('the proof finds it also where a row that came late fills the minute of one before it in the ledger', async (_, place) => {
+  const { ledger, store, close } = await openOn(place)
+  for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))
+  const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
+  // The minute up to the last row holds nothing else; that from it on does.
+  for (const [at, mono] of [0, 200_000_000, 150_000_000].entries()) await store.write(store.db.updateTable('requests').set({ rpm: 1, mono: 1 + mono }).where('seq', '=', rows[at]!.seq))
+  assert.deepEqual((await verifyWindows(store)).violations.map(({ count }) => count), [2])
+  await close()
+})
