@@ -31,8 +31,10 @@ import { SESSION } from './api/session.ts'
 import { App } from './app.tsx'
 import { fetchAhead } from './pages.ts'
 import { theme } from './theme.ts'
+import { keepFocus } from './ui/keep-focus.ts'
 
 fetchAhead(location.pathname)
+keepFocus()
 
 const client: QueryClient = new QueryClient({
   queryCache: new QueryCache({

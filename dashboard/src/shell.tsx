@@ -24,7 +24,8 @@ export function Shell({ account, children }: { account: Account; children: React
           <Icon name="menu" size={22} />
         </ActionIcon>
       </section>
-      <Drawer opened={open} onClose={() => setOpenAt(null)} title="Tollmark" size={288} position="right" closeButtonProps={{ 'aria-label': 'Close the navigation' }}>
+      {/* Whoever closes it comes back to what opened it; whoever goes elsewhere, to the heading of that page. */}
+      <Drawer opened={open} onClose={() => setOpenAt(null)} returnFocus={openAt === null} title="Tollmark" size={288} position="right" closeButtonProps={{ 'aria-label': 'Close the navigation' }}>
         <div className={css.drawer}>
           <Navigation account={account} location={location} label="Pages, on a small screen" />
         </div>

@@ -39,7 +39,10 @@ export default function ConvertPage() {
         <Switch label="With metadata" checked={wishes.include_metadata} onChange={(event) => change({ metadata: event.currentTarget.checked ? '1' : '' })} />
         <Quota />
       </div>
-      {conversion.isPending ? <Sending name={conversion.variables.file.name} size={conversion.variables.file.size} part={conversion.part} onCancel={conversion.cancel} /> : <Drop onFile={start} />}
+      {/* One place, which stays while what is in it changes. */}
+      <section aria-label="Upload">
+        {conversion.isPending ? <Sending name={conversion.variables.file.name} size={conversion.variables.file.size} part={conversion.part} onCancel={conversion.cancel} /> : <Drop onFile={start} />}
+      </section>
       {!isCanceled(conversion.error) && <ProblemNote error={conversion.error} />}
       {filters.job === '' && conversion.data?.kind === 'document' && (
         <Card flush>
@@ -204,11 +207,12 @@ function Jobs() {
       title: 'Actions',
       quiet: true,
       right: true,
-      cell: (job) => (
-        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => remove.mutate(job.id)} aria-label={`${isUnderWay(job) ? 'Cancel' : 'Delete'} ${job.file.name}`}>
-          {isUnderWay(job) ? 'Cancel' : 'Delete'}
-        </Button>
-      ),
+      cell: (job) =>
+        (isUnderWay(job) || job.status === 'succeeded') && (
+          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => remove.mutate(job.id)} aria-label={`${isUnderWay(job) ? 'Cancel' : 'Delete'} ${job.file.name}`}>
+            {isUnderWay(job) ? 'Cancel' : 'Delete'}
+          </Button>
+        ),
     },
   ]
   return (

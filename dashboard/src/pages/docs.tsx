@@ -37,7 +37,7 @@ export default function DocsPage() {
           <div className={css.groups}>
             {document.data.map(({ name, operations }) => (
               <section key={name} aria-labelledby={name}>
-                <h2 id={name} className={css.group}>
+                <h2 id={name} className={css.group} tabIndex={-1}>
                   {name}
                 </h2>
                 {operations.map((operation) => (

@@ -1,23 +1,32 @@
 // What the pages before the sign-in share: one narrow form in the middle, and the rules for passwords.
 import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useEffect, useState, type FormEvent, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { Refused } from '../api/http.ts'
 import { Mark } from '../ui/icons.tsx'
-import { Fields, ProblemNote } from '../ui/page.tsx'
+import { Fields, ProblemNote, arrive } from '../ui/page.tsx'
 import css from './entrance.module.css'
 
 export function Entrance({ title, lead, foot, children }: { title: string; lead: ReactNode; foot?: ReactNode; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Tollmark`
   }, [title])
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const first = arrive()
+    const field = [...(box.current?.querySelectorAll('input') ?? [])].find(({ value }) => value === '')
+    if (field) field.focus()
+    else if (!first) box.current?.querySelector('h1')?.focus()
+  }, [])
   return (
     <main className={css.screen}>
-      <div className={css.box}>
+      <div className={css.box} ref={box}>
         <div className={css.mark}>
           <Mark size={32} />
           Tollmark
         </div>
-        <h1 className={css.title}>{title}</h1>
+        <h1 className={css.title} tabIndex={-1}>
+          {title}
+        </h1>
         <p className={css.lead}>{lead}</p>
         <div className={css.card}>{children}</div>
         {foot !== undefined && <p className={css.foot}>{foot}</p>}
@@ -65,7 +74,7 @@ export function EntranceForm({ email: known = '', password: kind, submit, busy, 
     <form onSubmit={send} noValidate>
       <Fields>
         {before}
-        <TextInput label="E-mail" type="email" autoComplete="username" value={email} onChange={(event) => setEmail(event.currentTarget.value)} error={wrong.email} required withAsterisk={false} data-autofocus />
+        <TextInput label="E-mail" type="email" autoComplete="username" value={email} onChange={(event) => setEmail(event.currentTarget.value)} error={wrong.email} required withAsterisk={false} />
         <PasswordInput
           label="Password"
           description={kind === 'new' ? `${PASSWORD.least} characters or more.` : undefined}

@@ -65,7 +65,15 @@ function Weight({ value, onChange, error }: { value: string; onChange: (value: s
   return <TextInput label="Weight" description="Its share of the requests, against the provider's other credentials; 0 is only when all others fail." inputMode="numeric" value={value} onChange={(event) => onChange(event.currentTarget.value)} error={error} />
 }
 
-export function EditCredential({ credential, onClose }: { credential: Credential; onClose: () => void }) {
+export function EditCredential({ credential, opened, onClose }: { credential: Credential; opened: boolean; onClose: () => void }) {
+  return (
+    <Dialog title="Edit the credential" opened={opened} onClose={onClose}>
+      <EditForm credential={credential} onClose={onClose} />
+    </Dialog>
+  )
+}
+
+function EditForm({ credential, onClose }: { credential: Credential; onClose: () => void }) {
   const change = useChangeCredential()
   const [name, setName] = useState(credential.name)
   const [weight, setWeight] = useState(String(credential.weight))
@@ -73,12 +81,10 @@ export function EditCredential({ credential, onClose }: { credential: Credential
     if (name.trim() !== '' && weightProblem(weight) === null) change.mutate({ id: credential.id, name: name.trim(), weight: Number(weight) }, { onSuccess: onClose })
   }
   return (
-    <Dialog title="Edit the credential" opened onClose={onClose}>
-      <DialogForm submit="Save" busy={change.isPending} error={change.error} onCancel={onClose} onSubmit={send}>
-        <TextInput label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} error={name.trim() === '' ? 'A name is needed.' : null} maxLength={200} data-autofocus />
-        <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
-      </DialogForm>
-    </Dialog>
+    <DialogForm submit="Save" busy={change.isPending} error={change.error} onCancel={onClose} onSubmit={send}>
+      <TextInput label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} error={name.trim() === '' ? 'A name is needed.' : null} maxLength={200} data-autofocus />
+      <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
+    </DialogForm>
   )
 }
 

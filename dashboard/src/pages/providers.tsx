@@ -158,7 +158,7 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
           <ProblemNote error={test.error ?? change.error} />
         </div>
       )}
-      {opened === 'edit' && <EditCredential credential={credential} onClose={close} />}
+      <EditCredential credential={credential} opened={opened === 'edit'} onClose={close} />
       <Confirm title={`Remove “${name}”?`} opened={opened === 'remove'} onClose={close} submit="Remove" busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(id, { onSuccess: close })}>
         The proxy stops using it within a second. It cannot be brought back, because nobody can read it.
       </Confirm>

@@ -39,7 +39,8 @@ function componentsOf(slugger: Slugger): Components {
       const at = node?.position?.start.offset ?? -1
       const slug = known.get(at) ?? slugger.slug(textOf(children))
       if (at >= 0) known.set(at, slug)
-      return createElement(`h${level}`, { ...rest, id: PREFIX + slug }, children)
+      // A link to it brings the focus along.
+      return createElement(`h${level}`, { ...rest, id: PREFIX + slug, tabIndex: -1 }, children)
     }
   return {
     h1: heading(1), h2: heading(2), h3: heading(3), h4: heading(4), h5: heading(5), h6: heading(6),

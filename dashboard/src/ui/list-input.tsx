@@ -1,6 +1,6 @@
 // A field for several values: type one and press Enter, or take one that is proposed.
 import { Button, TextInput } from '@mantine/core'
-import type { KeyboardEvent } from 'react'
+import { useRef, type KeyboardEvent } from 'react'
 import { Icon } from './icons.tsx'
 import css from './list-input.module.css'
 
@@ -32,7 +32,13 @@ const NONE: readonly string[] = []
 
 export function ListInput({ label, description, placeholder, what, list, suggestions = NONE, error = null, onChange }: ListInputProps) {
   const { values, text } = list
-  const add = (typed: string): void => onChange({ values: valuesOf({ values, text: typed }), text: '' })
+  const field = useRef<HTMLInputElement>(null)
+  // What was pressed goes away with it.
+  const change = (list: List): void => {
+    onChange(list)
+    field.current?.focus()
+  }
+  const add = (typed: string): void => change({ values: valuesOf({ values, text: typed }), text: '' })
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' || event.key === ',') {
       if (text.trim() === '') return
@@ -45,6 +51,7 @@ export function ListInput({ label, description, placeholder, what, list, suggest
     <div>
       <div className={css.row}>
         <TextInput
+          ref={field}
           label={label}
           description={description}
           placeholder={placeholder}
@@ -70,7 +77,7 @@ export function ListInput({ label, description, placeholder, what, list, suggest
           {values.map((value) => (
             <li key={value} className={css.pill}>
               {value}
-              <button type="button" className={css.remove} aria-label={`Remove ${what} ${value}`} onClick={() => onChange({ values: values.filter((other) => other !== value), text })}>
+              <button type="button" className={css.remove} aria-label={`Remove ${what} ${value}`} onClick={() => change({ values: values.filter((other) => other !== value), text })}>
                 <Icon name="close" size={13} />
               </button>
             </li>

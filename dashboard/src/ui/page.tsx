@@ -23,8 +23,7 @@ export function Page({ title, lead, actions, back, children }: PageProps) {
   }, [title])
   useEffect(() => {
     // A reader of the screen hears where they are; on the first load the browser does that by itself.
-    if (arrived) heading.current?.focus({ preventScroll: true })
-    arrived = true
+    if (!arrive()) heading.current?.focus({ preventScroll: true })
     window.scrollTo(0, 0)
   }, [])
   return (
@@ -50,6 +49,13 @@ export function Page({ title, lead, actions, back, children }: PageProps) {
 }
 
 let arrived = false
+
+/** Whether what has just appeared is the first that this browser shows of the dashboard. */
+export function arrive(): boolean {
+  const first = !arrived
+  arrived = true
+  return first
+}
 
 interface CardProps {
   title?: string
@@ -177,7 +183,7 @@ export function More<T>({ query, what }: { query: Pages<T>; what: string }) {
   const shown = rowsOf(query.data?.pages ?? []).length
   if (!query.hasNextPage && shown < 10) return null
   return (
-    <div className={css.more}>
+    <div className={css.more} data-home>
       <span>
         {query.hasNextPage ? 'First' : 'All'} {shown} {what}
       </span>

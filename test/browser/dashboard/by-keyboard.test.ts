@@ -1,0 +1,377 @@
+// What can be done on each page, done by keyboard alone: every stop can be seen, and the focus is always somewhere that makes sense.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { pageHtml } from '../../archives/pages.ts'
+import { zip } from '../../zip.ts'
+import { keyboardOf, type Step } from './keyboard.ts'
+import { GEMINI } from './seeded.ts'
+import { closeBrowser, startSite, visit } from './visit.ts'
+
+after(closeBrowser)
+
+/** TABLE of flows: what a person wants, and how the keyboard gets there. */
+const FLOWS: Readonly<Record<string, readonly Step[]>> = {
+  'a credential is stored, tested, weighed, paused and removed': [
+    ['open', '/providers'],
+    ['press', 'button', 'Add credential for Anthropic'],
+    ['dialog', 'Add a credential for Anthropic'],
+    ['keys', 'Enter'],
+    ['see', 'text', 'Paste the credential.'],
+    ['on', 'textbox', 'Secret'],
+    ['keys', 'Escape'],
+    ['on', 'button', 'Add credential for Anthropic'],
+    ['keys', 'Enter'],
+    ['type', 'Secret', 'sk-ant'],
+    ['type', 'Name', 'team'],
+    ['keys', 'Enter'],
+    ['see', 'region', 'Anthropic'],
+    ['press', 'button', 'Test team'],
+    ['see', 'text', 'It works'],
+    ['on', 'button', 'Test team'],
+    ['press', 'button', 'Edit team'],
+    ['dialog', 'Edit the credential'],
+    ['type', 'Weight', 'many'],
+    ['keys', 'Enter'],
+    ['on', 'textbox', 'Weight'],
+    ['keys', 'Control+a', '3', 'Enter'],
+    ['see', 'text', /weight 3/],
+    ['on', 'button', 'Edit team'],
+    ['press', 'button', 'Pause team'],
+    ['see', 'text', 'Paused'],
+    ['on', 'button', 'Resume team'],
+    ['keys', 'Space'],
+    ['see', 'button', 'Pause team'],
+    ['press', 'button', 'Remove team'],
+    ['dialog', 'Remove “team”?'],
+    ['press', 'button', 'Remove'],
+    ['gone', 'region', 'Anthropic'],
+  ],
+  'a provider is added and removed': [
+    ['open', '/providers'],
+    ['press', 'button', 'Add a provider'],
+    ['dialog', 'Add a provider'],
+    ['keys', 'Enter'],
+    ['on', 'textbox', 'Id'],
+    ['keys', ...'acme'],
+    ['type', 'Origin', 'https://llm.example.com'],
+    ['keys', 'Enter'],
+    ['see', 'region', 'acme'],
+    ['on', 'button', 'Add a provider'],
+    ['press', 'button', 'Remove acme'],
+    ['dialog', 'Remove acme?'],
+    ['press', 'button', 'Remove'],
+    ['gone', 'region', 'acme'],
+  ],
+  'a key is made': [
+    ['open', '/keys'],
+    ['press', 'button', 'Create key'],
+    ['dialog', 'Create a key'],
+    ['keys', 'Enter'],
+    ['see', 'text', /A key needs a name/],
+    ['on', 'textbox', 'Name'],
+    ['keys', ...'Made'],
+    ['type', 'Models', 'gpt-5*'],
+    ['keys', 'Enter'],
+    ['see', 'button', 'Remove model gpt-5*'],
+    ['press', 'button', 'Remove model gpt-5*'],
+    ['on', 'textbox', 'Models'],
+    ['press', 'button', 'Add model gemini-2.5-flash'],
+    ['on', 'textbox', 'Models'],
+    ['type', 'Requests per minute', '30'],
+    ['type', 'Expires', '01012040'],
+    ['type', 'Allowed origins', 'nowhere'],
+    ['press', 'button', 'Create key'],
+    ['see', 'text', /an origin looks like/],
+    ['on', 'textbox', 'Allowed origins'],
+    ['keys', 'Control+a', 'Delete', 'Enter'],
+    ['dialog', '“Made” is ready'],
+    ['keys', 'Escape'],
+    ['press', 'button', 'Copy the key'],
+    ['see', 'text', 'Copied'],
+    ['to', 'tab', 'curl'],
+    ['keys', 'ArrowRight'],
+    ['on', 'tab', '@proxy-sdk/core'],
+    ['press', 'button', 'I have copied it'],
+    ['gone', 'dialog', '“Made” is ready'],
+    ['on', 'button', 'Create key'],
+  ],
+  'keys are searched, filtered, sorted, paged and opened': [
+    ['open', '/keys'],
+    ['press', 'button', 'Show more'],
+    ['see', 'text', /^All \d+ keys$/],
+    ['press', 'button', 'Name'],
+    ['address', /sort=-name/],
+    ['on', 'button', 'Name'],
+    ['type', 'Search by name', 'Key 1'],
+    ['choose', 'Status', 'Active'],
+    ['choose', 'Model', 'gemini'],
+    ['choose', 'Status', 'Revoked'],
+    ['see', 'text', 'No key matches'],
+    ['press', 'button', 'Clear the filters'],
+    ['see', 'link', 'Website'],
+    ['press', 'link', 'Website'],
+    ['on', 'heading', 'Website'],
+    ['press', 'link', 'Keys'],
+    ['on', 'heading', 'Keys'],
+  ],
+  'a key is changed, rotated, disabled and revoked': [
+    ['open', '/keys?search=Key+7'],
+    ['press', 'link', 'Key 7'],
+    ['on', 'heading', 'Key 7'],
+    ['press', 'button', 'Edit'],
+    ['dialog', 'Edit the key'],
+    ['keys', 'Control+a', ...'Seven'],
+    ['keys', 'Enter'],
+    ['see', 'heading', 'Seven'],
+    ['on', 'button', 'Edit'],
+    ['press', 'button', 'Rotate'],
+    ['dialog', 'Rotate “Seven”'],
+    ['choose', 'The old secret goes on working for', '1 hour'],
+    ['press', 'button', 'Make a new secret'],
+    ['dialog', 'The new secret'],
+    ['press', 'button', 'I have copied it'],
+    ['gone', 'dialog', 'The new secret'],
+    ['on', 'button', 'Rotate'],
+    ['press', 'button', 'Disable'],
+    ['see', 'text', 'Disabled'],
+    ['on', 'button', 'Enable'],
+    ['keys', 'Enter'],
+    ['see', 'button', 'Disable'],
+    ['press', 'button', 'Revoke'],
+    ['dialog', 'Revoke “Seven”?'],
+    ['keys', 'Escape'],
+    ['on', 'button', 'Revoke'],
+    ['keys', 'Enter'],
+    ['press', 'button', 'Revoke for good'],
+    ['see', 'text', 'Revoked'],
+    ['on', 'heading', 'Seven'],
+  ],
+  'usage is looked at': [
+    ['open', '/'],
+    ['to', 'radio', '24 hours'],
+    ['keys', 'ArrowRight'],
+    ['address', /period=month/],
+    ['to', 'radio', 'Total'],
+    ['keys', 'ArrowRight', 'ArrowRight'],
+    ['address', /split=model/],
+    ['on', 'radio', 'By model'],
+    ['press', 'button', /^Errors/],
+    ['address', /show=errors/],
+    ['to', 'slider', /Errors over time/],
+    ['keys', 'Home', 'End', 'ArrowLeft', 'ArrowRight'],
+    ['see', 'text', /\(UTC\)/],
+    ['press', 'link', 'Website'],
+    ['on', 'heading', 'Website'],
+    ['to', 'radio', '24 hours'],
+    ['keys', 'ArrowLeft'],
+    ['address', /period=hour/],
+    ['press', 'link', 'All requests'],
+    ['on', 'heading', 'Requests'],
+  ],
+  'the ledger is filtered, and a request read': [
+    ['open', '/requests'],
+    ['choose', 'Key', 'Website'],
+    ['address', /key=key_/],
+    ['choose', 'Outcome', 'Failed'],
+    ['address', /status=5xx/],
+    ['see', 'cell', '500'],
+    ['choose', 'Model', 'gemini'],
+    ['type', 'To day (UTC)', '01012020'],
+    ['address', /to=2020-01-01/],
+    ['press', 'button', 'Clear the filters'],
+    ['see', 'button', /details of/],
+    ['press', 'button', /details of/],
+    ['dialog', 'Request'],
+    ['see', 'text', 'Waiting for the first byte'],
+    ['keys', 'Escape'],
+    ['gone', 'dialog', 'Request'],
+    ['on', 'button', /details of/],
+    ['keys', 'Enter'],
+    ['press', 'link', 'Website'],
+    ['on', 'heading', 'Website'],
+  ],
+  'a token is made and revoked': [
+    ['open', '/tokens'],
+    ['press', 'button', 'Create token'],
+    ['dialog', 'Create a token'],
+    ['keys', 'Enter'],
+    ['on', 'textbox', 'Name'],
+    ['keys', ...'Robot'],
+    ['to', 'checkbox', 'Manage'],
+    ['keys', 'Space'],
+    ['type', 'Expires', '01012040'],
+    ['keys', 'Enter'],
+    ['dialog', '“Robot” is ready'],
+    ['press', 'button', 'I have copied it'],
+    ['gone', 'dialog', '“Robot” is ready'],
+    ['on', 'button', 'Create token'],
+    ['press', 'button', 'Revoke Robot'],
+    ['dialog', 'Revoke “Robot”?'],
+    ['press', 'button', 'Revoke for good'],
+    ['see', 'row', /Robot .*Revoked/],
+    ['on', 'row', /Robot .*Revoked/],
+  ],
+  'a colleague is invited, put on a plan, disabled and enabled': [
+    ['open', '/accounts'],
+    ['press', 'button', 'Invite'],
+    ['dialog', 'Invite a colleague'],
+    ['keys', ...'no-address', 'Enter'],
+    ['on', 'textbox', 'E-mail'],
+    ['keys', 'Control+a', ...'mary@example.com'],
+    ['choose', 'Plan', 'f'],
+    ['press', 'button', 'Make the link'],
+    ['dialog', 'The invitation is ready'],
+    ['press', 'button', 'I have copied it'],
+    ['gone', 'dialog', 'The invitation is ready'],
+    ['on', 'button', 'Invite'],
+    ['press', 'button', 'Withdraw the invitation for mary@example.com'],
+    ['gone', 'button', 'Withdraw the invitation for mary@example.com'],
+    ['choose', 'Plan of grace@example.com', 'u'],
+    ['on', 'combobox', 'Plan of grace@example.com'],
+    ['press', 'button', 'Disable grace@example.com'],
+    ['dialog', 'Disable grace@example.com?'],
+    ['press', 'button', 'Disable'],
+    ['see', 'button', 'Enable grace@example.com'],
+    ['on', 'button', 'Enable grace@example.com'],
+    ['keys', 'Enter'],
+    ['on', 'button', 'Disable grace@example.com'],
+  ],
+  'the API is read and tried': [
+    ['open', '/docs'],
+    ['press', 'link', 'Usage'],
+    ['on', 'heading', 'Usage'],
+    ['press', 'summary', /Read what was used/],
+    ['press', 'button', 'Run'],
+    ['see', 'text', '200'],
+    ['on', 'button', 'Run'],
+  ],
+  'the content is reached at once, and the theme changed': [
+    ['open', '/tokens'],
+    ['press', 'link', 'Skip to content'],
+    ['on', 'main', ''],
+    ['press', 'button', /^System theme/],
+    ['on', 'button', /^Light theme/],
+    ['keys', 'Enter', 'Enter'],
+    ['on', 'button', /^System theme/],
+  ],
+}
+
+test('every page works by keyboard alone', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const made = async <T>(path: string, body: unknown, as: string | null = cookie): Promise<T> => (await (await site.api(as, 'POST', path, body)).json()) as T
+  for (let number = 1; number <= 26; number++) await made('/api/v1/keys', { name: `Key ${number}` })
+  const { secret } = await made<{ secret: string }>('/api/v1/keys', { name: 'Website', models: ['gemini-2.5-*'] })
+  for (const text of ['100/20/50', 'status 500']) await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [{ parts: [{ text }] }] })).arrayBuffer()
+  const { link } = await made<{ link: string }>('/api/v1/invitations', { email: 'grace@example.com' })
+  await made('/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email: 'grace@example.com', password: 'another good password' }, null)
+  const { page, context } = await visit(t, site, cookie)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
+  const { walk } = keyboardOf(page, site.url)
+  for (const [name, steps] of Object.entries(FLOWS)) await t.test(name, () => walk(steps))
+
+  await t.test('the ledger is taken along', async () => {
+    await walk([['open', '/requests'], ['to', 'link', 'Export CSV']])
+    const downloading = page.waitForEvent('download')
+    await walk([['keys', 'Enter']])
+    assert.match(readFileSync(await (await downloading).path(), 'utf8'), /^id,created_at,/)
+  })
+
+  await t.test('what could not be loaded is tried again', async () => {
+    await context.route('**/api/v1/tokens?*', (route) => route.abort())
+    await walk([['open', '/tokens'], ['see', 'button', 'Try again'], ['to', 'button', 'Try again']])
+    await context.unroute('**/api/v1/tokens?*')
+    await walk([['keys', 'Enter'], ['gone', 'button', 'Try again']])
+  })
+
+  await t.test('the navigation of a phone', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await walk([
+      ['open', '/keys'],
+      ['press', 'button', 'Open the navigation'],
+      ['dialog', 'Tollmark'],
+      ['keys', 'Escape'],
+      ['gone', 'dialog', 'Tollmark'],
+      ['on', 'button', 'Open the navigation'],
+      ['keys', 'Enter'],
+      ['press', 'link', 'Tokens'],
+      ['on', 'heading', 'Tokens'],
+      ['gone', 'dialog', 'Tollmark'],
+      ['on', 'heading', 'Tokens'],
+    ])
+  })
+})
+
+test('an export is chosen, watched, read, copied, downloaded and deleted by keyboard alone', async (t) => {
+  const site = await startSite(t)
+  const { page, context } = await visit(t, site, await site.setUp())
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
+  const { walk } = keyboardOf(page, site.url)
+  const choose = async (name: string, buffer: Buffer): Promise<void> => {
+    await walk([['to', 'button', 'Choose a file']])
+    const choosing = page.waitForEvent('filechooser')
+    await walk([['keys', 'Enter']])
+    await (await choosing).setFiles({ name, mimeType: 'application/octet-stream', buffer })
+  }
+  await walk([['open', '/convert'], ['to', 'radio', 'Markdown'], ['keys', 'ArrowRight'], ['address', /format=json/], ['keys', 'ArrowLeft'], ['to', 'switch', 'With metadata'], ['keys', 'Space'], ['address', /metadata=1/]])
+
+  await choose('Long.html', Buffer.from(pageHtml('Long', '<p>One two three</p>'.repeat(200))))
+  await walk([['see', 'heading', 'Long'], ['on', 'region', 'Upload'], ['press', 'button', 'Copy the Markdown'], ['see', 'text', 'Copied'], ['on', 'button', /the Markdown$/]])
+  const markdown = String(await page.evaluate('navigator.clipboard.readText()'))
+  assert.match(markdown, /^---\n[\s\S]*# Long\n\nOne two three\n/)
+  await walk([['to', 'button', 'Download']])
+  const downloading = page.waitForEvent('download')
+  await walk([['keys', 'Enter'], ['on', 'button', 'Download']])
+  assert.equal(readFileSync(await (await downloading).path(), 'utf8'), markdown)
+  await walk([['to', 'region', 'Preview'], ['keys', 'End']])
+  await page.locator('[aria-label=Preview]:focus').waitFor()
+
+  await choose('picture.png', Buffer.from('PNG'))
+  await walk([['see', 'alert', ''], ['on', 'region', 'Upload']])
+  await choose('Export.zip', zip({ 'Page.html': pageHtml('Page'), 'fill.bin': Buffer.alloc(5_300_000) }))
+  await walk([
+    ['address', /job=job_/],
+    ['see', 'region', /Result/],
+    ['press', 'link', 'Export.zip'],
+    ['press', 'button', 'Delete Export.zip'],
+    ['see', 'row', /Export.zip .*Expired/],
+    ['on', 'row', /Export.zip .*Expired/],
+  ])
+})
+
+test('an invitation, the password, signing out and in again, by keyboard alone', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })).json()) as { link: string }
+  const { page } = await visit(t, site)
+  const { walk } = keyboardOf(page, site.url)
+  await walk([
+    ['open', link.slice(site.url.length)],
+    ['on', 'textbox', 'Password'],
+    ['keys', ...'short', 'Enter'],
+    ['see', 'text', 'At least 10 characters.'],
+    ['keys', ...' but long enough', 'Enter'],
+    ['on', 'heading', 'Overview'],
+    ['press', 'link', 'grace@example.com'],
+    ['on', 'heading', 'Your account'],
+    ['type', 'Current password', 'wrong'],
+    ['type', 'New password', 'even longer than that'],
+    ['press', 'button', 'Change the password'],
+    ['see', 'alert', ''],
+    ['on', 'button', 'Change the password'],
+    ['type', 'Current password', 'short but long enough'],
+    ['keys', 'Enter'],
+    ['see', 'text', 'The password is changed'],
+    ['press', 'button', 'Sign out'],
+    ['on', 'textbox', 'E-mail'],
+    ['keys', ...'grace@example.com'],
+    ['type', 'Password', 'short but long enough'],
+    ['press', 'button', 'Sign in'],
+    ['see', 'alert', ''],
+    ['on', 'button', 'Sign in'],
+    ['type', 'Password', 'even longer than that'],
+    ['keys', 'Enter'],
+    ['on', 'heading', 'Your account'],
+  ])
+  })
