@@ -102,7 +102,8 @@ const SCHEMES = { auto: { icon: 'system', label: 'System theme', next: 'light' }
 >
 
 function SchemeButton() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  // To stop transitions meanwhile Mantine writes a <style> as HTML, which the content policy forbids.
+  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   const { icon, label, next } = SCHEMES[colorScheme]
   return (
     <button type="button" className={`${css.link} ${css.button}`} onClick={() => setColorScheme(next)} aria-label={`${label}. Change to ${SCHEMES[next].label.toLowerCase()}`}>

@@ -24,7 +24,7 @@ export function keepFocus(): void {
       if (last instanceof HTMLElement && !last.matches(':disabled')) last.focus({ preventScroll: true })
       return
     }
-    settle([beside, ...around].find((element) => element?.isConnected && element.matches(HOMES)) ?? document.querySelector('main'))
+    settle([beside, ...around].find((element) => element?.isConnected && (element === opener[0] || element.matches(HOMES))) ?? document.querySelector('main'))
   }
   document.addEventListener('focusin', ({ target }) => {
     const own = target instanceof Element ? chainOf(target) : []

@@ -48,11 +48,12 @@ export function Page({ title, lead, actions, back, children }: PageProps) {
   )
 }
 
+const opened = location.pathname
 let arrived = false
 
-/** Whether what has just appeared is the first that this browser shows of the dashboard. */
+/** Whether what has just appeared is what the browser was opened for, and not where somebody went from there. */
 export function arrive(): boolean {
-  const first = !arrived
+  const first = !arrived && location.pathname === opened
   arrived = true
   return first
 }
