@@ -89,6 +89,8 @@ const EXPORT = `<html><head><meta http-equiv="Content-Type" content="text/html; 
 interface Picture {
   name: string
   path: string
+  /** Not of the whole page, but of what the window shows: where something lies over it. */
+  window?: true
   /** What is done before. */
   before?: (page: Page) => Promise<void>
 }
@@ -98,13 +100,14 @@ function pictures(firstKey: string): readonly Picture[] {
   return [
     { name: 'overview', path: '/?period=month&split=key' },
     { name: 'keys', path: '/keys' },
-    { name: 'key-form', path: '/keys?new=1' },
+    { name: 'key-form', path: '/keys?new=1', window: true },
     { name: 'key', path: `/keys/${firstKey}?period=month` },
     { name: 'providers', path: '/providers' },
     { name: 'requests', path: '/requests' },
     {
       name: 'request',
       path: '/requests',
+      window: true,
       before: async (page) => {
         await page.getByRole('button', { name: /details of/ }).first().click()
         await page.getByText('Waiting for the first byte').waitFor()
@@ -123,9 +126,95 @@ function pictures(firstKey: string): readonly Picture[] {
     {
       name: 'docs',
       path: '/docs',
+      window: true,
       before: async (page) => page.locator('summary', { hasText: 'Make a proxy key' }).click(),
     },
     { name: 'account', path: '/account' },
+  ]
+}
+
+const press = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name, exact: typeof name === 'string' }).first().click()
+
+/** TABLE of pictures of an account that has nothing yet, where nothing comes, and where it fails. */
+const STATES: readonly Picture[] = [
+  ...['', '-loading', '-failed'].flatMap((state) =>
+    ['overview', 'keys', 'providers', 'requests', 'convert', 'tokens', 'accounts', 'docs'].map((page) => ({ name: `${page}${state || '-empty'}`, path: page === 'overview' ? '/' : `/${page}` })),
+  ),
+  { name: 'key-missing', path: '/keys/key_0' },
+  { name: 'nowhere', path: '/nowhere' },
+]
+
+/** TABLE of pictures of dialogs, and of what else lies over a page. */
+function dialogs(firstKey: string): readonly Picture[] {
+  const key = `/keys/${firstKey}`
+  return [
+    { name: 'key-edit', path: key, window: true, before: press('Edit') },
+    { name: 'key-rotate', path: key, window: true, before: press('Rotate') },
+    { name: 'key-revoke', path: key, window: true, before: press('Revoke') },
+    { name: 'credential-form', path: '/providers', window: true, before: press('Add credential for Azure OpenAI') },
+    { name: 'provider-form', path: '/providers', window: true, before: press('Add a provider') },
+    { name: 'token-form', path: '/tokens?new=1', window: true, before: async (page) => page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click() },
+    { name: 'invite-form', path: '/accounts?invite=1', window: true },
+    { name: 'keys-none', path: '/keys?search=nothing' },
+    { name: 'requests-none', path: '/requests?status=429' },
+    {
+      name: 'convert-refused',
+      path: '/convert',
+      before: async (page) => page.locator('input[type=file]').setInputFiles({ name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from('PNG') }),
+    },
+    {
+      name: 'navigation',
+      path: '/keys',
+      window: true,
+      before: async (page) => {
+        const opener = page.getByRole('button', { name: 'Open the navigation' })
+        if (await opener.isVisible()) await opener.click()
+      },
+    },
+  ]
+}
+
+/** Names, models and numbers as long as they come. */
+async function lengthen(site: Site, cookie: string): Promise<string> {
+  const name = 'A name that somebody wrote as if it were a sentence, about what the key is for and who asked for it, with Donaudampfschifffahrtsgesellschaftskapitänsmützenhersteller'
+  const model = 'publishers/anthropic/models/claude-sonnet-4-5-with-a-very-long-suffix@20260929-preview-experimental-0123456789'
+  const origins = Array.from({ length: 6 }, (_, number) => `https://a-subdomain-${number}.of-some-rather-long-domain.example.com`)
+  const made = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models: [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini'], rpm: 1_000_000, allowed_origins: origins })).json()) as { id: string; secret: string }
+  await site.api(cookie, 'PATCH', `/api/v1/keys/${made.id}`, { models: null })
+  for (let number = 0; number < 12; number++) await (await site.proxied(made.secret, OPENAI, { model, messages: [{ role: 'user', content: '98765432109/1234567890/45678901234' }] })).arrayBuffer()
+  await site.api(cookie, 'PATCH', `/api/v1/keys/${made.id}`, { models: [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini'] })
+  for (let number = 0; number < 25; number++) await site.api(cookie, 'POST', '/api/v1/keys', { name: `Tenant ${number}` })
+  await site.api(cookie, 'POST', '/api/v1/tokens', { name, scopes: ['convert', 'manage'] })
+  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'azure', name, secret: 'x', weight: 1000, values: { resource: 'a-resource-with-a-long-name-of-our-own' } })
+  await site.api(cookie, 'POST', '/api/v1/providers', { id: 'a-provider-whose-id-is-as-long-as-it-may-be-0123456789', origin: `https://${'inference.'.repeat(6)}example.com`, dial: null, auth: null })
+  const email = `${'somebody.with.a.long.name.'.repeat(2)}x@${'department.'.repeat(4)}example.com`
+  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email })).json()) as { link: string }
+  await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email, password: 'another good password' })
+  await site.api(cookie, 'POST', '/api/v1/invitations', { email })
+  return made.id
+}
+
+/** TABLE of pictures of that. */
+function long(key: string): readonly Picture[] {
+  return [
+    { name: 'overview-long', path: '/?split=model&show=tokens' },
+    { name: 'keys-long', path: '/keys' },
+    { name: 'key-long', path: `/keys/${key}` },
+    { name: 'key-edit-long', path: `/keys/${key}`, window: true, before: press('Edit') },
+    { name: 'key-revoke-long', path: `/keys/${key}`, window: true, before: press('Revoke') },
+    { name: 'providers-long', path: '/providers' },
+    { name: 'requests-long', path: '/requests' },
+    { name: 'request-long', path: '/requests', window: true, before: press(/details of/) },
+    { name: 'tokens-long', path: '/tokens' },
+    { name: 'accounts-long', path: '/accounts' },
+    {
+      name: 'convert-long',
+      path: '/convert?metadata=1',
+      before: async (page) => {
+        await page.locator('input[type=file]').setInputFiles({ name: `${'Everything about everything '.repeat(5)}.html`, mimeType: 'text/html', buffer: Buffer.from(EXPORT.replace('Welcome!', 'Donaudampfschifffahrt'.repeat(9))) })
+        await page.getByRole('region', { name: 'Preview' }).getByRole('heading').first().waitFor()
+      },
+    },
   ]
 }
 
@@ -134,6 +223,7 @@ const SECRET: readonly Picture[] = [
     {
       name: 'key-secret',
       path: '/keys?new=1',
+      window: true,
       before: async (page) => {
         await page.getByLabel('Name', { exact: true }).fill('Website chat, staging')
         await page.getByRole('button', { name: 'Create key' }).last().click()
@@ -149,26 +239,29 @@ mkdirSync(folder, { recursive: true })
 const browser = await launchChromium()
 try {
   await using site = await openSite(data)
-  const take = async (shots: readonly Picture[], cookie: string | null): Promise<void> => {
+  const take = async (shots: readonly Picture[], cookie: string | null, { url }: Site = site): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of WIDTHS) {
         const context = await browser.newContext({ viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme, reducedMotion: 'reduce', locale: 'en-GB' })
-        if (cookie !== null) await context.addCookies([{ name: cookie.split('=')[0]!, value: cookie.slice(cookie.indexOf('=') + 1), url: site.url }])
+        if (cookie !== null) await context.addCookies([{ name: cookie.split('=')[0]!, value: cookie.slice(cookie.indexOf('=') + 1), url }])
         const page = await context.newPage()
-        for (const { name, path, before } of shots) {
+        for (const { name, path, window, before } of shots) {
           const file = fileOf(name, width, colorScheme)
           if (file === undefined) continue
           const complain = (text: string): void => console.log(`${name} at ${width}: ${text}`)
           page.removeAllListeners()
           page.on('console', (message) => message.type() === 'error' && complain(message.text()))
           page.on('pageerror', (error) => complain(error.message))
-          await page.goto(site.url + path)
-          await page.waitForLoadState('networkidle')
+          await page.unrouteAll()
+          if (name.endsWith('-loading')) await page.route(/\/api\/v1\/(?!session)/, () => {})
+          if (name.endsWith('-failed')) await page.route(/\/api\/v1\/(?!session)/, (route) => route.fulfill({ status: 500 }))
+          await page.goto(url + path)
+          if (!name.endsWith('-loading')) await page.waitForLoadState('networkidle')
           await before?.(page)
           await page.waitForTimeout(150)
           const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
           if (sideways !== 0) complain(`${String(sideways)} px too wide`)
-          await page.screenshot({ path: join(folder, `${file}.png`), fullPage: !['request', 'docs', 'key-form', 'key-secret'].includes(name) })
+          await page.screenshot({ path: join(folder, `${file}.png`), fullPage: window !== true })
         }
         await context.close()
       }
@@ -179,6 +272,12 @@ try {
   await take([{ name: 'sign-in', path: '/' }], null)
   await take(pictures(firstKey), cookie)
   await take(SECRET, cookie)
+  if (folder !== docs) {
+    await take(dialogs(firstKey), cookie)
+    await take(long(await lengthen(site, cookie)), cookie)
+    await using empty = await openSite(join(data, 'empty'))
+    await take(STATES, await empty.setUp(), empty)
+  }
 } finally {
   await browser.close()
   rmSync(data, { recursive: true, force: true })

@@ -110,7 +110,7 @@ function Sending({ name, size, part, onCancel }: { name: string; size: number; p
             Cancel
           </Button>
         </div>
-        <Progress value={part * 100} animated={sent} aria-label={`Upload of ${name}`} />
+        <Progress value={Math.round(part * 100)} animated={sent} aria-label={`Upload of ${name}`} />
         <span className="dimmed num">{sent ? 'Converting …' : `${bytes(part * size)} of ${bytes(size)} uploaded`}</span>
       </div>
     </Card>
@@ -147,7 +147,7 @@ function Running({ job }: { job: Job }) {
           Cancel
         </Button>
       </div>
-      <Progress value={pages_total === null || pages_total === 0 ? 100 : (pages_done / pages_total) * 100} animated={pages_total === null} aria-label={`Conversion of ${job.file.name}`} />
+      <Progress value={pages_total === null || pages_total === 0 ? 100 : Math.round((pages_done / pages_total) * 100)} animated={pages_total === null} aria-label={`Conversion of ${job.file.name}`} />
       <span className="dimmed num">{pages_total === null ? `${STATUS[job.status].label} …` : `${count(pages_done)} of ${count(pages_total)} pages`}</span>
       <ProblemNote error={remove.error} />
     </div>

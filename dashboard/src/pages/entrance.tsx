@@ -3,7 +3,7 @@ import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { Refused } from '../api/http.ts'
 import { Mark } from '../ui/icons.tsx'
-import { Fields, ProblemNote, arrive } from '../ui/page.tsx'
+import { Fields, ProblemNote, setOut } from '../ui/page.tsx'
 import css from './entrance.module.css'
 
 export function Entrance({ title, lead, foot, children }: { title: string; lead: ReactNode; foot?: ReactNode; children: ReactNode }) {
@@ -12,10 +12,9 @@ export function Entrance({ title, lead, foot, children }: { title: string; lead:
   }, [title])
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const first = arrive()
-    const field = [...(box.current?.querySelectorAll('input') ?? [])].find(({ value }) => value === '')
-    if (field) field.focus()
-    else if (!first) box.current?.querySelector('h1')?.focus()
+    setOut()
+    const fields = box.current?.querySelectorAll('input') ?? []
+    ;[...fields].find(({ value }) => value === '')?.focus()
   }, [])
   return (
     <main className={css.screen}>
@@ -24,9 +23,7 @@ export function Entrance({ title, lead, foot, children }: { title: string; lead:
           <Mark size={32} />
           Tollmark
         </div>
-        <h1 className={css.title} tabIndex={-1}>
-          {title}
-        </h1>
+        <h1 className={css.title}>{title}</h1>
         <p className={css.lead}>{lead}</p>
         <div className={css.card}>{children}</div>
         {foot !== undefined && <p className={css.foot}>{foot}</p>}

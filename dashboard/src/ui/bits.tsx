@@ -147,6 +147,18 @@ export function Snippets({ label, items }: { label: string; items: readonly Snip
   )
 }
 
+/** An e-mail address, which breaks behind its @ where it has to. */
+export function Email({ address }: { address: string }) {
+  const at = address.indexOf('@') + 1
+  return (
+    <>
+      {address.slice(0, at)}
+      <wbr />
+      {address.slice(at)}
+    </>
+  )
+}
+
 export function Facts({ items }: { items: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className={css.facts}>

@@ -87,7 +87,7 @@ export function TimeChart({ label, buckets, ticks, series, kind, format, height 
             ) : null,
           )}
           {at !== null && <rect className={css.cursor} x={x(at)} y={TOP} width={step} height={inner.height} />}
-          {kind === 'bars' ? <Bars series={series} x={x} y={y} step={step} /> : <Lines series={series} x={x} y={y} step={step} />}
+          {width > 0 && (kind === 'bars' ? <Bars series={series} x={x} y={y} step={step} /> : <Lines series={series} x={x} y={y} step={step} />)}
         </svg>
       </div>
       <ul className={css.legend}>

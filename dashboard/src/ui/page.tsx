@@ -23,7 +23,8 @@ export function Page({ title, lead, actions, back, children }: PageProps) {
   }, [title])
   useEffect(() => {
     // A reader of the screen hears where they are; on the first load the browser does that by itself.
-    if (!arrive()) heading.current?.focus({ preventScroll: true })
+    elsewhere ||= location.pathname !== opened
+    if (elsewhere) heading.current?.focus({ preventScroll: true })
     window.scrollTo(0, 0)
   }, [])
   return (
@@ -49,13 +50,12 @@ export function Page({ title, lead, actions, back, children }: PageProps) {
 }
 
 const opened = location.pathname
-let arrived = false
+/** Whether what stands on the screen is no longer what the browser was opened for, but where somebody went from there. */
+let elsewhere = false
 
-/** Whether what has just appeared is what the browser was opened for, and not where somebody went from there. */
-export function arrive(): boolean {
-  const first = !arrived && location.pathname === opened
-  arrived = true
-  return first
+/** What comes after this is somewhere else, even under the same address. */
+export function setOut(): void {
+  elsewhere = true
 }
 
 interface CardProps {

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
+import { noise } from '../../archives/bombs.ts'
+import { many } from '../../archives/shapes.ts'
+import { archive, deflated } from '../../archives/writer.ts'
 import { zip } from '../../zip.ts'
 import { OPENAI } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
@@ -66,6 +69,32 @@ test('a large archive becomes a job, whose result survives a reload', async (t) 
   assert.equal(readFileSync(await (await downloading).path(), 'utf8'), result)
   await browser.getByRole('button', { name: 'Delete Export.zip' }).click()
   await browser.getByRole('cell', { name: /Expired|Canceled/ }).or(browser.getByText('No jobs yet')).waitFor()
+})
+
+test('the pages of a job are counted before the eyes of whoever waits', async (t) => {
+  const site = await startSite(t)
+  const { page: browser } = await visit(t, site, await site.setUp())
+  // Work for some reports of progress, which come three times a second, in an archive that is quick to make and to send.
+  const heavy = deflated(Buffer.from(page('Page', '<p>one <strong>two</strong> <em>three</em></p><ul><li>four</li></ul>'.repeat(500))))
+  const PAGES = 400
+  const file = archive([{ name: 'fill.bin', data: noise(5_300_000), stored: true }, ...many(PAGES, (number) => ({ name: `Page ${number}.html`, packed: heavy }))])
+  await browser.goto(`${site.url}/convert`)
+  // Whatever stands on the page, each time that it changes.
+  await browser.evaluate(`{
+    window.told = []
+    new MutationObserver(() => {
+      const [, done, total] = /([\\d,]+) of ([\\d,]+) pages/.exec(document.querySelector('main').textContent) ?? []
+      const value = Number(document.querySelector('[role=progressbar][aria-label="Conversion of Export.zip"]')?.getAttribute('aria-valuenow'))
+      if (done !== undefined) window.told.push([done, total, value])
+    }).observe(document.body, { childList: true, characterData: true, attributes: true, subtree: true })
+  }`)
+  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: file })
+  await browser.getByRole('cell', { name: 'Done' }).waitFor()
+  const told = (await browser.evaluate('window.told')) as [done: string, total: string, percent: number][]
+  const done = told.map(([done]) => Number(done))
+  assert.deepEqual(done, done.toSorted((a, b) => a - b))
+  assert.ok(done.some((pages) => pages > 0 && pages < PAGES), `${done.join()}: nothing between the beginning and the end`)
+  assert.deepEqual(told, done.map((pages) => [String(pages), String(PAGES), Math.round((pages / PAGES) * 100)]))
 })
 
 test('a job is followed live', async (t) => {
