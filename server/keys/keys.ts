@@ -125,11 +125,18 @@ async function keyRows(store: Store, { account, status, search, sort = '-created
   return query.execute()
 }
 
+/** Ids in one question; databases take only so many. */
+const NAMES_AT_ONCE = 1000
+
 /** The names of keys by their ids. */
 export async function keyNames(store: Store, ids: string[]): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map()
-  const rows = await store.db.selectFrom('keys').select(['id', 'name']).where('id', 'in', ids).execute()
-  return new Map(rows.map(({ id, name }) => [id, name]))
+  const names = new Map<string, string>()
+  const asked = [...new Set(ids)]
+  for (let from = 0; from < asked.length; from += NAMES_AT_ONCE) {
+    const rows = await store.db.selectFrom('keys').select(['id', 'name']).where('id', 'in', asked.slice(from, from + NAMES_AT_ONCE)).execute()
+    for (const { id, name } of rows) names.set(id, name)
+  }
+  return names
 }
 
 /** Keys in use that expire between two moments, the first of them first. `account` null: of all accounts. */

@@ -3,6 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { PageQuery, answers, callerOf, guarded, listOf, newApi, page, tableAnswers } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
+import { keyNames } from '../keys/keys.ts'
 import { getRequest, listRequests } from '../ledger/requests.ts'
 import type { ShownRequest } from '../ledger/requests.ts'
 import type { Store } from '../store/open.ts'
@@ -18,6 +19,7 @@ const RequestSchema = z
     object: z.literal('request'),
     created_at: z.iso.datetime(),
     key_id: z.string(),
+    key_name: z.string().nullable().openapi({ description: 'What the key is called now.' }),
     account_id: z.string(),
     provider: z.string(),
     model: z.string().nullable(),
@@ -39,10 +41,12 @@ const RequestSchema = z
   })
   .openapi('Request')
 
+type NamedRequest = ShownRequest & { key_name: string | null }
+
 const COLUMNS = [
-  'id', 'created_at', 'key_id', 'account_id', 'provider', 'model', 'endpoint', 'method', 'state', 'status', 'error', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out',
+  'id', 'created_at', 'key_id', 'key_name', 'account_id', 'provider', 'model', 'endpoint', 'method', 'state', 'status', 'error', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out',
   'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'credential_id', 'context',
-] as const satisfies (keyof ShownRequest)[]
+] as const satisfies (keyof NamedRequest)[]
 
 /** Lines of one CSV at most. */
 const MOST_LINES = 10_000
@@ -76,8 +80,8 @@ export function requestRoutes(store: Store, clock: () => number): Api {
   api.openapi(list, async (c) => {
     const { limit, cursor, from, to, format, account, ...filter } = c.req.valid('query')
     const question = { ...filter, account: whose(callerOf(c), account), from: at(from), to: at(to) }
-    if (format === 'json') return c.json(page(await listRequests(store, question, limit + 1, cursor), limit), 200)
-    const rows = await listRequests(store, question, MOST_LINES, cursor)
+    if (format === 'json') return c.json(page(await named(store, await listRequests(store, question, limit + 1, cursor)), limit), 200)
+    const rows = await named(store, await listRequests(store, question, MOST_LINES, cursor))
     return c.body(toCsv(COLUMNS, rows), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="requests.csv"' })
   })
 
@@ -90,12 +94,18 @@ export function requestRoutes(store: Store, clock: () => number): Api {
     responses: answers(200, 'The request', RequestSchema, 'request_not_found'),
   })
   api.openapi(read, async (c) => {
-    const row = await getRequest(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account))
+    const found = await getRequest(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account))
+    const [row] = await named(store, found ? [found] : [])
     if (!row) throw new Problem('request_not_found', 'No request of this account has this id. It is the X-Request-Id of the answer.')
     return c.json(row, 200)
   })
 
   return api
+}
+
+async function named(store: Store, rows: readonly ShownRequest[]): Promise<NamedRequest[]> {
+  const names = await keyNames(store, rows.map(({ key_id }) => key_id))
+  return rows.map((row) => ({ ...row, key_name: names.get(row.key_id) ?? null }))
 }
 
 function at(moment: string | undefined): number | undefined {

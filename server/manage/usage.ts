@@ -3,6 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { callerOf, guarded, newApi, tableAnswers } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
+import { keyNames } from '../keys/keys.ts'
 import { DIMENSIONS, readUsage } from '../ledger/usage.ts'
 import type { Dimension, UsageLine } from '../ledger/usage.ts'
 import type { Store } from '../store/open.ts'
@@ -15,6 +16,7 @@ const LineSchema = z
   .object({
     time: z.iso.datetime().optional().openapi({ description: 'Start of the hour or day, UTC.' }),
     key_id: z.string().optional(),
+    key_name: z.string().nullable().optional().openapi({ description: 'What the key is called now.' }),
     provider: z.string().optional(),
     model: z.string().nullable().optional(),
     requests: count,
@@ -36,7 +38,9 @@ const LineSchema = z
 const MEASURES = [
   'requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'first_byte_ms', 'total_ms',
 ] as const
-const NAMES = { key: 'key_id', model: 'model', provider: 'provider', hour: 'time', day: 'time' } as const satisfies Record<Dimension, keyof UsageLine>
+type NamedLine = UsageLine & { key_name?: string | null }
+/** TABLE of what the lines are counted by, and the columns that say so. */
+const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = { key: ['key_id', 'key_name'], model: ['model'], provider: ['provider'], hour: ['time'], day: ['time'] }
 
 const Query = Whose.extend({
   by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, hour, day, with commas between them.', example: 'day,model' }),
@@ -68,10 +72,12 @@ export function usageRoutes(store: Store, clock: () => number): Api {
     const dimensions = readDimensions(by)
     const until = to === undefined ? clock() + 1 : Date.parse(to)
     const since = from === undefined ? until - MONTH_MS : Date.parse(from)
-    const data = await readUsage(store, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider })
+    const lines = await readUsage(store, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider })
+    const names = await keyNames(store, lines.flatMap(({ key_id }) => key_id ?? []))
+    const data: NamedLine[] = lines.map((line) => (line.key_id === undefined ? line : { ...line, key_name: names.get(line.key_id) ?? null }))
     if (format === 'json') return c.json({ object: 'list' as const, data, next_cursor: null }, 200)
-    const columns = [...new Set(dimensions.map((name) => NAMES[name])), ...MEASURES]
-    return c.body(toCsv<UsageLine>(columns, data), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="usage.csv"' })
+    const columns = [...new Set(dimensions.flatMap((name) => NAMES[name])), ...MEASURES]
+    return c.body(toCsv<NamedLine>(columns, data), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="usage.csv"' })
   })
 
   return api

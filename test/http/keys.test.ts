@@ -95,18 +95,20 @@ test('usage and the ledger can be read, as JSON and as CSV', async (t) => {
   const { api } = await manager(served)
   const key = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()
   for (let i = 0; i < 3; i++) await use(served, key.secret)
-  type Lines = { data: { key_id: string; model: string; requests: number; tokens_in: number }[] }
+  type Lines = { data: { key_id: string; key_name: string; model: string; requests: number; tokens_in: number }[] }
   let usage = (await api('GET', 'usage?by=key,model')).json<Lines>()
   while ((usage.data[0]?.requests ?? 0) < 3) usage = (await api('GET', 'usage?by=key,model')).json<Lines>()
-  assert.deepEqual(usage.data.map(({ key_id, model, requests, tokens_in }) => ({ key_id, model, requests, tokens_in })), [{ key_id: key.id, model: 'gpt-5', requests: 3, tokens_in: 9 }])
+  assert.deepEqual(usage.data.map(({ key_id, key_name, model, requests, tokens_in }) => ({ key_id, key_name, model, requests, tokens_in })), [{ key_id: key.id, key_name: 'k', model: 'gpt-5', requests: 3, tokens_in: 9 }])
   assert.match((await api('GET', 'usage?by=day,provider&format=csv')).text, /^time,provider,requests,.*\r\n\d{4}-\d\d-\d\dT00:00:00.000Z,openai,3,/)
+  assert.match((await api('GET', 'usage?by=key&format=csv')).text, new RegExp(`^key_id,key_name,requests,.*\r\n${key.id},k,3,`))
   assertProblem(await api('GET', 'usage?by=colour'), 400, 'invalid_field')
 
   const first = (await api('GET', `requests?key=${key.id}&status=2xx&limit=2`)).json<{ data: { id: string }[]; next_cursor: string }>()
   const second = (await api('GET', `requests?key=${key.id}&status=200&limit=2&cursor=${first.next_cursor}`)).json<{ data: { id: string }[]; next_cursor: null }>()
   assert.deepEqual([first.data.length, second.data.length, second.next_cursor], [2, 1, null])
   assert.equal(new Set([...first.data, ...second.data].map(({ id }) => id)).size, 3)
-  assert.equal((await api('GET', `requests/${first.data[0]!.id}`)).json<{ id: string }>().id, first.data[0]!.id)
+  const one = (await api('GET', `requests/${first.data[0]!.id}`)).json<{ id: string; key_name: string }>()
+  assert.deepEqual([one.id, one.key_name], [first.data[0]!.id, 'k'])
   assert.equal((await api('GET', 'requests?format=csv&model=gpt-5')).text.split('\r\n').length, 5)
   assert.equal((await api('GET', 'requests?from=2001-01-01&to=2002-01-01')).json<{ data: [] }>().data.length, 0)
   assert.equal((await api('GET', 'requests?from=2001-01-01')).json<{ data: [] }>().data.length, 3)

@@ -37,7 +37,7 @@ export function useKey(id: string) {
   return useQuery({ queryKey: [...KEYS, id], queryFn: ({ signal }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { signal }) })
 }
 
-/** Names of the newest hundred keys by id, for charts and lists that know only the id. */
+/** Names of the newest hundred keys by id, to choose from. */
 export function useKeyNames(): ReadonlyMap<string, string> {
   const { data } = useQuery({
     queryKey: [...KEYS, 'names'],

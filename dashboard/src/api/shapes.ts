@@ -68,6 +68,7 @@ export const Model = z.object({ id: text })
 export const UsageLine = z.object({
   time: z.optional(text),
   key_id: z.optional(text),
+  key_name: z.optional(maybeText),
   model: z.optional(maybeText),
   ...measures,
 })
@@ -76,6 +77,7 @@ export const Request = z.object({
   id: text,
   created_at: text,
   key_id: text,
+  key_name: maybeText,
   account_id: text,
   provider: text,
   model: maybeText,
@@ -153,7 +155,7 @@ export type Invitation = z.output<typeof Invitation>
 export type Key = z.output<typeof Key>
 export type NewKey = z.output<typeof NewKey>
 export type Overview = z.output<typeof Overview>
-export type Measures = Omit<UsageLine, 'time' | 'key_id' | 'model'>
+export type Measures = Omit<UsageLine, 'time' | 'key_id' | 'key_name' | 'model'>
 export type UsageLine = z.output<typeof UsageLine>
 export type Request = z.output<typeof Request>
 export type Credential = z.output<typeof Credential>

@@ -164,7 +164,7 @@ function Recent({ id }: { id: string }) {
           Requests with this key appear here as they are made.
         </Empty>
       )}
-      {rows.length > 0 && <DataTable label="Recent requests" columns={requestColumns(null, setOpened)} rows={rows} keyOf={(row) => row.id} />}
+      {rows.length > 0 && <DataTable label="Recent requests" columns={requestColumns('one key', setOpened)} rows={rows} keyOf={(row) => row.id} />}
       <RequestDetails id={opened} onClose={() => setOpened(null)} />
     </Card>
   )

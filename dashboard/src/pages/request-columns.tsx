@@ -18,8 +18,8 @@ export function Outcome({ request: { state, status, error } }: { request: Reques
 }
 
 /** TABLE of columns: when, what, how it ended, what it took. */
-export function requestColumns(nameOf: ((id: string) => string) | null, open: (id: string) => void): readonly Column<Request>[] {
-  const key: Column<Request>[] = nameOf === null ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id }) => nameOf(key_id) }]
+export function requestColumns(whose: 'any key' | 'one key', open: (id: string) => void): readonly Column<Request>[] {
+  const key: Column<Request>[] = whose === 'one key' ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id, key_name }) => key_name ?? key_id }]
   return [
     {
       title: 'Request',

@@ -1,7 +1,6 @@
 // One request of the ledger: its way through time, and what it used.
 import { Drawer } from '@mantine/core'
 import { Link } from 'wouter'
-import { useKeyNames } from '../api/keys.ts'
 import type { Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'
 import { bytes, duration, exactTime, fullCount } from '../format.ts'
@@ -20,8 +19,7 @@ export function RequestDetails({ id, onClose }: { id: string | null; onClose: ()
 }
 
 function Details({ request }: { request: Request }) {
-  const names = useKeyNames()
-  const { id, key_id, model, provider, endpoint, method, created_at, error, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning, credential_id, context } = request
+  const { id, key_id, key_name, model, provider, endpoint, method, created_at, error, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning, credential_id, context } = request
   return (
     <Fields>
       <div className={css.top}>
@@ -42,7 +40,7 @@ function Details({ request }: { request: Request }) {
       />
       <Facts
         items={[
-          ['Key', <Link key="key" className="textlink" href={`/keys/${key_id}`}>{names.get(key_id) ?? key_id}</Link>],
+          ['Key', <Link key="key" className="textlink" href={`/keys/${key_id}`}>{key_name ?? key_id}</Link>],
           ['Provider', provider],
           ['Endpoint', `${method} ${endpoint}`],
           ['Received', exactTime(created_at)],

@@ -31,7 +31,7 @@ export default function RequestsPage() {
   const requests = useRequests(question)
   const rows = rowsOf(requests.data?.pages ?? [])
   const filtered = outcome !== '' || Object.values(filters).some((value) => value !== '')
-  const keys = new Map([...names, ...(filters.key === '' || names.has(filters.key) ? [] : [[filters.key, filters.key] as const])])
+  const keys = new Map([...names, ...(filters.key === '' || names.has(filters.key) ? [] : [[filters.key, rows[0]?.key_name ?? filters.key] as const])])
   return (
     <Page
       title="Requests"
@@ -76,7 +76,7 @@ export default function RequestsPage() {
         )}
         {rows.length > 0 && (
           <>
-            <DataTable label="Requests" columns={requestColumns((id) => names.get(id) ?? id, (id) => change({ request: id }))} rows={rows} keyOf={({ id }) => id} stale={requests.isPlaceholderData} />
+            <DataTable label="Requests" columns={requestColumns('any key', (id) => change({ request: id }))} rows={rows} keyOf={({ id }) => id} stale={requests.isPlaceholderData} />
             <More query={requests} what="requests" />
           </>
         )}

@@ -1,6 +1,5 @@
 // Numbers of a period, each of which can be looked at over time: on the overview for everything, on a key's page for that key.
 import { useFilters } from '../address.ts'
-import { useKeyNames } from '../api/keys.ts'
 import type { Overview, UsageLine } from '../api/shapes.ts'
 import { useOverview, useUsage, type Range } from '../api/usage.ts'
 import { count } from '../format.ts'
@@ -44,11 +43,10 @@ function Panel({ overview, period, keyId, splits }: { overview: Overview; period
   const [filters, change] = useFilters({ show: 'requests', split: 'none' })
   const show = measureNamed(filters.show)
   const split = splits.find((name) => name === filters.split) ?? 'none'
-  const names = useKeyNames()
   const { from, to, series } = overview
   const usage = useUsage({ by: `${period === 'month' ? 'day' : 'hour'},${split}`, from, to, key: keyId }, split !== 'none')
-  const nameOf = ({ key_id, model }: UsageLine): string => {
-    if (split === 'key') return names.get(key_id ?? '') ?? key_id ?? 'unknown'
+  const nameOf = ({ key_id, key_name, model }: UsageLine): string => {
+    if (split === 'key') return key_name ?? key_id ?? 'unknown'
     return split === 'model' ? (model ?? 'no model named') : measure(show).label
   }
   const lines: readonly UsageLine[] = split === 'none' ? series : (usage.data ?? [])
