@@ -178,6 +178,8 @@ function dialogs(firstKey: string): readonly Picture[] {
 async function lengthen(site: Site, cookie: string): Promise<string> {
   const name = 'A name that somebody wrote as if it were a sentence, about what the key is for and who asked for it, with Donaudampfschifffahrtsgesellschaftskapitänsmützenhersteller'
   const model = 'publishers/anthropic/models/claude-sonnet-4-5-with-a-very-long-suffix@20260929-preview-experimental-0123456789'
+  const { account } = (await (await site.api(cookie, 'GET', '/api/v1/session')).json()) as { account: { id: string } }
+  await site.api(cookie, 'PATCH', `/api/v1/accounts/${account.id}`, { plan: 'unlimited' })
   const origins = Array.from({ length: 6 }, (_, number) => `https://a-subdomain-${number}.of-some-rather-long-domain.example.com`)
   const made = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models: [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini'], rpm: 1_000_000, allowed_origins: origins })).json()) as { id: string; secret: string }
   await site.api(cookie, 'PATCH', `/api/v1/keys/${made.id}`, { models: null })
