@@ -113,19 +113,20 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, args
         .limit(MOST_FOREIGN + 1),
     )
   }
-  const refused = new Set<number>()
+  const room = new Map(args.room)
   if (foreign.length > MOST_FOREIGN) {
-    places.forEach((place, row) => place >= 0 && refused.add(row))
     foreign = null
-  } else if (foreign.length > 0) {
-    const room = new Map(args.room)
+    for (const key of room.keys()) room.set(key, 0)
+  } else {
     for (const { key_id, mono, boot: on } of foreign) {
       const left = room.get(key_id)
       if (left !== undefined && (mono >= args.since || on !== boot)) room.set(key_id, left - 1)
     }
-    const left = args.room.map(([key]) => room.get(key)!)
-    places.forEach((place, row) => place >= 0 && left[place]!-- <= 0 && refused.add(row))
   }
+  // Also where nobody else has admitted anything since: the caller may have heard of others after it decided.
+  const left = [...room.values()]
+  const refused = new Set<number>()
+  places.forEach((place, row) => place >= 0 && left[place]!-- <= 0 && refused.add(row))
   const sql = text(db, 'insert', (db) => db.insertInto('requests').values({ ...blank(RESERVED), seq: 0, instance, boot, state: RESERVED_STATE }))
   let seq = seen
   for (let row = 0, at = 0; at < values.length; row++, at += RESERVED.length) {
