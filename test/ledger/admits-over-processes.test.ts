@@ -58,6 +58,17 @@ test('a request that waits for its turn while a window empties does not count th
   assert.deepEqual((await verifyWindows(one.store)).violations, [])
 })
 
+test('admissions whose unit had to wait for the store count by their time, wherever they lie in the ledger', async (t) => {
+  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const [{ ledger, store, clock }, other] = [await openFor(t, place), await openFor(t, place)]
+  for (let i = 0; i < 3; i++) assert.ok((await ledger.admit(asking('k', 3))).admitted)
+  // The second one waited for 6 s, and is over by now: two lie in the last minute.
+  const seconds = [55, 61, 1]
+  const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
+  await store.write(...rows.map(({ seq }, at) => store.db.updateTable('requests').set({ mono: Math.floor((clock.mono() - seconds[at]! * 1000) * 1000) }).where('seq', '=', seq)))
+  assert.equal((await other.ledger.admit(asking('k', 2))).admitted, false)
+})
+
 test('a request that was let through by what was known before others are heard of is asked for again', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, other] = [await openFor(t, place), await openFor(t, place)]
