@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, listOf, newApi, page, problems, security } from '../api.ts'
 import type { Api, ApiContext } from '../api.ts'
+import { isoTime } from '../clock.ts'
 import { ERRORS, Problem } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
 import { dropBlobs } from '../store/blobs/blobs.ts'
@@ -39,10 +40,6 @@ export const JobSchema = z
 
 type Job = z.infer<typeof JobSchema>
 
-function isoTime(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString()
-}
-
 /** What a job is at this moment: the sweep that notes the expiry may come later. */
 function statusOf({ status, expires_at }: JobRow, now: number): JobRow['status'] {
   return status === 'succeeded' && expires_at !== null && expires_at <= now ? 'expired' : status
@@ -59,7 +56,7 @@ export function showJob(row: JobRow, now: number): Job {
     include_metadata: row.include_metadata === 1,
     file: { name: row.file_name, size: row.file_size },
     progress: { pages_done: row.pages_done, pages_total: row.pages_total },
-    created_at: new Date(row.created_at).toISOString(),
+    created_at: isoTime(row.created_at),
     started_at: isoTime(row.started_at),
     finished_at: isoTime(row.finished_at),
     expires_at: isoTime(row.expires_at),

@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { answers, done, guarded, jsonContent, listOf, newApi } from '../api.ts'
 import type { Api } from '../api.ts'
+import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { changeCredential, createCredential, deleteCredential, getCredential, listCredentials } from '../proxy/credentials/stored.ts'
 import type { ShownCredential } from '../proxy/credentials/stored.ts'
@@ -165,6 +166,6 @@ function withHealth<R extends { id: string }, S extends 'environment' | 'stored'
   const error = pool.lastError(row.id)
   return {
     ...row, source, resting_ms: Math.ceil(pool.resting(row.id)),
-    last_error: error === null ? null : { status: error.status, at: new Date(now - error.ago).toISOString() },
+    last_error: error === null ? null : { status: error.status, at: isoTime(now - error.ago) },
   }
 }

@@ -1,4 +1,5 @@
 // Credentials that the operator keeps in the store: written once, used, never shown again.
+import { isoTime } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { newId } from '../../id.ts'
 import type { Store } from '../../store/open.ts'
@@ -117,5 +118,5 @@ function valuesOf(row: CredentialRow): Record<string, string> {
 
 function showCredential(row: CredentialRow): ShownCredential {
   const { id, provider, name, weight, paused, created_at } = row
-  return { id, object: 'credential', provider, name, values: valuesOf(row), weight, status: paused === 1 ? 'paused' : 'active', created_at: new Date(created_at).toISOString() }
+  return { id, object: 'credential', provider, name, values: valuesOf(row), weight, status: paused === 1 ? 'paused' : 'active', created_at: isoTime(created_at) }
 }
