@@ -1,6 +1,6 @@
 // /api/v1/jobs: conversions in the background.
 import { createRoute, z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, listOf, newApi, page, problems, security } from '../api.ts'
+import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, json, listOf, newApi, page, problems, security } from '../api.ts'
 import type { Api, ApiContext } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { ERRORS, Problem } from '../errors.ts'
@@ -102,7 +102,6 @@ function isCode(code: string): code is ErrorCode {
 export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobParts): Api {
   const api = newApi()
   const mayConvert = authorized(store, 'convert', clock)
-  const params = z.object({ id: z.string().max(100) })
   const own = async (c: ApiContext, id: string): Promise<JobRow> => {
     const row = await findJob(store, id, callerOf(c).account.id)
     if (!row) throw notFound()
@@ -130,7 +129,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     summary: 'Read a job',
     security,
     middleware: [mayConvert] as const,
-    request: { params },
+    request: { params: IdParams },
     responses: { 200: json('The job', JobSchema), ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
   })
   api.openapi(read, async (c) => {
@@ -144,7 +143,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     summary: 'Cancel a job that is not finished, and delete its upload and its result',
     security,
     middleware: [mayConvert] as const,
-    request: { params },
+    request: { params: IdParams },
     responses: { 204: { description: 'Nothing of it is stored any more but what GET shows' }, ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
   })
   api.openapi(cancel, async (c) => {
@@ -160,7 +159,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     path: `${PATH}/{id}/result`,
     summary: "Read a job's document; of a job that has failed, its error",
     security,
-    request: { params },
+    request: { params: IdParams },
     responses: {
       200: documentAnswer,
       ...problems('invalid_field', 'invalid_file', 'job_not_found', 'job_not_finished', 'result_expired', ...COMMON_PROBLEMS),
@@ -180,7 +179,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     path: `${PATH}/{id}/events`,
     summary: 'Follow a job: an event "job" with the job at each change, until it is finished',
     security,
-    request: { params },
+    request: { params: IdParams },
     responses: {
       200: { description: 'Server-sent events', content: { 'text/event-stream': { schema: z.string() } } },
       ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS),

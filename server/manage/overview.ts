@@ -2,7 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
-import { answers, callerOf, guarded, listOf, newApi } from '../api.ts'
+import { answers, callerOf, guarded, listOf, newApi, whole } from '../api.ts'
 import type { Api } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { expiringKeys, keyNames } from '../keys/keys.ts'
@@ -154,7 +154,7 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   api.openapi(models, async (c) => {
     const seen = await modelsSeen(store, whose(callerOf(c), c.req.valid('query').account), clock() - MODELS.since, MODELS.most)
     const data = seen.map(({ last_used_at, requests, ...rest }) => ({ ...rest, object: 'model' as const, requests: Number(requests), last_used_at: isoTime(Number(last_used_at)) }))
-    return c.json({ object: 'list' as const, data, next_cursor: null }, 200)
+    return c.json(whole(data), 200)
   })
 
   return api
