@@ -40,14 +40,14 @@ const READERS: readonly { type: RegExp; reader: (creates: readonly string[]) => 
   { type: /^text\/plain\b/i, reader: (creates) => new JsonReader(creates) },
 ]
 
-/** TABLE of decoders. Where a stream is cut off they fail, but not before they have given what they had. */
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: () => createGunzip(),
-  'x-gzip': () => createGunzip(),
-  deflate: () => createInflate(),
-  br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress(),
-}
+/** TABLE of decoders, as a map because providers name what they like. Where a stream is cut off they fail, but not before they have given what they had. */
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+])
 
 /** No object is created where none is expected: one value, so that compiled paths are shared. */
 const NONE: readonly string[] = []
@@ -81,7 +81,7 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
     }
   }
   if (encoding === '' || encoding === 'identity') return { write: (chunk) => reader.write(chunk), end: settle }
-  const decoder = DECODERS[encoding]?.()
+  const decoder = DECODERS.get(encoding)?.()
   return decoder ? decoded(decoder, reader, settle) : SILENT
 }
 

@@ -176,6 +176,7 @@ const cases: [name: string, request: Case, expected: string][] = [
 
   // Encoded bodies.
   ['gzip of another model', { headers: ['content-encoding', 'gzip'], body: gzipSync('{"model":"other"}') }, NO],
+  ['an encoding that is none', { headers: ['content-encoding', 'constructor'], body: '{"model":"allowed"}' }, NO],
   ['not gzip', { headers: ['content-encoding', 'gzip'], body: '{"model":"allowed"}' }, NO],
   ['two gzip members', { headers: ['content-encoding', 'gzip'], body: Buffer.concat([gzipSync('{"model":"allowed"}'), gzipSync('{"model":"other"}')]) }, NO],
   ['gzip and garbage', { headers: ['content-encoding', 'gzip'], body: Buffer.concat([gzipSync('{"model":"allowed"}'), Buffer.from('x')]) }, NO],
