@@ -7,10 +7,10 @@ import { JsonReader } from './meter/json.ts'
 import type { Reader } from './meter/reader.ts'
 import { SseReader } from './meter/sse.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './meter/usage.ts'
-import type { Match, ObjectRef } from './providers/endpoint.ts'
+import { objectRef, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider, UsageKind } from './providers/provider.ts'
 
-export type { Usage } from './meter/usage.ts'
+export { UNKNOWN, type Usage } from './meter/usage.ts'
 
 export interface Metered {
   readonly usage: Usage
@@ -77,7 +77,7 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
     const name = reader.created
     return {
       usage: kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind),
-      created: creates && name !== null ? { kind: creates.kind, id: name.slice(name.lastIndexOf('/') + 1) } : null,
+      created: creates && name !== null ? objectRef(creates.kind, name) : null,
     }
   }
   if (encoding === '' || encoding === 'identity') return { write: (chunk) => reader.write(chunk), end: settle }

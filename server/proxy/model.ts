@@ -4,11 +4,12 @@
 // key's body streams; a ModelObserver beside it notes the model for the ledger.
 import { isUtf8 } from 'node:buffer'
 import type { Scope } from '../keys/scope.ts'
+import { without } from './headers.ts'
 import { type WantedPaths, wantPaths } from './json-paths.ts'
 import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import { bodyRuleOf, type BodyRule, type Match, type ObjectRef } from './providers/endpoint.ts'
+import { bodyRuleOf, objectRef, type BodyRule, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 
 /** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
@@ -16,8 +17,9 @@ export type Reach =
   | { readonly ok: true; readonly models: readonly string[]; readonly objects: readonly ObjectRef[] }
   | { readonly ok: false; readonly code: 'ambiguous_body' | 'model_not_allowed'; readonly message: string }
 
-const ambiguous = (message: string): Reach => ({ ok: false, code: 'ambiguous_body', message })
-const unknown = (message: string): Reach => ({ ok: false, code: 'model_not_allowed', message: `${message} This key is limited to certain models.` })
+type RefusedReach = Extract<Reach, { ok: false }>
+const ambiguous = (message: string): RefusedReach => ({ ok: false, code: 'ambiguous_body', message })
+const unknown = (message: string): RefusedReach => ({ ok: false, code: 'model_not_allowed', message: `${message} This key is limited to certain models.` })
 
 /** Whether a scoped key's body has to be read before the model is known. */
 export const bodyNeeded = (match: Match): boolean => match.endpoint?.model !== undefined && 'body' in match.endpoint.model
@@ -104,33 +106,27 @@ function queryModels(pathAndQuery: string): string[] | null {
 
 type BodyModels =
   | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly hidden: string | null }
-  | Extract<Reach, { ok: false }>
+  | RefusedReach
 
 function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null): BodyModels {
   if (body === null || body.length === 0) return { ok: true, models: [], named: false, objects: [], hidden: null }
   const types = valuesOf(headers, 'content-type')
-  if (types.length > 1) return refusal(ambiguous('The request has two content types.'))
+  if (types.length > 1) return ambiguous('The request has two content types.')
   const type = types[0] ?? ''
   if (/^multipart\//i.test(type.trim())) {
     const boundary = rule.multipart ? boundaryOf(type) : null
-    if (boundary === null) return refusal(unknown('The body is multipart in a way in which its model cannot be known.'))
+    if (boundary === null) return unknown('The body is multipart in a way in which its model cannot be known.')
     const names = new Set([...rule.required, ...(rule.also ?? [])].filter((path) => /^\w+$/.test(path)))
     const found = readFields(body, boundary, names)
-    if (!found.ok) return refusal(ambiguous(found.message))
+    if (!found.ok) return ambiguous(found.message)
     const models = found.fields.map((field) => field.value)
-    if (new Set(found.fields.map((field) => field.name)).size < models.length) return refusal(ambiguous('A field of the multipart body stands there twice.'))
+    if (new Set(found.fields.map((field) => field.name)).size < models.length) return ambiguous('A field of the multipart body stands there twice.')
     return { ok: true, models, named: found.fields.some((field) => rule.required.includes(field.name)), objects: [], hidden: null }
   }
-  if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return refusal(unknown('The body is not JSON.'))
+  if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return unknown('The body is not JSON.')
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
-  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return refusal(ambiguous('The body is in another charset than UTF-8.'))
+  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return ambiguous('The body is in another charset than UTF-8.')
   return jsonModels(rule, body)
-}
-
-/** Narrows what `ambiguous` and `unknown` return. */
-function refusal(reach: Reach): Extract<Reach, { ok: false }> {
-  if (reach.ok) throw new TypeError('not a refusal')
-  return reach
 }
 
 /** The rule's paths compiled once, with their roles. */
@@ -168,7 +164,7 @@ const LONGEST_NAME = 2_048
 
 /** Reads the models of one JSON body to its end: RFC 8259, UTF-8, no BOM, nothing behind it. */
 function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
-  if (!isUtf8(body)) return refusal(ambiguous('The body is not valid UTF-8.'))
+  if (!isUtf8(body)) return ambiguous('The body is not valid UTF-8.')
   const { reader } = compile(rule)
   return reader.read(body)
 }
@@ -182,7 +178,7 @@ class ModelReader implements JsonSink {
   #named = false
   #hidden: string | null = null
   #twofold: string | null = null
-  #problem: Reach | null = null
+  #problem: RefusedReach | null = null
 
   constructor(rules: Omit<Compiled, 'reader'>) {
     this.#rules = rules
@@ -197,9 +193,9 @@ class ModelReader implements JsonSink {
     this.#scanner.reset()
     this.#scanner.write(body)
     this.#scanner.end()
-    if (!this.#scanner.ok) return refusal(ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.'))
-    if (this.#twofold !== null) return refusal(ambiguous(this.#twofold))
-    if (this.#problem !== null) return refusal(this.#problem)
+    if (!this.#scanner.ok) return ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.')
+    if (this.#twofold !== null) return ambiguous(this.#twofold)
+    if (this.#problem !== null) return this.#problem
     return { ok: true, models: this.#models, named: this.#named, objects: this.#objects, hidden: this.#hidden }
   }
 
@@ -240,9 +236,6 @@ function parse(raw: Buffer): unknown {
   }
 }
 
-/** A provider's name for an object → its kind and last segment. */
-export const objectRef = (kind: string, name: string): ObjectRef => ({ kind, id: name.slice(name.lastIndexOf('/') + 1) })
-
 const tooLong = (path: string): string => `The body's \`${path}\` is too long to see which stored objects it names.`
 
 /** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids}`). */
@@ -267,10 +260,8 @@ export function observeHeld(match: Match, headers: readonly string[], pathAndQue
   const encodings = valuesOf(headers, 'content-encoding')
   if (encodings[0] === undefined) return observe(body, headers)
   if (encodings.length > 1) return null
-  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, without(headers, 'content-encoding'))))
+  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, without(headers, (name) => name === 'content-encoding'))))
 }
-
-const without = (headers: readonly string[], name: string): string[] => headers.filter((_, i) => headers[i & ~1]!.toLowerCase() !== name)
 
 /** All values of a header in a raw list; name in lower case. */
 function valuesOf(headers: readonly string[], name: string): string[] {
