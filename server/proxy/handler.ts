@@ -57,7 +57,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   const route = ways.routeOf(method, caller.target)
   const { target, named } = route
   trip.near = route.near
-  if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
+  if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
   // Other upgrades are offers, which a server may pass over.
   if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
     throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')
