@@ -1,15 +1,14 @@
 // Which models can this request reach? Step 5 of the contract: what cannot be known for certain is refused.
 //
 // A scoped key's body is read to its end before the upstream sees a byte, because a second `model` may come last. An unrestricted
-// key's body streams; a ModelObserver beside it notes the model for the ledger.
+// key's body streams; a ModelObserver (model/observer.ts) beside it notes the model for the ledger.
 import { isUtf8 } from 'node:buffer'
 import type { Scope } from '../keys/scope.ts'
-import { without } from './headers.ts'
-import { type WantedPaths, wantPaths } from './json-paths.ts'
 import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import { bodyRuleOf, objectRef, type BodyRule, type Match, type ObjectRef } from './providers/endpoint.ts'
+import { LONGEST_NAME, parse, placesOf, queryModels, refsIn, valuesOf, type Places } from './model/names.ts'
+import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 
 /** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
@@ -82,28 +81,6 @@ function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): Reach | 
   return { ok: true, models, objects: [...match.objects, ...found.objects] }
 }
 
-/** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
-function queryModels(pathAndQuery: string): string[] | null {
-  const question = pathAndQuery.indexOf('?')
-  if (question < 0 || !/mod|%/i.test(pathAndQuery.slice(question))) return []
-  const models: string[] = []
-  for (const parameter of pathAndQuery.slice(question + 1).split('&')) {
-    const equals = parameter.indexOf('=')
-    const raw = equals < 0 ? parameter : parameter.slice(0, equals)
-    let name: string
-    let value: string
-    try {
-      name = decodeURIComponent(raw)
-      value = decodeURIComponent(equals < 0 ? '' : parameter.slice(equals + 1))
-    } catch {
-      return null
-    }
-    if (raw === 'model' && !value.includes('+')) models.push(value)
-    else if (/^[^a-z]*models?[^a-z]*$/i.test(name)) return null
-  }
-  return models
-}
-
 type BodyModels =
   | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly hidden: string | null }
   | RefusedReach
@@ -129,49 +106,19 @@ function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | n
   return jsonModels(rule, body)
 }
 
-/** The rule's paths compiled once, with their roles. */
-interface Compiled {
-  readonly wanted: WantedPaths
-  readonly required: ReadonlySet<string>
-  readonly stored: ReadonlySet<string>
-  readonly objects: ReadonlyMap<string, string>
-  /** Every place on the way to a model or to what is stored. */
-  readonly ways: readonly string[]
-  readonly reader: ModelReader
-}
-
-const compiled = new WeakMap<BodyRule, Compiled>()
-
-function compile(rule: BodyRule): Compiled {
-  let rules = compiled.get(rule)
-  if (!rules) {
-    const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
-    const parts = {
-      wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {})]),
-      required: new Set(rule.required),
-      stored: new Set(rule.stored),
-      objects: new Map(Object.entries(rule.objects ?? {})),
-      ways,
-    }
-    rules = { ...parts, reader: new ModelReader(parts) }
-    compiled.set(rule, rules)
-  }
-  return rules
-}
-
-/** Longest model name or object id that is looked at. */
-const LONGEST_NAME = 2_048
-
 /** Reads the models of one JSON body to its end: RFC 8259, UTF-8, no BOM, nothing behind it. */
 function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
   if (!isUtf8(body)) return ambiguous('The body is not valid UTF-8.')
-  const { reader } = compile(rule)
+  let reader = readers.get(rule)
+  if (!reader) readers.set(rule, (reader = new ModelReader(placesOf(rule))))
   return reader.read(body)
 }
 
+const readers = new WeakMap<BodyRule, ModelReader>()
+
 /** Reads one body after another by one rule. */
 class ModelReader implements JsonSink {
-  readonly #rules: Omit<Compiled, 'reader'>
+  readonly #places: Places
   readonly #scanner: JsonScanner
   #models: string[] = []
   #objects: ObjectRef[] = []
@@ -180,9 +127,9 @@ class ModelReader implements JsonSink {
   #twofold: string | null = null
   #problem: RefusedReach | null = null
 
-  constructor(rules: Omit<Compiled, 'reader'>) {
-    this.#rules = rules
-    this.#scanner = new JsonScanner(rules.wanted, this, { strict: true, longestValue: LONGEST_NAME })
+  constructor(places: Places) {
+    this.#places = places
+    this.#scanner = new JsonScanner(places.wanted, this, { strict: true, longestValue: LONGEST_NAME })
   }
 
   read(body: Buffer): BodyModels {
@@ -200,27 +147,27 @@ class ModelReader implements JsonSink {
   }
 
   value(path: string, raw: Buffer | null): void {
-    const rules = this.#rules
+    const places = this.#places
     const value = raw && parse(raw)
     // `null` says that nothing is there.
     if (value === null && raw !== null) return
-    const kind = rules.objects.get(path)
+    const kind = places.objects.get(path)
     if (kind !== undefined) {
       if (raw === null) this.#problem ??= ambiguous(tooLong(path))
       else this.#objects.push(...refsIn(kind, value))
-    } else if (rules.stored.has(path)) {
+    } else if (places.stored.has(path)) {
       this.#problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
     } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
       this.#problem ??= unknown(`The body's \`${path}\` is not a name.`)
     } else {
       this.#models.push(value)
-      this.#named ||= rules.required.has(path)
+      this.#named ||= places.required.has(path)
     }
   }
 
   oddity(kind: Oddity, path: string): void {
     if (kind === 'mismatch') {
-      if (!this.#rules.ways.some((way) => way.startsWith(path))) return
+      if (!this.#places.ways.some((way) => way.startsWith(path))) return
       this.#problem ??= unknown(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
     } else if (kind === 'duplicate') this.#twofold ??= `The body holds \`${path}\` twice.`
     else if (kind === 'lookalike') this.#twofold ??= `The body holds a key that some parsers read as \`${path}\`.`
@@ -228,102 +175,4 @@ class ModelReader implements JsonSink {
   }
 }
 
-function parse(raw: Buffer): unknown {
-  try {
-    return JSON.parse(raw.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
 const tooLong = (path: string): string => `The body's \`${path}\` is too long to see which stored objects it names.`
-
-/** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids}`). */
-function refsIn(kind: string, value: unknown): ObjectRef[] {
-  if (typeof value === 'string') return [objectRef(kind, value)]
-  if (typeof value !== 'object' || value === null) return []
-  const id = 'id' in value && typeof value.id === 'string' ? [objectRef(kind, value.id)] : []
-  const files: unknown[] = 'file_ids' in value && Array.isArray(value.file_ids) ? value.file_ids : []
-  return [...id, ...files.filter((file) => typeof file === 'string').map((file) => objectRef('file', file))]
-}
-
-/**
- * What a body that is held says, for a key without limits on its models: read like one that streams by, after it has been decoded.
- * Null where that cannot be done, so that it is not known whose objects it names. There at once unless the body has to be decoded first.
- */
-export function observeHeld(match: Match, headers: readonly string[], pathAndQuery: string, body: Buffer, limit: number): ModelObserver | null | Promise<ModelObserver | null> {
-  const observe = (plain: Buffer, about: readonly string[]) => {
-    const observer = new ModelObserver(match, about, pathAndQuery)
-    observer.write(plain)
-    return observer.unclear ? null : observer
-  }
-  const encodings = valuesOf(headers, 'content-encoding')
-  if (encodings[0] === undefined) return observe(body, headers)
-  if (encodings.length > 1) return null
-  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, without(headers, (name) => name === 'content-encoding'))))
-}
-
-/** All values of a header in a raw list; name in lower case. */
-function valuesOf(headers: readonly string[], name: string): string[] {
-  const values: string[] = []
-  for (let i = 0; i + 1 < headers.length; i += 2) if (headers[i]!.toLowerCase() === name) values.push(headers[i + 1]!)
-  return values
-}
-
-/**
- * Notes the model of a body while it streams by, for the ledger. It decides nothing, so it is lenient: compressed bodies are not
- * read, and of a multipart body only the beginning is.
- */
-export class ModelObserver {
-  /** The first model that the request names, or null. */
-  model: string | null
-  readonly objects: ObjectRef[]
-  /** Whether something stood where an object is named that was too long to look at. */
-  unclear = false
-  #scanner: JsonScanner | null = null
-  #head: Buffer[] | null = null
-  #headLength = 0
-
-  constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
-    this.model = match.model ?? queryModels(pathAndQuery)?.[0] ?? null
-    this.objects = [...match.objects]
-    const rule = bodyRuleOf(match)
-    if (rule === null || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
-    const rules = compile(rule)
-    if (/^multipart\//i.test(valuesOf(headers, 'content-type')[0] ?? '')) {
-      if (this.model === null) this.#head = []
-      return
-    }
-    this.#scanner = new JsonScanner(
-      rules.wanted,
-      {
-        value: (path, raw) => {
-          const value = raw && parse(raw)
-          const kind = rules.objects.get(path)
-          if (kind !== undefined) {
-            if (raw === null) this.unclear = true
-            else this.objects.push(...refsIn(kind, value))
-          } else if (typeof value !== 'string') return
-          else if (rules.required.has(path) || (path === 'model' && this.model === null)) this.model = value
-        },
-      },
-      { longestValue: LONGEST_NAME },
-    )
-  }
-
-  /** Whether bytes are still of interest. */
-  get watching(): boolean {
-    return this.#scanner?.ok === true || this.#head !== null
-  }
-
-  write(chunk: Buffer): void {
-    this.#scanner?.write(chunk)
-    if (!this.#head) return
-    this.#head.push(Buffer.from(chunk))
-    this.#headLength += chunk.length
-    const text = Buffer.concat(this.#head).toString('latin1')
-    const found = /\bname="?model"?\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]{1,256})\r\n/.exec(text)
-    if (found?.[1] !== undefined) this.model = Buffer.from(found[1], 'latin1').toString('utf8')
-    if (found || this.#headLength > 65_536) this.#head = null
-  }
-}
