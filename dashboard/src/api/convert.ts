@@ -87,7 +87,6 @@ export function useJob(id: string) {
       }
     })
     return () => events.close()
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the key is the id
   }, [client, id, live])
   return job
 }

@@ -46,7 +46,6 @@ export default function KeysPage() {
   useEffect(() => {
     if (typed !== filters.search) change({ search: typed })
     // Only what was typed decides.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [typed])
   const { status, model, sort } = filters
   const keys = useKeys({ search: filters.search, status, model, sort })

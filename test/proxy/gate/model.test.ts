@@ -298,7 +298,7 @@ test('a message names the refused model, shortened and printable', async () => {
   const reach = await checkScope(compileScope(['m']), { provider, match, pathAndQuery: '/v1/chat/completions', headers: JSON_TYPE, body, limit: LIMIT })
   assert.equal(reach.ok, false)
   const message = 'message' in reach ? reach.message : ''
-  // oxlint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
   assert.doesNotMatch(message, /[\u0000-\u001f]/)
   assert.ok(message.length < 200 && message.includes('evil?'))
 })
