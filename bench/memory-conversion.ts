@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { archive } from '../test/archives/writer.ts'
 import { file, form, type Form } from '../test/form.ts'
 import { answerOf, start, type Answer } from '../test/harness.ts'
+import { seeded } from '../test/random.ts'
 
 const MOST_MB = 300
 const MB = 1024 * 1024
@@ -128,17 +129,6 @@ function pageHtml(random: () => number, count: number): string {
   ]
   const body = Array.from({ length: count }, (_, index) => blocks[index % blocks.length]!()).join('')
   return `<html><head><meta charset="utf-8"/><title>TITLE</title></head><body><article id="${word()}" class="page sans"><header><h1 class="page-title">TITLE</h1></header><div class="page-body">${body}</div></article></body></html>`
-}
-
-/** Numbers from 0 to 1, the same every time (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 /** Watches a process and all its descendants until stopped; MB ever resident: of the process, of the largest, of all at one moment. */
