@@ -1,4 +1,5 @@
 // A converter process of the pool: takes one task after the other, reports progress, answers.
+import { flushCompileCache } from 'node:module'
 import { codeOf } from '../errors.ts'
 import { run } from './run.ts'
 import type { Step, Task } from './run.ts'
@@ -25,6 +26,14 @@ async function answer(task: Task, step: Step): Promise<FromConverter> {
   }
 }
 
-process.on('message', ({ task, step }: { task: Task; step: Step }) => void answer(task, step).then(send))
+let kept = false
+
+/** Converters are killed, and Node keeps what it has compiled at an orderly end only: so it is kept after the first step, for those that start later. */
+function keepCompiled(): void {
+  if (!kept) flushCompileCache()
+  kept = true
+}
+
+process.on('message', ({ task, step }: { task: Task; step: Step }) => void answer(task, step).then(send).then(keepCompiled))
 // The server is gone: nobody wants the result.
 process.on('disconnect', () => process.exit(0))
