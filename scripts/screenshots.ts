@@ -240,7 +240,7 @@ const data = mkdtempSync(join(tmpdir(), 'tollmark-screenshots-'))
 mkdirSync(folder, { recursive: true })
 const browser = await launchChromium()
 try {
-  await using site = await openSite(data)
+  await using site = await openSite(data, { TOLLMARK_PLANS: '{"unlimited":{"conversions_per_day":null}}' })
   const take = async (shots: readonly Picture[], cookie: string | null, { url }: Site = site): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of WIDTHS) {

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { SetupError } from './errors.ts'
+import { SetupError, codeOf } from './errors.ts'
 import type { Caller } from './http/caller.ts'
 import { openFront, type Front } from './http/front.ts'
 import type { Log } from './log.ts'
@@ -42,6 +42,12 @@ const LOOPBACK = ['127.0.0.1', '::1']
 
 /** How long a connection may wait for its next request: longer than the 60 s for which balancers keep theirs, so that they close first. */
 const KEEP_ALIVE_MS = 75_000
+
+/**
+ * Connections that may wait to be accepted; the system may lower it (net.core.somaxconn). Of what comes beyond, callers hear nothing and try again
+ * after a second: with Node's own 511, a burst of callers is neither answered nor refused for that long.
+ */
+const BACKLOG = 4096
 
 /** Listens. @throws SetupError where that is not possible */
 export async function listen({ proxy, rest }: Doors, { host, port, headersTimeout, log, clock }: ListenOptions): Promise<Listening> {
@@ -88,7 +94,7 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
 function bind(server: Server, address: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, address, () => {
+    server.listen({ port, host: address, backlog: BACKLOG }, () => {
       server.off('error', reject)
       resolve()
     })
@@ -106,13 +112,9 @@ function closeNow(server: Server): Promise<void> {
   return stop(server)
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-}
-
-function sentence(code: string, host: string, port: number): string {
+function sentence(code: string | undefined, host: string, port: number): string {
   if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use. Stop what uses it, or set PORT to another one.`
   if (code === 'EACCES') return `Port ${port} on ${host} may not be used by this user. Set PORT to one above 1023.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `HOST "${host}" is no address of this machine. Set HOST to localhost, 0.0.0.0 or one of its addresses.`
-  return `The server cannot listen on ${host}, port ${port} (${code}).`
+  return `The server cannot listen on ${host}, port ${port} (${code ?? 'unknown reason'}).`
 }

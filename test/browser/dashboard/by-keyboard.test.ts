@@ -229,6 +229,7 @@ const FLOWS: Readonly<Record<string, readonly Step[]>> = {
     ['gone', 'button', 'Withdraw the invitation for mary@example.com'],
     ['choose', 'Plan of grace@example.com', 'u'],
     ['on', 'combobox', 'Plan of grace@example.com'],
+    ['see', 'row', /grace@example.com Member unlimited 0 /],
     ['press', 'button', 'Disable grace@example.com'],
     ['dialog', 'Disable grace@example.com?'],
     ['press', 'button', 'Disable'],
@@ -256,7 +257,7 @@ const FLOWS: Readonly<Record<string, readonly Step[]>> = {
 }
 
 test('every page works by keyboard alone', async (t) => {
-  const site = await startSite(t)
+  const site = await startSite(t, { TOLLMARK_PLANS: '{"unlimited":{"conversions_per_day":null}}' })
   const cookie = await site.setUp()
   const made = async <T>(path: string, body: unknown, as: string | null = cookie): Promise<T> => (await (await site.api(as, 'POST', path, body)).json()) as T
   for (let number = 1; number <= 26; number++) await made('/api/v1/keys', { name: `Key ${number}` })
