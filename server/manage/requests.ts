@@ -80,15 +80,9 @@ export function requestRoutes(store: Store, clock: () => number): Api {
   api.openapi(list, async (c) => {
     const { limit, cursor, from, to, format, account, ...filter } = c.req.valid('query')
     const question = { ...filter, account: whose(callerOf(c), account), from: at(from), to: at(to) }
-<<<<<<< HEAD
     if (format === 'json') return c.json(page(await named(store, await listRequests(store, question, limit + 1, cursor)), limit), 200)
     const rows = await named(store, await listRequests(store, question, MOST_LINES, cursor))
-    return c.body(toCsv(COLUMNS, rows), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="requests.csv"' })
-=======
-    if (format === 'json') return c.json(page(await listRequests(store, question, limit + 1, cursor), limit), 200)
-    const rows = await listRequests(store, question, MOST_LINES, cursor)
     return c.body(toCsv(COLUMNS, rows), 200, csvHeaders('requests.csv'))
->>>>>>> main
   })
 
   const read = createRoute({

@@ -5,13 +5,8 @@ import { useAccounts, useChangeAccount, useDeleteInvitation, useInvitations, use
 import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Account, Invitation } from '../api/shapes.ts'
-<<<<<<< HEAD
-import { ago, count, date } from '../format.ts'
-import { Badge, Email, Secret, type Tone } from '../ui/bits.tsx'
-=======
 import { ago, date, usedOf } from '../format.ts'
-import { Badge, type Tone } from '../ui/bits.tsx'
->>>>>>> main
+import { Badge, Email, type Tone } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page, ProblemNote } from '../ui/page.tsx'

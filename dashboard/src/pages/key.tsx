@@ -157,19 +157,10 @@ function Recent({ id }: { id: string }) {
         </Link>
       }
     >
-<<<<<<< HEAD
-      {requests.data === undefined && (requests.error === null ? <Bars /> : <Failed error={requests.error} retry={() => void requests.refetch()} />)}
-      {requests.data !== undefined && rows.length === 0 && (
-        <Empty icon="list" title="Not used yet">
-          Requests with this key appear here as they are made.
-        </Empty>
-      )}
-      {rows.length > 0 && <DataTable label="Recent requests" columns={requestColumns('one key', setOpened)} rows={rows} keyOf={(row) => row.id} />}
-=======
       <PagedTable
         label="Recent requests"
         query={requests}
-        columns={requestColumns(null, setOpened)}
+        columns={requestColumns('one key', setOpened)}
         more={false}
         empty={
           <Empty icon="list" title="Not used yet">
@@ -177,7 +168,6 @@ function Recent({ id }: { id: string }) {
           </Empty>
         }
       />
->>>>>>> main
       <RequestDetails id={opened} onClose={() => setOpened(null)} />
     </Card>
   )

@@ -30,7 +30,7 @@ export default function RequestsPage() {
   const question = { ...filters, status: byStatus ? outcome : '', state: byStatus ? '' : outcome, to: filters.to === '' ? '' : dayAfter(filters.to) }
   const requests = useRequests(question)
   const filtered = outcome !== '' || Object.values(filters).some((value) => value !== '')
-  const keys = new Map([...names, ...(filters.key === '' || names.has(filters.key) ? [] : [[filters.key, rows[0]?.key_name ?? filters.key] as const])])
+  const keys = new Map([...names, ...(filters.key === '' || names.has(filters.key) ? [] : [[filters.key, requests.data?.pages[0]?.data[0]?.key_name ?? filters.key] as const])])
   return (
     <Page
       title="Requests"
@@ -54,37 +54,10 @@ export default function RequestsPage() {
         <TextInput type="date" leftSection={<small>To</small>} leftSectionWidth={36} aria-label="To day (UTC)" value={filters.to} onChange={(event) => change({ to: event.currentTarget.value })} />
       </Filters>
       <Card flush>
-<<<<<<< HEAD
-        {requests.data === undefined && (requests.error === null ? <Bars rows={8} /> : <Failed error={requests.error} retry={() => void requests.refetch()} />)}
-        {requests.data !== undefined && rows.length === 0 && !filtered && (
-          <Empty icon="list" title="No requests yet">
-            Create a key and send a request through the proxy: it appears here before the provider sees it.
-          </Empty>
-        )}
-        {requests.data !== undefined && rows.length === 0 && filtered && (
-          <Empty
-            icon="search"
-            title="No request matches"
-            action={
-              <Button variant="default" onClick={() => change(NONE)}>
-                Clear the filters
-              </Button>
-            }
-          >
-            Other filters may find it.
-          </Empty>
-        )}
-        {rows.length > 0 && (
-          <>
-            <DataTable label="Requests" columns={requestColumns('any key', (id) => change({ request: id }))} rows={rows} keyOf={({ id }) => id} stale={requests.isPlaceholderData} />
-            <More query={requests} what="requests" />
-          </>
-        )}
-=======
         <PagedTable
           label="Requests"
           query={requests}
-          columns={requestColumns((id) => names.get(id) ?? id, (id) => change({ request: id }))}
+          columns={requestColumns('any key', (id) => change({ request: id }))}
           bars={8}
           empty={
             filtered ? (
@@ -96,7 +69,6 @@ export default function RequestsPage() {
             )
           }
         />
->>>>>>> main
       </Card>
       <RequestDetails id={request === '' ? null : request} onClose={() => change({ request: '' })} />
     </Page>
