@@ -181,10 +181,10 @@ async function lengthen(site: Site, cookie: string): Promise<string> {
   const { account } = (await (await site.api(cookie, 'GET', '/api/v1/session')).json()) as { account: { id: string } }
   await site.api(cookie, 'PATCH', `/api/v1/accounts/${account.id}`, { plan: 'unlimited' })
   const origins = Array.from({ length: 6 }, (_, number) => `https://a-subdomain-${number}.of-some-rather-long-domain.example.com`)
-  const made = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models: [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini'], rpm: 1_000_000, allowed_origins: origins })).json()) as { id: string; secret: string }
+  const made = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models: [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini'], rpm: 1_000_000 })).json()) as { id: string; secret: string }
   await site.api(cookie, 'PATCH', `/api/v1/keys/${made.id}`, { models: null })
   for (let number = 0; number < 12; number++) await (await site.proxied(made.secret, OPENAI, { model, messages: [{ role: 'user', content: '98765432109/1234567890/45678901234' }] })).arrayBuffer()
-  await site.api(cookie, 'PATCH', `/api/v1/keys/${made.id}`, { models: [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini'] })
+  await site.api(cookie, 'PATCH', `/api/v1/keys/${made.id}`, { models: [model, 'gemini-2.5-*', 'gpt-5*', 'claude-*', 'o4-mini'], allowed_origins: origins })
   for (let number = 0; number < 25; number++) await site.api(cookie, 'POST', '/api/v1/keys', { name: `Tenant ${number}` })
   await site.api(cookie, 'POST', '/api/v1/tokens', { name, scopes: ['convert', 'manage'] })
   await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'azure', name, secret: 'x', weight: 1000, values: { resource: 'a-resource-with-a-long-name-of-our-own' } })

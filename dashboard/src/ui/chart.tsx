@@ -71,7 +71,7 @@ export function TimeChart({ label, buckets, ticks, series, kind, format, height 
           onKeyDown={move}
           onBlur={() => setAt(null)}
         >
-          {[0, 0.5, 1].map((part) => (
+          {(isWritten(top / 2, format) ? [0, 0.5, 1] : [0, 1]).map((part) => (
             <g key={part}>
               <line className={css.grid} x1={LEFT} x2={width} y1={y(top * part)} y2={y(top * part)} />
               <text x={LEFT - 8} y={y(top * part) + 4} textAnchor="end">
@@ -162,6 +162,11 @@ function pathOf(values: readonly (number | null)[], x: (index: number) => number
 function total(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+}
+
+/** Half a request would be written as a whole one. */
+function isWritten(value: number, format: (value: number) => string): boolean {
+  return Number.isInteger(value) || format(value) !== format(Math.ceil(value))
 }
 
 /** The axis ends at a round number above everything. */
