@@ -48,7 +48,7 @@ function Accounts() {
         </>
       ),
     },
-    { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge tone="warn">Disabled</Badge> : <Badge tone="good">{role === 'admin' ? 'Administrator' : 'Member'}</Badge>) },
+    { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge tone="warn">Disabled</Badge> : <Badge tone="good">{role === 'admin' ? 'Admin' : 'Member'}</Badge>) },
     { title: 'Plan', from: 'middle', cell: (account) => <PlanOf account={account} /> },
     { title: 'Conversions today', from: 'wide', right: true, cell: ({ quota }) => usedOf(quota) },
     { title: 'Since', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span> },

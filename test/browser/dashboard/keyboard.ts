@@ -72,7 +72,7 @@ export function keyboardOf(page: Page, url: string): Keyboard {
 
   /** Looks until it is as it must be: at once, or as soon as what was done is through. */
   async function until(fits: (look: Look) => boolean | Promise<boolean>, complain: (look: Look) => string): Promise<void> {
-    for (const end = Date.now() + 5000; ; ) {
+    for (const end = Date.now() + 15_000; ; ) {
       const now = await look()
       if (await fits(now)) return
       assert.ok(Date.now() < end, complain(now))
