@@ -11,9 +11,24 @@ interface Session {
   account: Account | null
 }
 
+/** TABLE of settings: what they make of the link of the first run. */
+const LINKS: [env: Record<string, string>, link: RegExp][] = [
+  [{}, /^http:\/\/localhost:\d+\/setup\?token=[\w-]{43}$/],
+  [{ HOST: '127.0.0.1' }, /^http:\/\/127\.0\.0\.1:\d+\/setup\?/],
+  // No browser goes to "every address", which is what a container listens on.
+  [{ HOST: '0.0.0.0' }, /^http:\/\/localhost:\d+\/setup\?/],
+  [{ HOST: '::' }, /^http:\/\/localhost:\d+\/setup\?/],
+  [{ HOST: '0.0.0.0', TOLLMARK_PUBLIC_URL: 'https://ai.example.com/' }, /^https:\/\/ai\.example\.com\/setup\?token=[\w-]{43}$/],
+]
+
+for (const [env, link] of LINKS) {
+  test(`the link of the first run can be opened: ${JSON.stringify(env)}`, async (t) => {
+    assert.match((await startServer(t, env)).setupLink ?? '', link)
+  })
+}
+
 test('the link of the first run makes the first account, once', async (t) => {
   const server = await startServer(t)
-  assert.match(server.setupLink!, /^http:\/\/localhost:\d+\/setup\?token=[\w-]{43}$/)
   const browser = openBrowser(server.url)
   const session = async () => (await browser.send('GET', 'session')).json<Session>()
   assert.deepEqual(await session(), { object: 'session', setup_required: true, account: null })
