@@ -45,6 +45,12 @@ const EVERY_ADDRESS = new Set(['0.0.0.0', '::'])
 /** How long a connection may wait for its next request: longer than the 60 s for which balancers keep theirs, so that they close first. */
 const KEEP_ALIVE_MS = 75_000
 
+/**
+ * Connections that may wait to be accepted; the system may lower it (net.core.somaxconn). Of what comes beyond, callers hear nothing and try again
+ * after a second: with Node's own 511, a burst of callers is neither answered nor refused for that long.
+ */
+const BACKLOG = 4096
+
 /** Listens. @throws SetupError where that is not possible */
 export async function listen({ proxy, rest }: Doors, { host, port, headersTimeout, log, clock }: ListenOptions): Promise<Listening> {
   const servers: Server[] = []
@@ -90,7 +96,7 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
 function bind(server: Server, address: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, address, () => {
+    server.listen({ port, host: address, backlog: BACKLOG }, () => {
       server.off('error', reject)
       resolve()
     })

@@ -163,7 +163,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   async function load(key: string, lane: Lane): Promise<void> {
     flush()
     try {
-      const { rows, seen: to } = await store.run(recent, { key, most: lane.limit })
+      const { rows, seen: to } = await store.run(recent, { key, most: lane.limit, since: clock.mono() * 1000 - WINDOW_MS * 1000, boot: clock.boot })
       for (const row of rows) lane.window.add(timeOf(row))
       lane.loadedTo = to
       lane.ready = true

@@ -4,6 +4,7 @@ import type { Database, RequestRow, UsageHourRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
 import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import { statement, type Query, type QueryBuilder, type SqlValue } from '../store/statement.ts'
+import { WINDOW_MS } from './window.ts'
 
 /** TABLE of what the admission of a request writes, in the order in which the values travel to the writer. */
 const RESERVED = [
@@ -113,19 +114,20 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, args
         .limit(MOST_FOREIGN + 1),
     )
   }
-  const refused = new Set<number>()
+  const room = new Map(args.room)
   if (foreign.length > MOST_FOREIGN) {
-    places.forEach((place, row) => place >= 0 && refused.add(row))
     foreign = null
-  } else if (foreign.length > 0) {
-    const room = new Map(args.room)
+    for (const key of room.keys()) room.set(key, 0)
+  } else {
     for (const { key_id, mono, boot: on } of foreign) {
       const left = room.get(key_id)
       if (left !== undefined && (mono >= args.since || on !== boot)) room.set(key_id, left - 1)
     }
-    const left = args.room.map(([key]) => room.get(key)!)
-    places.forEach((place, row) => place >= 0 && left[place]!-- <= 0 && refused.add(row))
   }
+  // Also where nobody else has admitted anything since: the caller may have heard of others after it decided.
+  const left = [...room.values()]
+  const refused = new Set<number>()
+  places.forEach((place, row) => place >= 0 && left[place]!-- <= 0 && refused.add(row))
   const sql = text(db, 'insert', (db) => db.insertInto('requests').values({ ...blank(RESERVED), seq: 0, instance, boot, state: RESERVED_STATE }))
   let seq = seen
   for (let row = 0, at = 0; at < values.length; row++, at += RESERVED.length) {
@@ -171,16 +173,32 @@ export async function recall(store: Store, { boot, since }: { boot: number; sinc
   }
 }
 
-/** The newest admissions of a key, as many as its limit: all that its window can need. */
-export const recent = procedure(import.meta.url, 'recent', function* (db, { key, most }: { key: string; most: number }): Steps<{ seen: number; rows: (ForeignAdmission & { created_at: number })[] }> {
-  const rows = yield* all(
-    db
-      .selectFrom('requests')
-      .select(['key_id', 'mono', 'seq', 'created_at', 'boot'])
-      .where('key_id', '=', key)
-      .orderBy('seq', 'desc')
-      .limit(most),
-  )
+/** An admission of a key as `recent` gives it. */
+type Recent = ForeignAdmission & { created_at: number }
+
+/**
+ * The newest admissions of a key, all that its window can need: those since a moment of this boot (microseconds, monotonic), or as many as its limit.
+ *
+ * Rows lie in the order in which they became durable, their times do not quite: a unit is stamped before it waits for the store. That is never as
+ * long as a window, so behind a row which is older than `since` by a window there is none to find.
+ */
+export const recent = procedure(import.meta.url, 'recent', function* (db, args: { key: string; most: number; since: number; boot: number }): Steps<{ seen: number; rows: Recent[] }> {
+  const { key, most, since, boot } = args
+  const oldest = since - WINDOW_MS * 1000
+  const rows: Recent[] = []
+  for (let before = Number.MAX_SAFE_INTEGER; ; before = rows.at(-1)!.seq) {
+    const page = yield* all(
+      db
+        .selectFrom('requests')
+        .select(['key_id', 'mono', 'seq', 'created_at', 'boot'])
+        .where('key_id', '=', key)
+        .where('seq', '<', before)
+        .orderBy('seq', 'desc')
+        .limit(most),
+    )
+    rows.push(...page)
+    if (page.length < most || page.some((row) => row.boot !== boot || row.mono < oldest)) break
+  }
   const newest = yield* all(db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1))
   return { seen: newest[0]?.seq ?? 0, rows }
 })

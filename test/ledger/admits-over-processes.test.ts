@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { argumentsOf } from '../place.ts'
 import { onEveryStore, openAt } from '../stores.ts'
@@ -55,4 +56,48 @@ test('a request that waits for its turn while a window empties does not count th
   const late = ask(one)
   assert.deepEqual([await early, await late].filter(Boolean).length, 1)
   assert.deepEqual((await verifyWindows(one.store)).violations, [])
+})
+
+test('admissions whose unit had to wait for the store count by their time, wherever they lie in the ledger', async (t) => {
+  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const [{ ledger, store, clock }, other] = [await openFor(t, place), await openFor(t, place)]
+  for (let i = 0; i < 3; i++) assert.ok((await ledger.admit(asking('k', 3))).admitted)
+  // The second one waited for 6 s, and is over by now: two lie in the last minute.
+  const seconds = [55, 61, 1]
+  const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
+  await store.write(...rows.map(({ seq }, at) => store.db.updateTable('requests').set({ mono: Math.floor((clock.mono() - seconds[at]! * 1000) * 1000) }).where('seq', '=', seq)))
+  assert.equal((await other.ledger.admit(asking('k', 2))).admitted, false)
+})
+
+test('a request that was let through by what was known before others are heard of is asked for again', async (t) => {
+  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const [one, other] = [await openFor(t, place), await openFor(t, place)]
+  const ask = async ({ ledger }: typeof one): Promise<boolean> => (await ledger.admit(asking('k', 3))).admitted
+  assert.ok(await ask(one))
+  assert.ok((await ask(other)) && (await ask(other)))
+  // The first process hears of those two with the answer to this unit, which is on its way when the next request is decided.
+  const unit = one.ledger.admit(asking('free', null))
+  await new Promise(setImmediate)
+  assert.equal(await ask(one), false)
+  await unit
+  assert.deepEqual((await verifyWindows(one.store)).violations, [])
+})
+
+onEveryStore('keys that become full at any moment, asked for at two processes from many sides: exactly as many as each allows', async (t, place) => {
+  const ledgers = [(await openFor(t, place)).ledger, (await openFor(t, place)).ledger]
+  const store = await openAt(t, place)
+  const [KEYS, ASKERS, ASKS, LIMIT] = [120, 16, 150, 5]
+  const admitted = new Map<string, number>()
+  // At each moment a few keys are in use, and all askers go on to the next ones together.
+  const asker = async (_: unknown, place: number): Promise<void> => {
+    for (let i = 0; i < ASKS; i++) {
+      const key = `k${Math.floor((i / ASKS) * (KEYS - 8)) + ((i * 7 + place * 3) % 8)}`
+      if ((await ledgers[place % 2]!.admit(asking(key, LIMIT))).admitted) admitted.set(key, (admitted.get(key) ?? 0) + 1)
+      await sleep((i * 5 + place) % 4)
+    }
+  }
+  await Promise.all(Array.from({ length: ASKERS }, asker))
+  assert.deepEqual([...admitted].filter(([, count]) => count > LIMIT), [])
+  assert.deepEqual((await verifyWindows(store)).violations, [])
+  assert.ok([...admitted.values()].filter((count) => count === LIMIT).length > KEYS / 2)
 })
