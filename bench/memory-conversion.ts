@@ -2,15 +2,18 @@
 // `npm run bench -- memory-conversion [--uploads N]`: archives of 50 MB, one at a time, then N uploads at once (default 20).
 // Fails when a process ever holds more than 300 MB, when a job that runs alone shows no progress within a second, or when an upload does not end
 // with the whole document. Linux only: it reads /proc.
-import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { createToken } from '../server/accounts/tokens.ts'
+import { openStore } from '../server/store/open.ts'
 import { archive } from '../test/archives/writer.ts'
 import { file, form, type Form } from '../test/form.ts'
 import { answerOf, start, type Answer } from '../test/harness.ts'
+import { seeded } from '../test/random.ts'
+import { startServer } from './server.ts'
 
 const MOST_MB = 300
 const MB = 1024 * 1024
@@ -20,24 +23,13 @@ const MOST_WAIT = 1
 const { values } = parseArgs({ options: { uploads: { type: 'string', default: '20' } } })
 const uploads = Number(values.uploads)
 
-const root = join(import.meta.dirname, '..')
-const cli = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(root, 'packages', 'cli', 'src', 'main.ts')]
 const data = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
-const env = { ...process.env, TOLLMARK_DATA: data, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'info', TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}' }
-
-const made = spawnSync(process.execPath, [...cli, 'tokens', 'create', '--name', 'bench', '--account', 'bench', '--plan', 'bench', '--json'], { env, encoding: 'utf8' })
-if (made.status !== 0) throw new Error(`no token could be made: ${made.stderr}`)
-const token = tokenOf(JSON.parse(made.stdout))
-
-const server = spawn(process.execPath, [...cli, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-process.on('exit', () => server.kill('SIGKILL'))
-let said = ''
-server.stdout.on('data', (chunk: Buffer) => (said += String(chunk)))
-server.stderr.on('data', (chunk: Buffer) => (said += String(chunk)))
+const { port, pid, child } = await startServer({ TOLLMARK_DATA: data, TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}' })
+const url = `http://127.0.0.1:${port}`
+const token = await newToken()
 
 let failed = false
 try {
-  const url = await addressOf()
   console.log(`${'upload'.padEnd(34)}${'MB'.padStart(6)}${'seconds'.padStart(9)}${'progress'.padStart(10)}${'pages'.padStart(8)}${'server MB'.padStart(11)}${'largest MB'.padStart(12)}${'all MB'.padStart(8)}`)
   // Nothing but pages; pages among attachments, as most exports are.
   await report('one archive of 2,000 pages, images', 1, url, build(48.5 * MB, 0.5, 2000))
@@ -46,8 +38,8 @@ try {
   await report(`${uploads} archives of pages at once`, uploads, url, build(4.5 * MB, 1))
   await report(`${uploads} large archives at once`, uploads, url, build(49.5 * MB, 0.1))
 } finally {
-  server.kill('SIGTERM')
-  await once(server, 'exit')
+  child.kill('SIGTERM')
+  await once(child, 'exit')
   rmSync(data, { recursive: true, force: true })
 }
 process.exitCode = failed ? 1 : 0
@@ -55,7 +47,7 @@ process.exitCode = failed ? 1 : 0
 /** Uploads the same archive `times` times at once, and prints what it took. */
 async function report(name: string, times: number, url: string, { bytes, pages }: { bytes: Buffer; pages: number }): Promise<void> {
   const upload = form(file('Export.zip', bytes))
-  const watch = watchMemory(server.pid!)
+  const watch = watchMemory(pid)
   const started = performance.now()
   let progress = 0
   const onProgress = (seconds: number): void => void (progress = Math.max(progress, seconds))
@@ -130,17 +122,6 @@ function pageHtml(random: () => number, count: number): string {
   return `<html><head><meta charset="utf-8"/><title>TITLE</title></head><body><article id="${word()}" class="page sans"><header><h1 class="page-title">TITLE</h1></header><div class="page-body">${body}</div></article></body></html>`
 }
 
-/** Numbers from 0 to 1, the same every time (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** Watches a process and all its descendants until stopped; MB ever resident: of the process, of the largest, of all at one moment. */
 function watchMemory(pid: number): { stop(): { server: number; largest: number; all: number } } {
   const peak = { server: 0, largest: 0, all: 0 }
@@ -184,19 +165,10 @@ function status(pid: number): string {
   }
 }
 
-/** Waits until the server says where it listens. */
-async function addressOf(): Promise<string> {
-  const deadline = Date.now() + 20_000
-  while (Date.now() < deadline && server.exitCode === null) {
-    const port = /127\.0\.0\.1:(\d+)/.exec(said)?.[1]
-    if (port !== undefined) return `http://127.0.0.1:${port}`
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`the server did not start: ${said}`)
-}
-
-function tokenOf(record: { secret?: string; token?: string }): string {
-  const secret = record.secret ?? record.token
-  if (secret === undefined) throw new Error('the new token is not in what "tokens create" prints')
-  return secret
+/** A token of an account without a limit. */
+async function newToken(): Promise<string> {
+  const now = Date.now()
+  await using store = await openStore({ data, databaseUrl: null, now })
+  const { token } = await createToken(store, { name: 'bench', plan: 'bench' }, { name: 'bench', scopes: ['convert'], expiresAt: null }, now)
+  return token.secret
 }

@@ -2,7 +2,6 @@
 // shares, the slowest refusal, the most memory, and how long it takes until the server answers as before. `--seconds N`, `--calls N` and
 // `--uploads N` at a time. Ends with code 1 where something else came back, or no refusal within a second. Linux only: it reads /proc.
 // The load comes from this process on the same machine, so the times hold what it takes itself to send and read.
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, createServer, request } from 'node:http'
@@ -14,6 +13,7 @@ import { createToken } from '../server/accounts/tokens.ts'
 import { createKey } from '../server/keys/keys.ts'
 import { openStore } from '../server/store/open.ts'
 import { file, form } from '../test/form.ts'
+import { startServer } from './server.ts'
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '15' }, calls: { type: 'string', default: '2000' }, uploads: { type: 'string', default: '400' } } })
 const SLOWEST_MS = 1_000
@@ -28,15 +28,12 @@ const upstream = createServer((incoming, outgoing) => {
 }).listen(0, '127.0.0.1')
 await once(upstream, 'listening')
 
-const env = {
-  ...process.env, PORT: '0', HOST: '127.0.0.1', TOLLMARK_DATA: data, LOG_LEVEL: 'silent', TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}', OPENAI_API_KEY: 'sk-bench',
+const { port, pid, child } = await startServer({
+  TOLLMARK_DATA: data, TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}', OPENAI_API_KEY: 'sk-bench',
   TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
   // A tenth of the calls that come.
   TOLLMARK_MAX_OPEN: String(Math.ceil(Number(values.calls) / 10)),
-}
-const cli = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
-const server = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', cli, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-process.on('exit', () => server.kill('SIGKILL'))
+})
 
 /** What came back of one kind of calls. */
 class Tally {
@@ -81,16 +78,10 @@ function call(port: number, { path, headers, body, agent }: Omit<Kind, 'tally'>)
 }
 
 function memory(): number {
-  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
 try {
-  let said = ''
-  for await (const piece of server.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    said += piece as string
-    if (/http:\/\/[^\s:]+:\d+/.test(said)) break
-  }
-  const port = Number(/http:\/\/[^\s:]+:(\d+)/.exec(said)?.[1])
   const now = Date.now()
   const store = await openStore({ data, databaseUrl: null, now })
   const { account, token } = await createToken(store, { name: 'bench', plan: 'bench' }, { name: 'bench', scopes: ['convert'], expiresAt: null }, now)
@@ -138,10 +129,10 @@ try {
   console.log(`recovery: ${(performance.now() - over).toFixed(0)} ms after the last answer (a call alone took ${before.call.toFixed(0)} ms, an upload ${before.upload.toFixed(0)} ms)`)
   if (!calls.tally.good || !uploads.tally.good) process.exitCode = 1
 } finally {
-  server.kill('SIGTERM')
+  child.kill('SIGTERM')
   upstream.close()
   upstream.closeAllConnections()
-  await once(server, 'exit')
+  await once(child, 'exit')
   rmSync(data, { recursive: true, force: true })
 }
 process.exit()

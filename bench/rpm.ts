@@ -1,6 +1,5 @@
 // 10,000 requests over 500 connections on a key of 5 a minute: exactly 5 pass. On one server, on that server after a kill -9, and on two that
 // share a data folder. Ends with code 1 where it is not so. `--requests N`, `--connections N`, `--rpm N`.
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, createServer, request } from 'node:http'
@@ -11,14 +10,13 @@ import { parseArgs } from 'node:util'
 import { createToken } from '../server/accounts/tokens.ts'
 import { createKey } from '../server/keys/keys.ts'
 import { openStore } from '../server/store/open.ts'
+import { startServer, type Server } from './server.ts'
 
 const { values } = parseArgs({
   options: { requests: { type: 'string', default: '10000' }, connections: { type: 'string', default: '500' }, rpm: { type: 'string', default: '5' } },
 })
 const [requests, connections, rpm] = [Number(values.requests), Number(values.connections), Number(values.rpm)]
 const data = mkdtempSync(join(tmpdir(), 'tollmark-rpm-'))
-const cli = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
-const children: ChildProcess[] = []
 
 let received = 0
 const upstream = createServer((incoming, outgoing) => {
@@ -27,25 +25,13 @@ const upstream = createServer((incoming, outgoing) => {
 }).listen(0, '127.0.0.1')
 await once(upstream, 'listening')
 
-interface Server {
-  port: number
-  child: ChildProcess
-}
+const env = { TOLLMARK_DATA: data, OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}` }
 
-async function startServer(): Promise<Server> {
-  const env = {
-    ...process.env, PORT: '0', HOST: '127.0.0.1', TOLLMARK_DATA: data, OPENAI_API_KEY: 'sk-bench', LOG_LEVEL: 'silent',
-    TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
-  }
-  const child = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', cli, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-  children.push(child)
-  let said = ''
-  for await (const piece of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    said += piece as string
-    const port = /http:\/\/[^\s:]+:(\d+)/.exec(said)?.[1]
-    if (port !== undefined) return { port: Number(port), child }
-  }
-  throw new Error(`the server did not start: ${said}`)
+const started: Server[] = []
+async function start(): Promise<Server> {
+  const server = await startServer(env)
+  started.push(server)
+  return server
 }
 
 async function newKey(): Promise<string> {
@@ -102,22 +88,22 @@ async function known({ port }: Server, secret: string): Promise<void> {
 
 let good = true
 try {
-  const first = await startServer()
+  const first = await start()
   const secret = await newKey()
   await known(first, secret)
   good = (await round('one server', [first], secret, rpm)) && good
 
   first.child.kill('SIGKILL')
   await once(first.child, 'exit')
-  const again = await startServer()
+  const again = await start()
   good = (await round('the same key after kill -9 and a new start', [again], secret, 0)) && good
 
-  const second = await startServer()
+  const second = await start()
   const shared = await newKey()
   for (const server of [again, second]) await known(server, shared)
   good = (await round('two servers on one data folder', [again, second], shared, rpm)) && good
 } finally {
-  for (const child of children) child.kill('SIGKILL')
+  for (const { child } of started) child.kill('SIGKILL')
   agent.destroy()
   upstream.close()
   rmSync(data, { recursive: true, force: true })

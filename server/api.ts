@@ -208,5 +208,13 @@ export function page<T extends { id: string }>(rows: T[], limit: number): { obje
   return { object: 'list', data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
 }
 
+/** A list that is never long, as one page. */
+export function whole<T>(data: T[]): { object: 'list'; data: T[]; next_cursor: null } {
+  return { object: 'list', data, next_cursor: null }
+}
+
+/** The parameter of a path that ends in an id. */
+export const IdParams = z.object({ id: z.string().max(100) })
+
 /** What opens a route: an API token, or the cookie of a signed-in browser. */
 export const security = [{ token: [] }, { session: [] }]

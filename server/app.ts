@@ -75,7 +75,7 @@ const SECURITY_HEADERS = {
 
 /** Builds what a server that answers everything listens with. */
 export function app(parts: AppParts): Doors {
-  const { store, plans, clock, proxied, proxy, setupToken } = parts
+  const { store, plans, clock, proxied, proxy, dashboard, setupToken } = parts
   const api = surface(parts, (c) => apiHeaders(c, store, plans, clock()))
   api.route('/', convertRoutes(parts))
   api.route('/', jobRoutes(parts))
@@ -90,15 +90,13 @@ export function app(parts: AppParts): Doors {
   api.route('/', providerRoutes(store, proxied, clock))
   api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeApi(api)
-  const rest = withDashboard(parts.dashboard, listener(api, parts))
-  // On a connection that began with something else requests for the proxy come by this way.
-  return { proxy, rest: (incoming, outgoing) => (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '') ? proxy(new NodeCaller(incoming, outgoing)) : rest(incoming, outgoing)) }
-}
-
-function withDashboard(dashboard: Dashboard, rest: RawHandler): RawHandler {
-  return (incoming, outgoing) => {
-    if (!dashboard(incoming, outgoing)) rest(incoming, outgoing)
+  const answerApi = listener(api, parts)
+  const rest: RawHandler = (incoming, outgoing) => {
+    // On a connection that began with something else requests for the proxy come by this way.
+    if (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '')) proxy(new NodeCaller(incoming, outgoing))
+    else if (!dashboard(incoming, outgoing)) answerApi(incoming, outgoing)
   }
+  return { proxy, rest }
 }
 
 /** Builds what a process that only works listens with: it says how it is. */

@@ -1,4 +1,4 @@
-// The two clocks. Everything else is given one: tests bring their own.
+// The two clocks, which everything else is given (tests bring their own), and how a moment is written.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -17,6 +17,13 @@ export function systemClock(now: () => number): Clock {
   // process.hrtime counts from boot (CLOCK_MONOTONIC on Linux), performance.now the same clock from the start of the process, cheaper.
   const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
   return { now, mono: () => performance.now() + offset, boot: crc32(bootName()) }
+}
+
+/** A moment (milliseconds since 1970) as the API writes it; null stays null. */
+export function isoTime(at: number): string
+export function isoTime(at: number | null): string | null
+export function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
 }
 
 /** The kernel's name for this boot; where there is none, every process counts as a boot of its own. */

@@ -91,6 +91,11 @@ export class Problem extends Error {
   }
 }
 
+/** The code of a system's or a library's error (`ENOSPC`, `EADDRINUSE`), or undefined where the error has none. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}
+
 /** What keeps the server or a command from starting: its message is for the person at the terminal, who then reads exit code 1. */
 export class SetupError extends Error {
   override name = 'SetupError'

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { SetupError } from './errors.ts'
+import { SetupError, codeOf } from './errors.ts'
 import type { Caller } from './http/caller.ts'
 import { openFront, type Front } from './http/front.ts'
 import type { Log } from './log.ts'
@@ -114,13 +114,9 @@ function closeNow(server: Server): Promise<void> {
   return stop(server)
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-}
-
-function sentence(code: string, host: string, port: number): string {
+function sentence(code: string | undefined, host: string, port: number): string {
   if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use. Stop what uses it, or set PORT to another one.`
   if (code === 'EACCES') return `Port ${port} on ${host} may not be used by this user. Set PORT to one above 1023.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `HOST "${host}" is no address of this machine. Set HOST to localhost, 0.0.0.0 or one of its addresses.`
-  return `The server cannot listen on ${host}, port ${port} (${code}).`
+  return `The server cannot listen on ${host}, port ${port} (${code ?? 'unknown reason'}).`
 }

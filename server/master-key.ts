@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { SetupError } from './errors.ts'
+import { SetupError, codeOf } from './errors.ts'
 import { key256 } from './setting.ts'
 
 const NAME = 'master.key'
@@ -29,7 +29,7 @@ function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw new SetupError(`${path} cannot be read. Make it readable for the user that runs the server.`, { cause: error })
   }
 }
@@ -42,7 +42,7 @@ function makeOnce(path: string, part: string): string {
     fsyncSync(file)
     linkSync(part, path)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (codeOf(error) !== 'EEXIST') throw error
   } finally {
     closeSync(file)
     rmSync(part, { force: true })

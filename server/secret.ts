@@ -53,6 +53,11 @@ export function matchesHash(secret: string, hash: string): boolean {
   return timingSafeEqual(Buffer.from(hashSecret(secret), 'hex'), Buffer.from(hash, 'hex'))
 }
 
+/** Whether a text is the secret that is known; takes the same time wherever they differ, and in length too. */
+export function isSecret(text: string, known: string): boolean {
+  return matchesHash(text, hashSecret(known))
+}
+
 /** The head of a secret for display: prefix and public id, nothing that opens anything. */
 export function displayPrefix(prefix: SecretPrefix, publicId: string): string {
   return `${prefix}_${publicId}`

@@ -73,10 +73,12 @@ function scaled(value: string, units: Record<string, number>): number | undefine
   return Number.isSafeInteger(number) ? number : undefined
 }
 
+const FLAGS: ReadonlyMap<string, boolean> = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
+
 /** `true` or `false`, `1` or `0`. */
 export const flag: Kind<boolean> = {
   what: 'true or false',
-  parse: (value) => ({ true: true, '1': true, false: false, '0': false })[value.toLowerCase()],
+  parse: (value) => FLAGS.get(value.toLowerCase()),
 }
 
 /** One of some words. */

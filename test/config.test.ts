@@ -29,6 +29,7 @@ const BAD: [name: string, value: string, says: RegExp][] = [
   ['PORT', 'http', /^PORT must be a whole number from 0 to 65535, but is "http"\.$/],
   ['PORT', '65536', /^PORT must/],
   ['PORT', '-1', /^PORT must/],
+  ['TOLLMARK_TRUST_PROXY', 'constructor', /^TOLLMARK_TRUST_PROXY must be true or false, but is "constructor"\.$/],
   ['TOLLMARK_ROLE', 'boss', /^TOLLMARK_ROLE must be "all" or "web" or "worker", but is "boss"\.$/],
   ['TOLLMARK_MAX_ZIP', 'huge', /^TOLLMARK_MAX_ZIP must be a size such as 512KB/],
   ['TOLLMARK_CONVERSION_DEADLINE', '3 weeks', /^TOLLMARK_CONVERSION_DEADLINE must be a length of time/],

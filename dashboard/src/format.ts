@@ -17,6 +17,10 @@ export const count = (value: Maybe): string => known(value, (n) => (Math.abs(n) 
 export const fullCount = (value: Maybe): string => known(value, (n) => whole.format(n))
 export const share = (value: Maybe): string => known(value, (n) => percent.format(n))
 
+/** "3 of 10"; "3" where there is no limit. */
+export const usedOf = ({ used_today, conversions_per_day: most }: { used_today: number; conversions_per_day: number | null }): string =>
+  most === null ? count(used_today) : `${count(used_today)} of ${count(most)}`
+
 /** Milliseconds as people say them. */
 export const duration = (value: Maybe): string =>
   known(value, (ms) => {

@@ -1,4 +1,5 @@
 // Accounts: who owns tokens, quota, jobs and keys.
+import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Store } from '../store/open.ts'
@@ -97,10 +98,10 @@ export async function showAccount(store: Store, plans: Plans, row: AccountRow, n
   const quota = {
     conversions_per_day: plans.of(row.plan).conversionsPerDay,
     used_today: await usedToday(store, row.id, now),
-    resets_at: new Date(resetOf(now)).toISOString(),
+    resets_at: isoTime(resetOf(now)),
   }
   const { id, name, email, role, plan } = row
-  return { id, object: 'account', name, email, role, plan, disabled: row.disabled === 1, quota, created_at: new Date(row.created_at).toISOString() }
+  return { id, object: 'account', name, email, role, plan, disabled: row.disabled === 1, quota, created_at: isoTime(row.created_at) }
 }
 
 function accountNotFound(): Problem {

@@ -1,4 +1,5 @@
 // Invitations: a link makes one account, within a week, once.
+import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
@@ -102,5 +103,5 @@ function noSuchLink(): Problem {
 function show(row: InvitationRow, now: number): Invitation {
   const { id, email, plan, account_id } = row
   const status = account_id !== null ? 'accepted' : row.expires_at <= now ? 'expired' : 'open'
-  return { id, object: 'invitation', email, plan, status, created_at: new Date(row.created_at).toISOString(), expires_at: new Date(row.expires_at).toISOString(), account_id }
+  return { id, object: 'invitation', email, plan, status, created_at: isoTime(row.created_at), expires_at: isoTime(row.expires_at), account_id }
 }

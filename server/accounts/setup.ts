@@ -1,10 +1,12 @@
 // The first run: until an administrator has a password, a link (or two settings) gives one to the first account.
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { Problem, SetupError } from '../errors.ts'
 import { newId } from '../id.ts'
+import { isSecret } from '../secret.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow } from '../store/schema.ts'
+import type { QueryBuilder } from '../store/statement.ts'
 import { findOrMakeAccount } from './accounts.ts'
 import type { AccountChoice } from './accounts.ts'
 import { hashPassword, inTurn } from './passwords.ts'
@@ -24,26 +26,21 @@ export function setupToken(master: Buffer): string {
   return createHmac('sha256', master).update('tollmark first account').digest('base64url')
 }
 
+/** An administrator who can sign in. */
+function anyAdmin(db: QueryBuilder) {
+  return db.selectFrom('passwords').innerJoin('accounts', 'accounts.id', 'passwords.account_id').select('account_id').where('role', '=', 'admin').limit(1)
+}
+
 /** Whether the first account still has to be set up. */
 export async function setupRequired(store: Store): Promise<boolean> {
-  const found = await store.db
-    .selectFrom('passwords')
-    .innerJoin('accounts', 'accounts.id', 'passwords.account_id')
-    .select('account_id')
-    .where('role', '=', 'admin')
-    .limit(1)
-    .executeTakeFirst()
-  return found === undefined
+  return (await anyAdmin(store.db).executeTakeFirst()) === undefined
 }
 
 type Wanted = { choice: AccountChoice; email: string; password: string; session: NewSession | null }
 
 /** Gives the first account (made where there is none) e-mail and password; undefined where an administrator has one already. */
 export const setUpFirst = procedure(import.meta.url, 'setUpFirst', function* (db, { choice, email, password, session }: Wanted) {
-  const done = yield* first(
-    db.selectFrom('passwords').innerJoin('accounts', 'accounts.id', 'passwords.account_id').select('account_id').where('role', '=', 'admin').limit(1),
-  )
-  if (done) return undefined
+  if (yield* first(anyAdmin(db))) return undefined
   const account: AccountRow = yield* findOrMakeAccount(db, choice)
   yield* run(db.updateTable('accounts').set({ email, disabled: 0 }).where('id', '=', account.id))
   yield* run(db.insertInto('passwords').values({ account_id: account.id, hash: password }))
@@ -59,9 +56,7 @@ export const setUpFirst = procedure(import.meta.url, 'setUpFirst', function* (db
  */
 export async function setUpByLink(store: Store, expected: string, given: string, who: { email: string; password: string }, now: number): Promise<SignedIn> {
   if (!(await setupRequired(store))) throw closed()
-  // Digests, so that the lengths are equal.
-  const [a, b] = [expected, given].map((text) => createHmac('sha256', 'compare').update(text).digest())
-  if (!timingSafeEqual(a!, b!)) throw new Problem('invalid_token', 'This is not the link that the server printed. It stands in the output of "npm start".')
+  if (!isSecret(given, expected)) throw new Problem('invalid_token', 'This is not the link that the server printed. It stands in the output of "npm start".')
   const { cookie, session } = makeSession(now)
   const account = await setUp(store, who, session, now)
   if (!account) throw closed()

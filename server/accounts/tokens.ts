@@ -1,4 +1,5 @@
 // API tokens: made (and shown) once, listed, revoked, and checked at each request.
+import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { displayPrefix, makeSecret, matchesHash, publicIdOf } from '../secret.ts'
@@ -156,12 +157,8 @@ function showToken(row: TokenRow, now: number): Token {
     account_id: row.account_id,
     scopes: scopesOf(row),
     status: row.revoked_at !== null ? 'revoked' : expired ? 'expired' : 'active',
-    created_at: new Date(row.created_at).toISOString(),
+    created_at: isoTime(row.created_at),
     expires_at: isoTime(row.expires_at),
     last_used_at: isoTime(row.last_used_at),
   }
-}
-
-function isoTime(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString()
 }

@@ -1,6 +1,4 @@
 // The document as an answer, the same from a request and from a job.
-import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { z } from '@hono/zod-openapi'
@@ -43,12 +41,6 @@ const DocumentSchema = z
 export const documentAnswer = {
   description: 'The document',
   content: { 'text/markdown': { schema: z.string() }, 'application/json': { schema: DocumentSchema } },
-}
-
-/** A file that is about to be answered; it may lose its name meanwhile. */
-export async function openFile(path: string): Promise<OpenedBlob> {
-  const file = await open(path)
-  return { size: (await file.stat()).size, stream: createReadStream('', { fd: file }) }
 }
 
 /** The document as it lies in the store. A caller that stops reading it is left after `idle` milliseconds. */

@@ -1,4 +1,6 @@
 // A converter process of the pool: takes one task after the other, reports progress, answers.
+import { flushCompileCache } from 'node:module'
+import { codeOf } from '../errors.ts'
 import { run } from './run.ts'
 import type { Step, Task } from './run.ts'
 import type { FromConverter } from './converters.ts'
@@ -9,7 +11,7 @@ function send(message: FromConverter): void {
 
 /** The sentence of an error that is about the file, not about us: the engine's InvalidArchive. */
 function faultOfFile(error: unknown): string | undefined {
-  const known = error instanceof Error && 'code' in error && error.code === 'invalid_file' && 'detail' in error
+  const known = error instanceof Error && codeOf(error) === 'invalid_file' && 'detail' in error
   return known ? String(error.detail) : undefined
 }
 
@@ -20,11 +22,18 @@ async function answer(task: Task, step: Step): Promise<FromConverter> {
   } catch (error) {
     const invalid = faultOfFile(error)
     if (invalid !== undefined) return { invalid }
-    const errno = error instanceof Error && 'code' in error ? String(error.code) : undefined
-    return { failed: { stack: error instanceof Error ? (error.stack ?? error.message) : 'a value that is not an Error was thrown', errno } }
+    return { failed: { stack: error instanceof Error ? (error.stack ?? error.message) : 'a value that is not an Error was thrown', errno: codeOf(error) } }
   }
 }
 
-process.on('message', ({ task, step }: { task: Task; step: Step }) => void answer(task, step).then(send))
+let kept = false
+
+/** Converters are killed, and Node keeps what it has compiled at an orderly end only: so it is kept after the first step, for those that start later. */
+function keepCompiled(): void {
+  if (!kept) flushCompileCache()
+  kept = true
+}
+
+process.on('message', ({ task, step }: { task: Task; step: Step }) => void answer(task, step).then(send).then(keepCompiled))
 // The server is gone: nobody wants the result.
 process.on('disconnect', () => process.exit(0))

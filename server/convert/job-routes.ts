@@ -1,7 +1,8 @@
 // /api/v1/jobs: conversions in the background.
 import { createRoute, z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, PageQuery, authorized, callerOf, json, listOf, newApi, page, problems, security } from '../api.ts'
+import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, json, listOf, newApi, page, problems, security } from '../api.ts'
 import type { Api, ApiContext } from '../api.ts'
+import { isoTime } from '../clock.ts'
 import { ERRORS, Problem } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
 import { dropBlobs } from '../store/blobs/blobs.ts'
@@ -39,10 +40,6 @@ export const JobSchema = z
 
 type Job = z.infer<typeof JobSchema>
 
-function isoTime(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString()
-}
-
 /** What a job is at this moment: the sweep that notes the expiry may come later. */
 function statusOf({ status, expires_at }: JobRow, now: number): JobRow['status'] {
   return status === 'succeeded' && expires_at !== null && expires_at <= now ? 'expired' : status
@@ -59,7 +56,7 @@ export function showJob(row: JobRow, now: number): Job {
     include_metadata: row.include_metadata === 1,
     file: { name: row.file_name, size: row.file_size },
     progress: { pages_done: row.pages_done, pages_total: row.pages_total },
-    created_at: new Date(row.created_at).toISOString(),
+    created_at: isoTime(row.created_at),
     started_at: isoTime(row.started_at),
     finished_at: isoTime(row.finished_at),
     expires_at: isoTime(row.expires_at),
@@ -105,7 +102,6 @@ function isCode(code: string): code is ErrorCode {
 export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobParts): Api {
   const api = newApi()
   const mayConvert = authorized(store, 'convert', clock)
-  const params = z.object({ id: z.string().max(100) })
   const own = async (c: ApiContext, id: string): Promise<JobRow> => {
     const row = await findJob(store, id, callerOf(c).account.id)
     if (!row) throw notFound()
@@ -133,7 +129,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     summary: 'Read a job',
     security,
     middleware: [mayConvert] as const,
-    request: { params },
+    request: { params: IdParams },
     responses: { 200: json('The job', JobSchema), ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
   })
   api.openapi(read, async (c) => {
@@ -147,7 +143,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     summary: 'Cancel a job that is not finished, and delete its upload and its result',
     security,
     middleware: [mayConvert] as const,
-    request: { params },
+    request: { params: IdParams },
     responses: { 204: { description: 'Nothing of it is stored any more but what GET shows' }, ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
   })
   api.openapi(cancel, async (c) => {
@@ -163,7 +159,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     path: `${PATH}/{id}/result`,
     summary: "Read a job's document; of a job that has failed, its error",
     security,
-    request: { params },
+    request: { params: IdParams },
     responses: {
       200: documentAnswer,
       ...problems('invalid_field', 'invalid_file', 'job_not_found', 'job_not_finished', 'result_expired', ...COMMON_PROBLEMS),
@@ -183,7 +179,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     path: `${PATH}/{id}/events`,
     summary: 'Follow a job: an event "job" with the job at each change, until it is finished',
     security,
-    request: { params },
+    request: { params: IdParams },
     responses: {
       200: { description: 'Server-sent events', content: { 'text/event-stream': { schema: z.string() } } },
       ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS),

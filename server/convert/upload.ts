@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { Busboy } from '@fastify/busboy'
 import type { BusboyInstance } from '@fastify/busboy'
 import { Problem } from '../errors.ts'
+import { flag } from '../setting.ts'
 import { SNIFFED, sniff } from './sniff.ts'
 import type { FileKind } from './sniff.ts'
 
@@ -43,7 +44,7 @@ const FIELDS: Readonly<Record<string, { read: (value: string) => Partial<Options
   },
   include_metadata: {
     read: (value) => {
-      const includeMetadata = { true: true, '1': true, false: false, '0': false }[value.toLowerCase()]
+      const includeMetadata = flag.parse(value)
       return includeMetadata === undefined ? undefined : { includeMetadata }
     },
     what: '"true" or "false"',

@@ -1,5 +1,6 @@
 // Proxy keys as records: made, listed, changed, rotated, revoked. What opens the proxy is in cache.ts and authenticate.ts.
 import { sql } from 'kysely'
+import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { displayPrefix, makeSecret, type NewSecret } from '../secret.ts'
@@ -254,7 +255,7 @@ async function show(store: Store, rows: KeyRow[], now: number): Promise<Key[]> {
     const { totals, lastUsedAt } = usage.get(row.id)!
     return {
       id: row.id, object: 'key', account_id: row.account_id, name: row.name, prefix: displayPrefix('tmk', row.public_id), models: listOf(row.models), rpm: row.rpm,
-      allowed_origins: listOf(row.allowed_origins), expires_at: isoTime(row.expires_at), status: statusOf(row, now), created_at: isoTime(row.created_at)!,
+      allowed_origins: listOf(row.allowed_origins), expires_at: isoTime(row.expires_at), status: statusOf(row, now), created_at: isoTime(row.created_at),
       last_used_at: isoTime(lastUsedAt), usage: totals,
     }
   })
@@ -268,8 +269,4 @@ function textOf(list: string[] | null): string | null {
 /** A stored list. */
 export function listOf(text: string | null): string[] | null {
   return text === null ? null : (JSON.parse(text) as string[]) // written by textOf only
-}
-
-function isoTime(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString()
 }

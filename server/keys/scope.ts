@@ -68,7 +68,6 @@ function fits(pieces: readonly string[], name: string): boolean {
 export function scopeEntryProblem(entry: string): string | null {
   if (entry === '') return 'A model name must not be empty.'
   if (entry.length > SCOPE_LIMITS.entryLength) return `A model name must not be longer than ${SCOPE_LIMITS.entryLength} characters.`
-  // oxlint-disable-next-line no-control-regex
   if (/[^\u0020-\u007e]/.test(entry)) return 'A model name must be printable ASCII.'
   if (entry !== entry.trim()) return 'A model name must not begin or end with a space.'
   return null

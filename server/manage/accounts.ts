@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { changeAccount, createAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
 import { FREE } from '../accounts/plans.ts'
 import type { Plans } from '../accounts/plans.ts'
-import { PageQuery, answers, callerOf, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, guarded, jsonContent, listOf, newApi, page, whole } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import type { KeyCache } from '../keys/cache.ts'
@@ -27,7 +27,6 @@ const PlanSchema = z.object({ object: z.literal('plan'), name: z.string(), conve
 
 const Wanted = z.object({ name: z.string().min(1).max(200), plan: z.string().default(FREE) })
 const Change = z.object({ plan: z.string().optional(), disabled: z.boolean().optional() })
-const params = z.object({ id: z.string().max(100) })
 
 /** The routes of accounts and plans. */
 export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
@@ -69,7 +68,7 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
     path: '/api/v1/accounts/{id}',
     summary: 'Read an account',
     ...guard,
-    request: { params },
+    request: { params: IdParams },
     responses: answers(200, 'The account', AccountSchema, 'account_not_found'),
   })
   api.openapi(read, async (c) => {
@@ -85,7 +84,7 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
     path: '/api/v1/accounts/{id}',
     summary: "Change an account's plan, disable or enable it (administrators)",
     ...adminGuard,
-    request: { params, body: jsonContent(Change) },
+    request: { params: IdParams, body: jsonContent(Change) },
     responses: answers(200, 'The account', AccountSchema, 'account_not_found'),
   })
   api.openapi(change, async (c) => {
@@ -106,7 +105,7 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
   })
   api.openapi(listPlans, (c) => {
     const data = plans.all.map(({ name, conversionsPerDay }) => ({ object: 'plan' as const, name, conversions_per_day: conversionsPerDay }))
-    return c.json({ object: 'list' as const, data, next_cursor: null }, 200)
+    return c.json(whole(data), 200)
   })
 
   return api

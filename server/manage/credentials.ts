@@ -1,9 +1,10 @@
 // /api/v1/credentials: what the proxy presents to providers. Written once, never shown again; administrators only.
 import { createRoute, z } from '@hono/zod-openapi'
-import { answers, done, guarded, jsonContent, listOf, newApi } from '../api.ts'
+import { IdParams, answers, done, guarded, jsonContent, listOf, newApi, whole } from '../api.ts'
 import type { Api } from '../api.ts'
+import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { changeCredential, createCredential, deleteCredential, getCredential, listCredentials } from '../proxy/credentials/stored.ts'
+import { changeCredential, createCredential, deleteCredential, getCredential, listCredentials, noSuchCredential } from '../proxy/credentials/stored.ts'
 import type { ShownCredential } from '../proxy/credentials/stored.ts'
 import type { CredentialPool } from '../proxy/credentials.ts'
 import type { Proxy } from '../proxy/open.ts'
@@ -50,7 +51,6 @@ const Wanted = z.object({
   weight: weight.default(1),
 })
 const Change = z.object({ name, weight, status: z.enum(['active', 'paused']) }).partial()
-const params = z.object({ id: z.string().max(100) })
 
 type Proxied = Pick<Proxy, 'credentials' | 'table' | 'master' | 'refresh' | 'probe'>
 
@@ -68,7 +68,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     responses: answers(200, 'All credentials, those of the environment first', listOf(CredentialSchema)),
   })
   api.openapi(list, async (c) => {
-    return c.json({ object: 'list' as const, data: await allCredentials(store, proxied.credentials, clock()), next_cursor: null }, 200)
+    return c.json(whole(await allCredentials(store, proxied.credentials, clock())), 200)
   })
 
   const create = createRoute({
@@ -95,7 +95,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     path: '/api/v1/credentials/{id}',
     summary: 'Read a provider credential, without its secret (administrators)',
     ...guard,
-    request: { params },
+    request: { params: IdParams },
     responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
   })
   api.openapi(read, async (c) => {
@@ -107,7 +107,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     path: '/api/v1/credentials/{id}',
     summary: 'Rename, weigh or pause a provider credential (administrators)',
     ...guard,
-    request: { params, body: jsonContent(Change) },
+    request: { params: IdParams, body: jsonContent(Change) },
     responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
   })
   api.openapi(change, async (c) => {
@@ -123,12 +123,12 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     path: '/api/v1/credentials/{id}/test',
     summary: 'Try a provider credential with one cheap call (administrators)',
     ...guard,
-    request: { params },
+    request: { params: IdParams },
     responses: answers(200, 'How it went', TestSchema, 'credential_not_found'),
   })
   api.openapi(test, async (c) => {
     const outcome = await proxied.probe(c.req.valid('param').id)
-    if (!outcome) throw new Problem('credential_not_found', 'No credential has this id. GET /api/v1/credentials lists them.')
+    if (!outcome) throw noSuchCredential()
     return c.json({ object: 'credential_test' as const, ...outcome }, 200)
   })
 
@@ -137,7 +137,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     path: '/api/v1/credentials/{id}',
     summary: 'Delete a provider credential (administrators)',
     ...guard,
-    request: { params },
+    request: { params: IdParams },
     responses: done('Deleted', 'credential_not_found'),
   })
   api.openapi(remove, async (c) => {
@@ -165,6 +165,6 @@ function withHealth<R extends { id: string }, S extends 'environment' | 'stored'
   const error = pool.lastError(row.id)
   return {
     ...row, source, resting_ms: Math.ceil(pool.resting(row.id)),
-    last_error: error === null ? null : { status: error.status, at: new Date(now - error.ago).toISOString() },
+    last_error: error === null ? null : { status: error.status, at: isoTime(now - error.ago) },
   }
 }

@@ -6,6 +6,11 @@ export function toCsv<R extends object>(columns: readonly (keyof R & string)[], 
   return `${lines.join('\r\n')}\r\n`
 }
 
+/** The headers of such a table, which a browser saves as a file of this name. */
+export function csvHeaders(file: string) {
+  return { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${file}"` }
+}
+
 /** One value. A text that a spreadsheet would run as a formula is set off with an apostrophe (OWASP, CSV injection). */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return ''

@@ -4,7 +4,7 @@ import { showAccount } from '../accounts/accounts.ts'
 import { acceptInvitation, createInvitation, deleteInvitation, listInvitations, openInvitation } from '../accounts/invitations.ts'
 import { FREE } from '../accounts/plans.ts'
 import type { Plans } from '../accounts/plans.ts'
-import { PageQuery, answers, done, guarded, json, jsonContent, listOf, newApi, page, problems } from '../api.ts'
+import { IdParams, PageQuery, answers, done, guarded, json, jsonContent, listOf, newApi, page, problems } from '../api.ts'
 import type { Api } from '../api.ts'
 import type { Store } from '../store/open.ts'
 import { knownPlan } from './accounts.ts'
@@ -92,7 +92,7 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
     path: '/api/v1/invitations/{id}',
     summary: 'Take an invitation back (administrators)',
     ...guard,
-    request: { params: z.object({ id: z.string().max(100) }) },
+    request: { params: IdParams },
     responses: done('Taken back', 'invitation_not_found'),
   })
   api.openapi(remove, async (c) => {

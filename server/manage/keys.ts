@@ -1,16 +1,14 @@
 // /api/v1/keys: the account's proxy keys.
 import { createRoute, z } from '@hono/zod-openapi'
-import { getAccount } from '../accounts/accounts.ts'
-import type { Caller } from '../accounts/tokens.ts'
-import { PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
 import type { Api } from '../api.ts'
-import { Problem } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Store } from '../store/open.ts'
-import { Whose, whose } from './whose.ts'
+import { Moment, expiryOf } from './moment.ts'
+import { Whose, ownerOf, whose } from './whose.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
 const count = z.number().int()
@@ -66,7 +64,7 @@ const wishes = {
     .min(1)
     .max(100)
     .nullable(),
-  expires_at: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).nullable(),
+  expires_at: Moment.nullable(),
 }
 
 const Wanted = z.object({
@@ -96,7 +94,6 @@ const ListQuery = PageQuery.extend({
   sort: z.enum(KEY_SORTS).default('-created_at').openapi({ description: 'A minus turns the order round.' }),
 })
 
-const params = z.object({ id: z.string().max(100) })
 
 /** The routes of keys. */
 export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
@@ -112,10 +109,9 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
     responses: answers(201, 'The key, with its secret', NewKeySchema, 'account_not_found'),
   })
   api.openapi(create, async (c) => {
-    const caller = callerOf(c)
     const { account_id, expires_at, ...wanted } = c.req.valid('json')
-    const account = await ownerOf(store, caller, account_id)
-    const key = await createKey(store, account, { ...wanted, expires_at: future(expires_at, clock()) }, clock())
+    const owner = await ownerOf(store, callerOf(c), account_id, 'keys')
+    const key = await createKey(store, owner.id, { ...wanted, expires_at: expiryOf(expires_at, clock()) }, clock())
     await keys.refresh()
     return c.json(key, 201)
   })
@@ -138,7 +134,7 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
     path: '/api/v1/keys/{id}',
     summary: 'Read a proxy key',
     ...guard,
-    request: { params, query: Whose },
+    request: { params: IdParams, query: Whose },
     responses: answers(200, 'The key', KeySchema, 'key_not_found'),
   })
   api.openapi(read, async (c) => c.json(await getKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock()), 200))
@@ -148,7 +144,7 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
     path: '/api/v1/keys/{id}',
     summary: 'Change, disable or enable a proxy key',
     ...guard,
-    request: { params, query: Whose, body: jsonContent(Change) },
+    request: { params: IdParams, query: Whose, body: jsonContent(Change) },
     responses: answers(200, 'The key', KeySchema, 'key_not_found', 'key_revoked'),
   })
   api.openapi(change, async (c) => {
@@ -171,7 +167,7 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
     path: '/api/v1/keys/{id}',
     summary: 'Revoke a proxy key, for good',
     ...guard,
-    request: { params, query: Whose },
+    request: { params: IdParams, query: Whose },
     responses: done('Revoked', 'key_not_found'),
   })
   api.openapi(revoke, async (c) => {
@@ -185,7 +181,7 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
     path: '/api/v1/keys/{id}/rotate',
     summary: 'Give a proxy key a new secret, while the old one works for a time',
     ...guard,
-    request: { params, query: Whose, body: { content: { 'application/json': { schema: Rotation } } } },
+    request: { params: IdParams, query: Whose, body: { content: { 'application/json': { schema: Rotation } } } },
     responses: answers(200, 'The key, with its new secret', NewKeySchema, 'key_not_found', 'key_revoked'),
   })
   api.openapi(rotate, async (c) => {
@@ -196,17 +192,4 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
   })
 
   return api
-}
-
-async function ownerOf(store: Store, { account }: Caller, wanted: string | undefined): Promise<string> {
-  if (wanted === undefined || wanted === account.id) return account.id
-  if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator makes keys for other accounts.')
-  return (await getAccount(store, wanted)).id
-}
-
-function future(date: string | null, now: number): number | null {
-  if (date === null) return null
-  const at = Date.parse(date)
-  if (at <= now) throw new Problem('invalid_field', '"expires_at" lies in the past.')
-  return at
 }

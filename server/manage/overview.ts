@@ -2,8 +2,9 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
-import { answers, callerOf, guarded, listOf, newApi } from '../api.ts'
+import { answers, callerOf, guarded, listOf, newApi, whole } from '../api.ts'
 import type { Api } from '../api.ts'
+import { isoTime } from '../clock.ts'
 import { expiringKeys, keyNames } from '../keys/keys.ts'
 import { RANGES, modelsSeen, readOverview } from '../ledger/overview.ts'
 import type { Range } from '../ledger/overview.ts'
@@ -97,9 +98,9 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
     const { from, to, totals, series } = overview
     return c.json(
       {
-        object: 'overview' as const, range, from: iso(from), to: iso(to), step_seconds: RANGES[range].step / 1000,
+        object: 'overview' as const, range, from: isoTime(from), to: isoTime(to), step_seconds: RANGES[range].step / 1000,
         totals: { ...totals, refused: [...refusals.values()].reduce((all, one) => all + one, 0) },
-        series: series.map(({ at, ...rest }) => ({ time: iso(at), ...rest })),
+        series: series.map(({ at, ...rest }) => ({ time: isoTime(at), ...rest })),
         keys: overview.keys.map(({ key_id, ...rest }) => ({ key_id, name: names.get(key_id) ?? null, ...rest, refused: refusals.get(key_id) ?? 0 })),
         models: overview.models,
         attention,
@@ -115,7 +116,7 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   async function expiring(account: string | null, now: number): Promise<Attention[]> {
     const keys = await expiringKeys(store, account, now, now + SOON)
     return keys.map(({ id, name, expires_at }) => ({
-      ...nothing, kind: 'key_expires' as const, key_id: id, at: iso(expires_at), detail: `The key "${name}" expires on ${iso(expires_at).slice(0, 10)}. Set another date, or replace it.`,
+      ...nothing, kind: 'key_expires' as const, key_id: id, at: isoTime(expires_at), detail: `The key "${name}" expires on ${isoTime(expires_at).slice(0, 10)}. Set another date, or replace it.`,
     }))
   }
 
@@ -152,13 +153,9 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   })
   api.openapi(models, async (c) => {
     const seen = await modelsSeen(store, whose(callerOf(c), c.req.valid('query').account), clock() - MODELS.since, MODELS.most)
-    const data = seen.map(({ last_used_at, requests, ...rest }) => ({ ...rest, object: 'model' as const, requests: Number(requests), last_used_at: iso(Number(last_used_at)) }))
-    return c.json({ object: 'list' as const, data, next_cursor: null }, 200)
+    const data = seen.map(({ last_used_at, requests, ...rest }) => ({ ...rest, object: 'model' as const, requests: Number(requests), last_used_at: isoTime(Number(last_used_at)) }))
+    return c.json(whole(data), 200)
   })
 
   return api
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString()
 }

@@ -1,6 +1,6 @@
 // /api/v1/providers: who can be called through the proxy. Everybody sees which are ready; administrators add their own.
 import { createRoute, z } from '@hono/zod-openapi'
-import { answers, callerOf, done, guarded, jsonContent, listOf, newApi } from '../api.ts'
+import { IdParams, answers, callerOf, done, guarded, jsonContent, listOf, newApi, whole } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import type { Proxy } from '../proxy/open.ts'
@@ -38,7 +38,6 @@ const wishes = {
 const id = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'lower-case letters, digits, - and _')
 const Wanted = z.object({ id, origin: wishes.origin, dial: wishes.dial.default(null), auth: wishes.auth.default(null) })
 const Change = z.object(wishes).partial()
-const params = z.object({ id: z.string().max(100) })
 
 type Proxied = Pick<Proxy, 'credentials' | 'table' | 'configured' | 'refresh' | 'complaint'>
 
@@ -86,7 +85,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
     ...guard,
     responses: answers(200, 'All providers', listOf(ProviderSchema)),
   })
-  api.openapi(list, async (c) => c.json({ object: 'list' as const, data: await shown(callerOf(c).account.role === 'admin'), next_cursor: null }, 200))
+  api.openapi(list, async (c) => c.json(whole(await shown(callerOf(c).account.role === 'admin')), 200))
 
   const create = createRoute({
     method: 'post',
@@ -110,7 +109,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
     path: '/api/v1/providers/{id}',
     summary: 'Change a provider that was added here (administrators)',
     ...adminGuard,
-    request: { params, body: jsonContent(Change) },
+    request: { params: IdParams, body: jsonContent(Change) },
     responses: answers(200, 'The provider', ProviderSchema, 'provider_not_found'),
   })
   api.openapi(change, async (c) => {
@@ -134,7 +133,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
     path: '/api/v1/providers/{id}',
     summary: 'Delete a provider that was added here, with its credentials (administrators)',
     ...adminGuard,
-    request: { params },
+    request: { params: IdParams },
     responses: done('Deleted', 'provider_not_found'),
   })
   api.openapi(remove, async (c) => {

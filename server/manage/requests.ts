@@ -1,12 +1,13 @@
 // /api/v1/requests: the ledger.
 import { createRoute, z } from '@hono/zod-openapi'
-import { PageQuery, answers, callerOf, guarded, listOf, newApi, page, tableAnswers } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, guarded, listOf, newApi, page, tableAnswers } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { getRequest, listRequests } from '../ledger/requests.ts'
 import type { ShownRequest } from '../ledger/requests.ts'
 import type { Store } from '../store/open.ts'
-import { toCsv } from './csv.ts'
+import { csvHeaders, toCsv } from './csv.ts'
+import { Moment } from './moment.ts'
 import { Whose, whose } from './whose.ts'
 
 const count = z.number().int()
@@ -47,7 +48,6 @@ const COLUMNS = [
 /** Lines of one CSV at most. */
 const MOST_LINES = 10_000
 
-const Moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 const Query = PageQuery.extend({
   ...Whose.shape,
   key: z.string().max(100).optional(),
@@ -78,7 +78,7 @@ export function requestRoutes(store: Store, clock: () => number): Api {
     const question = { ...filter, account: whose(callerOf(c), account), from: at(from), to: at(to) }
     if (format === 'json') return c.json(page(await listRequests(store, question, limit + 1, cursor), limit), 200)
     const rows = await listRequests(store, question, MOST_LINES, cursor)
-    return c.body(toCsv(COLUMNS, rows), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="requests.csv"' })
+    return c.body(toCsv(COLUMNS, rows), 200, csvHeaders('requests.csv'))
   })
 
   const read = createRoute({
@@ -86,7 +86,7 @@ export function requestRoutes(store: Store, clock: () => number): Api {
     path: '/api/v1/requests/{id}',
     summary: 'Read one proxied request',
     ...guard,
-    request: { params: z.object({ id: z.string().max(100) }), query: Whose },
+    request: { params: IdParams, query: Whose },
     responses: answers(200, 'The request', RequestSchema, 'request_not_found'),
   })
   api.openapi(read, async (c) => {

@@ -2,12 +2,11 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { SCOPES, createToken, getToken, listTokens, revokeToken } from '../accounts/tokens.ts'
 import type { Scope } from '../accounts/tokens.ts'
-import { getAccount } from '../accounts/accounts.ts'
-import { PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
 import type { Api } from '../api.ts'
-import { Problem } from '../errors.ts'
 import type { Store } from '../store/open.ts'
-import { Whose, whose } from './whose.ts'
+import { expiryOf } from './moment.ts'
+import { Whose, ownerOf, whose } from './whose.ts'
 
 const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
 
@@ -35,8 +34,6 @@ const Wanted = z.object({
   account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
 })
 
-const params = z.object({ id: z.string().max(100) })
-
 /** The routes of API tokens. */
 export function tokenRoutes(store: Store, clock: () => number): Api {
   const api = newApi()
@@ -51,14 +48,9 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
     responses: answers(201, 'The token, with its secret', NewTokenSchema, 'account_not_found'),
   })
   api.openapi(create, async (c) => {
-    const { account } = callerOf(c)
     const wanted = c.req.valid('json')
-    const expiresAt = wanted.expires_at === null ? null : Date.parse(wanted.expires_at)
-    if (expiresAt !== null && expiresAt <= clock()) throw new Problem('invalid_field', '"expires_at" lies in the past.')
-    if (wanted.account_id !== undefined && wanted.account_id !== account.id && account.role !== 'admin') {
-      throw new Problem('insufficient_scope', 'Only an administrator makes tokens for other accounts.')
-    }
-    const owner = wanted.account_id === undefined ? account : await getAccount(store, wanted.account_id)
+    const expiresAt = expiryOf(wanted.expires_at, clock())
+    const owner = await ownerOf(store, callerOf(c), wanted.account_id, 'tokens')
     const { token } = await createToken(store, { name: owner.name, plan: owner.plan }, { ...wanted, scopes: [...new Set(wanted.scopes)], expiresAt }, clock())
     return c.json(token, 201)
   })
@@ -81,7 +73,7 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
     path: '/api/v1/tokens/{id}',
     summary: 'Read an API token',
     ...guard,
-    request: { params, query: Whose },
+    request: { params: IdParams, query: Whose },
     responses: answers(200, 'The token', TokenSchema, 'token_not_found'),
   })
   api.openapi(read, async (c) => c.json(await getToken(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock()), 200))
@@ -91,7 +83,7 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
     path: '/api/v1/tokens/{id}',
     summary: 'Revoke an API token, for good',
     ...guard,
-    request: { params, query: Whose },
+    request: { params: IdParams, query: Whose },
     responses: done('Revoked', 'token_not_found'),
   })
   api.openapi(revoke, async (c) => {

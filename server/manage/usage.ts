@@ -1,12 +1,13 @@
 // /api/v1/usage: what was used, by key, model, provider, hour or day.
 import { createRoute, z } from '@hono/zod-openapi'
-import { callerOf, guarded, newApi, tableAnswers } from '../api.ts'
+import { callerOf, guarded, newApi, tableAnswers, whole } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { DIMENSIONS, readUsage } from '../ledger/usage.ts'
 import type { Dimension, UsageLine } from '../ledger/usage.ts'
 import type { Store } from '../store/open.ts'
-import { toCsv } from './csv.ts'
+import { csvHeaders, toCsv } from './csv.ts'
+import { Moment } from './moment.ts'
 import { Whose, whose } from './whose.ts'
 
 const count = z.number().int()
@@ -40,8 +41,8 @@ const NAMES = { key: 'key_id', model: 'model', provider: 'provider', hour: 'time
 
 const Query = Whose.extend({
   by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, hour, day, with commas between them.', example: 'day,model' }),
-  from: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).optional().openapi({ description: '30 days ago where it is missing.' }),
-  to: z.union([z.iso.datetime({ offset: true }), z.iso.date()]).optional().openapi({ description: 'Not included. Now where it is missing.' }),
+  from: Moment.optional().openapi({ description: '30 days ago where it is missing.' }),
+  to: Moment.optional().openapi({ description: 'Not included. Now where it is missing.' }),
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),
@@ -69,9 +70,9 @@ export function usageRoutes(store: Store, clock: () => number): Api {
     const until = to === undefined ? clock() + 1 : Date.parse(to)
     const since = from === undefined ? until - MONTH_MS : Date.parse(from)
     const data = await readUsage(store, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider })
-    if (format === 'json') return c.json({ object: 'list' as const, data, next_cursor: null }, 200)
+    if (format === 'json') return c.json(whole(data), 200)
     const columns = [...new Set(dimensions.map((name) => NAMES[name])), ...MEASURES]
-    return c.body(toCsv<UsageLine>(columns, data), 200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="usage.csv"' })
+    return c.body(toCsv<UsageLine>(columns, data), 200, csvHeaders('usage.csv'))
   })
 
   return api

@@ -1,7 +1,10 @@
 // Whose records a request is about: the caller's own account's, unless an administrator names another.
 import { z } from '@hono/zod-openapi'
+import { getAccount } from '../accounts/accounts.ts'
 import type { Caller } from '../accounts/tokens.ts'
 import { Problem } from '../errors.ts'
+import type { Store } from '../store/open.ts'
+import type { AccountRow } from '../store/schema.ts'
 
 /** The parameter that names another account than the caller's. */
 export const Whose = z.object({
@@ -17,4 +20,16 @@ export function whose({ account }: Caller, named: string | undefined): string | 
   if (named === undefined || named === account.id) return account.id
   if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may name another account.')
   return named === 'all' ? null : named
+}
+
+/**
+ * The account that something is made for: the caller's own, unless an administrator names another.
+ *
+ * @param what is made, for the sentence that refuses it
+ * @throws Problem `insufficient_scope`, `account_not_found`
+ */
+export async function ownerOf(store: Store, { account }: Caller, named: string | undefined, what: 'keys' | 'tokens'): Promise<AccountRow> {
+  if (named === undefined || named === account.id) return account
+  if (account.role !== 'admin') throw new Problem('insufficient_scope', `Only an administrator makes ${what} for other accounts.`)
+  return getAccount(store, named)
 }

@@ -4,15 +4,17 @@
 /** Methods that the proxy passes on. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** TABLE: response headers that a browser may read. A name that ends in `*` stands for all headers of the answer that begin so. */
-const EXPOSED = ['Retry-After', 'Retry-After-Ms', 'X-Request-Id', 'X-Proxy-Error', 'Location', 'RateLimit*', 'X-Ratelimit-*', 'Anthropic-Ratelimit-*', 'X-Goog-Upload-*']
+/** TABLE: response headers that a browser may read, by their lower-case names. */
+const EXPOSED: ReadonlyMap<string, string> = new Map(
+  [
+    'Retry-After', 'Retry-After-Ms', 'X-Request-Id', 'X-Proxy-Error', 'Location', 'RateLimit', 'RateLimit-Policy',
+    ...['Limit', 'Remaining', 'Reset'].flatMap((what) => ['Requests', 'Tokens'].map((of) => `X-Ratelimit-${what}-${of}`)),
+    ...['Url', 'Status', 'Control-Url', 'Chunk-Granularity', 'Size-Received', 'Header-Content-Type'].map((what) => `X-Goog-Upload-${what}`),
+  ].map((name): [string, string] => [name.toLowerCase(), name]),
+)
 
-const EXPOSED_ALWAYS = [
-  'Retry-After', 'Retry-After-Ms', 'X-Request-Id', 'X-Proxy-Error', 'Location', 'RateLimit', 'RateLimit-Policy',
-  ...['Limit', 'Remaining', 'Reset'].flatMap((what) => ['Requests', 'Tokens'].map((of) => `X-Ratelimit-${what}-${of}`)),
-  ...['Url', 'Status', 'Control-Url', 'Chunk-Granularity', 'Size-Received', 'Header-Content-Type'].map((what) => `X-Goog-Upload-${what}`),
-]
-const PREFIXES = EXPOSED.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1).toLowerCase())
+/** TABLE: how the names of further ones begin, which are exposed where the answer has them. */
+const FAMILIES = ['ratelimit', 'x-ratelimit-', 'anthropic-ratelimit-', 'x-goog-upload-']
 
 /** The answer to a preflight, which needs no key: `Authorization` by name (a `*` would not cover it), and whatever was asked for. */
 export function preflightHeaders(requestedHeaders: string | undefined): string[] {
@@ -34,11 +36,11 @@ export function preflightHeaders(requestedHeaders: string | undefined): string[]
  * @param raw the headers that the answer already has; those of the exposed families are exposed by their names
  */
 export function corsHeaders(raw: readonly string[]): string[] {
-  const names = new Map(EXPOSED_ALWAYS.map((name) => [name.toLowerCase(), name]))
+  const names = new Map(EXPOSED)
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
     const lower = name.toLowerCase()
-    if (!names.has(lower) && PREFIXES.some((prefix) => lower.startsWith(prefix))) names.set(lower, name)
+    if (!names.has(lower) && FAMILIES.some((family) => lower.startsWith(family))) names.set(lower, name)
   }
   return ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', [...names.values()].join(', ')]
 }

@@ -12,17 +12,15 @@ import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { Passage, settleUnsent, type PassageParts } from './passage.ts'
 import { classify, refuseEndpoint } from './providers/endpoint.ts'
-import type { ProviderTable } from './providers/table.ts'
 import { reachOf } from './reach.ts'
 import { relay } from './relay.ts'
 import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './trip.ts'
 import type { Outgoing, Upstream } from './upstream.ts'
-import { createWays, type Ways } from './ways.ts'
+import type { Ways } from './ways.ts'
 
 export interface ProxyParts extends PassageParts {
-  /** The provider table as it is now: stored credentials may add hosts to it. */
-  table: () => ProviderTable
   keys: KeyCache
+  ways: Ways
   upstream: Upstream
   log: Log
   /** `body`: bytes of a body that has to be read whole. `open`: requests under way at one time. */
@@ -34,7 +32,6 @@ const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
 /** The handler of `/proxy`, and how many requests are under way. */
 export function createProxy(parts: ProxyParts): { handle(caller: Caller): void; open(): number } {
   let open = 0
-  const ways = createWays(parts.table)
   const over = (): void => {
     open--
   }
@@ -43,7 +40,7 @@ export function createProxy(parts: ProxyParts): { handle(caller: Caller): void; 
     if (caller.method === 'OPTIONS') return answerPreflight(parts, trip)
     if (open >= parts.limits.open) return refuse(parts, trip, busy('The proxy is busy.'))
     open++
-    pass(parts, ways, trip).then(over, (thrown: unknown) => {
+    pass(parts, trip).then(over, (thrown: unknown) => {
       over()
       refuse(parts, trip, thrown)
     })
@@ -51,16 +48,16 @@ export function createProxy(parts: ProxyParts): { handle(caller: Caller): void; 
   return { handle, open: () => open }
 }
 
-async function pass(parts: ProxyParts, ways: Ways, trip: Trip): Promise<void> {
+async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   const { caller } = trip
   const { method, headers } = caller
-  const { keys, ledger, clock } = parts
+  const { keys, ways, ledger, clock } = parts
 
   // 1. The target.
   const route = ways.routeOf(method, caller.target)
   const { target, named } = route
   trip.near = route.near
-  if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`, ['Allow', `${METHODS.join(', ')}, OPTIONS`])
+  if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
   // Other upgrades are offers, which a server may pass over.
   if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
     throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')

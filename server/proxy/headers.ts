@@ -50,7 +50,7 @@ function connectionNames(raw: readonly string[]): Set<string> {
 }
 
 /** Drops from a raw list what `drop` says, by lower-case name. */
-function without(raw: readonly string[], drop: (name: string) => boolean): string[] {
+export function without(raw: readonly string[], drop: (name: string) => boolean): string[] {
   const kept: string[] = []
   for (let i = 0; i + 1 < raw.length; i += 2) if (!drop(raw[i]!.toLowerCase())) kept.push(raw[i]!, raw[i + 1]!)
   return kept

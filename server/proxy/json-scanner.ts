@@ -291,7 +291,7 @@ export class JsonScanner {
     }
     const found = at.props.get(key)
     if (!found) {
-      // oxlint-disable-next-line no-control-regex
+      // oxlint-disable-next-line no-control-regex -- RFC 8259, section 7: these must be escaped
       if (this.#strict && !escaped && /[\u0000-\u001f]/.test(key)) this.#state = BROKEN
       const nul = key.indexOf('\0')
       const alike = at.folded?.get(fold(nul < 0 ? key : key.slice(0, nul)))

@@ -7,10 +7,10 @@ import { JsonReader } from './meter/json.ts'
 import type { Reader } from './meter/reader.ts'
 import { SseReader } from './meter/sse.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './meter/usage.ts'
-import type { Match, ObjectRef } from './providers/endpoint.ts'
+import { objectRef, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider, UsageKind } from './providers/provider.ts'
 
-export type { Usage } from './meter/usage.ts'
+export { UNKNOWN, type Usage } from './meter/usage.ts'
 
 export interface Metered {
   readonly usage: Usage
@@ -40,14 +40,14 @@ const READERS: readonly { type: RegExp; reader: (creates: readonly string[]) => 
   { type: /^text\/plain\b/i, reader: (creates) => new JsonReader(creates) },
 ]
 
-/** TABLE of decoders. Where a stream is cut off they fail, but not before they have given what they had. */
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: () => createGunzip(),
-  'x-gzip': () => createGunzip(),
-  deflate: () => createInflate(),
-  br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress(),
-}
+/** TABLE of decoders, as a map because providers name what they like. Where a stream is cut off they fail, but not before they have given what they had. */
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+])
 
 /** No object is created where none is expected: one value, so that compiled paths are shared. */
 const NONE: readonly string[] = []
@@ -77,11 +77,11 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
     const name = reader.created
     return {
       usage: kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind),
-      created: creates && name !== null ? { kind: creates.kind, id: name.slice(name.lastIndexOf('/') + 1) } : null,
+      created: creates && name !== null ? objectRef(creates.kind, name) : null,
     }
   }
   if (encoding === '' || encoding === 'identity') return { write: (chunk) => reader.write(chunk), end: settle }
-  const decoder = DECODERS[encoding]?.()
+  const decoder = DECODERS.get(encoding)?.()
   return decoder ? decoded(decoder, reader, settle) : SILENT
 }
 

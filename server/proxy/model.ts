@@ -1,14 +1,14 @@
 // Which models can this request reach? Step 5 of the contract: what cannot be known for certain is refused.
 //
 // A scoped key's body is read to its end before the upstream sees a byte, because a second `model` may come last. An unrestricted
-// key's body streams; a ModelObserver beside it notes the model for the ledger.
+// key's body streams; a ModelObserver (model/observer.ts) beside it notes the model for the ledger.
 import { isUtf8 } from 'node:buffer'
 import type { Scope } from '../keys/scope.ts'
-import { type WantedPaths, wantPaths } from './json-paths.ts'
 import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import { bodyRuleOf, type BodyRule, type Match, type ObjectRef } from './providers/endpoint.ts'
+import { LONGEST_NAME, parse, placesOf, queryModels, refsIn, valuesOf, type Places } from './model/names.ts'
+import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 
 /** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
@@ -16,8 +16,9 @@ export type Reach =
   | { readonly ok: true; readonly models: readonly string[]; readonly objects: readonly ObjectRef[] }
   | { readonly ok: false; readonly code: 'ambiguous_body' | 'model_not_allowed'; readonly message: string }
 
-const ambiguous = (message: string): Reach => ({ ok: false, code: 'ambiguous_body', message })
-const unknown = (message: string): Reach => ({ ok: false, code: 'model_not_allowed', message: `${message} This key is limited to certain models.` })
+type RefusedReach = Extract<Reach, { ok: false }>
+const ambiguous = (message: string): RefusedReach => ({ ok: false, code: 'ambiguous_body', message })
+const unknown = (message: string): RefusedReach => ({ ok: false, code: 'model_not_allowed', message: `${message} This key is limited to certain models.` })
 
 /** Whether a scoped key's body has to be read before the model is known. */
 export const bodyNeeded = (match: Match): boolean => match.endpoint?.model !== undefined && 'body' in match.endpoint.model
@@ -80,113 +81,55 @@ function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): Reach | 
   return { ok: true, models, objects: [...match.objects, ...found.objects] }
 }
 
-/** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
-function queryModels(pathAndQuery: string): string[] | null {
-  const question = pathAndQuery.indexOf('?')
-  if (question < 0 || !/mod|%/i.test(pathAndQuery.slice(question))) return []
-  const models: string[] = []
-  for (const parameter of pathAndQuery.slice(question + 1).split('&')) {
-    const equals = parameter.indexOf('=')
-    const raw = equals < 0 ? parameter : parameter.slice(0, equals)
-    let name: string
-    let value: string
-    try {
-      name = decodeURIComponent(raw)
-      value = decodeURIComponent(equals < 0 ? '' : parameter.slice(equals + 1))
-    } catch {
-      return null
-    }
-    if (raw === 'model' && !value.includes('+')) models.push(value)
-    else if (/^[^a-z]*models?[^a-z]*$/i.test(name)) return null
-  }
-  return models
-}
-
 type BodyModels =
   | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly hidden: string | null }
-  | Extract<Reach, { ok: false }>
+  | RefusedReach
 
 function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null): BodyModels {
   if (body === null || body.length === 0) return { ok: true, models: [], named: false, objects: [], hidden: null }
   const types = valuesOf(headers, 'content-type')
-  if (types.length > 1) return refusal(ambiguous('The request has two content types.'))
+  if (types.length > 1) return ambiguous('The request has two content types.')
   const type = types[0] ?? ''
   if (/^multipart\//i.test(type.trim())) {
     const boundary = rule.multipart ? boundaryOf(type) : null
-    if (boundary === null) return refusal(unknown('The body is multipart in a way in which its model cannot be known.'))
+    if (boundary === null) return unknown('The body is multipart in a way in which its model cannot be known.')
     const names = new Set([...rule.required, ...(rule.also ?? [])].filter((path) => /^\w+$/.test(path)))
     const found = readFields(body, boundary, names)
-    if (!found.ok) return refusal(ambiguous(found.message))
+    if (!found.ok) return ambiguous(found.message)
     const models = found.fields.map((field) => field.value)
-    if (new Set(found.fields.map((field) => field.name)).size < models.length) return refusal(ambiguous('A field of the multipart body stands there twice.'))
+    if (new Set(found.fields.map((field) => field.name)).size < models.length) return ambiguous('A field of the multipart body stands there twice.')
     return { ok: true, models, named: found.fields.some((field) => rule.required.includes(field.name)), objects: [], hidden: null }
   }
-  if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return refusal(unknown('The body is not JSON.'))
+  if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return unknown('The body is not JSON.')
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
-  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return refusal(ambiguous('The body is in another charset than UTF-8.'))
+  if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return ambiguous('The body is in another charset than UTF-8.')
   return jsonModels(rule, body)
 }
 
-/** Narrows what `ambiguous` and `unknown` return. */
-function refusal(reach: Reach): Extract<Reach, { ok: false }> {
-  if (reach.ok) throw new TypeError('not a refusal')
-  return reach
-}
-
-/** The rule's paths compiled once, with their roles. */
-interface Compiled {
-  readonly wanted: WantedPaths
-  readonly required: ReadonlySet<string>
-  readonly stored: ReadonlySet<string>
-  readonly objects: ReadonlyMap<string, string>
-  /** Every place on the way to a model or to what is stored. */
-  readonly ways: readonly string[]
-  readonly reader: ModelReader
-}
-
-const compiled = new WeakMap<BodyRule, Compiled>()
-
-function compile(rule: BodyRule): Compiled {
-  let rules = compiled.get(rule)
-  if (!rules) {
-    const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
-    const parts = {
-      wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {})]),
-      required: new Set(rule.required),
-      stored: new Set(rule.stored),
-      objects: new Map(Object.entries(rule.objects ?? {})),
-      ways,
-    }
-    rules = { ...parts, reader: new ModelReader(parts) }
-    compiled.set(rule, rules)
-  }
-  return rules
-}
-
-/** Longest model name or object id that is looked at. */
-const LONGEST_NAME = 2_048
-
 /** Reads the models of one JSON body to its end: RFC 8259, UTF-8, no BOM, nothing behind it. */
 function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
-  if (!isUtf8(body)) return refusal(ambiguous('The body is not valid UTF-8.'))
-  const { reader } = compile(rule)
+  if (!isUtf8(body)) return ambiguous('The body is not valid UTF-8.')
+  let reader = readers.get(rule)
+  if (!reader) readers.set(rule, (reader = new ModelReader(placesOf(rule))))
   return reader.read(body)
 }
 
+const readers = new WeakMap<BodyRule, ModelReader>()
+
 /** Reads one body after another by one rule. */
 class ModelReader implements JsonSink {
-  readonly #rules: Omit<Compiled, 'reader'>
+  readonly #places: Places
   readonly #scanner: JsonScanner
   #models: string[] = []
   #objects: ObjectRef[] = []
   #named = false
   #hidden: string | null = null
   #twofold: string | null = null
-  #problem: Reach | null = null
+  #problem: RefusedReach | null = null
 
-  constructor(rules: Omit<Compiled, 'reader'>) {
-    this.#rules = rules
-    this.#scanner = new JsonScanner(rules.wanted, this, { strict: true, longestValue: LONGEST_NAME })
+  constructor(places: Places) {
+    this.#places = places
+    this.#scanner = new JsonScanner(places.wanted, this, { strict: true, longestValue: LONGEST_NAME })
   }
 
   read(body: Buffer): BodyModels {
@@ -197,34 +140,34 @@ class ModelReader implements JsonSink {
     this.#scanner.reset()
     this.#scanner.write(body)
     this.#scanner.end()
-    if (!this.#scanner.ok) return refusal(ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.'))
-    if (this.#twofold !== null) return refusal(ambiguous(this.#twofold))
-    if (this.#problem !== null) return refusal(this.#problem)
+    if (!this.#scanner.ok) return ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.')
+    if (this.#twofold !== null) return ambiguous(this.#twofold)
+    if (this.#problem !== null) return this.#problem
     return { ok: true, models: this.#models, named: this.#named, objects: this.#objects, hidden: this.#hidden }
   }
 
   value(path: string, raw: Buffer | null): void {
-    const rules = this.#rules
+    const places = this.#places
     const value = raw && parse(raw)
     // `null` says that nothing is there.
     if (value === null && raw !== null) return
-    const kind = rules.objects.get(path)
+    const kind = places.objects.get(path)
     if (kind !== undefined) {
       if (raw === null) this.#problem ??= ambiguous(tooLong(path))
       else this.#objects.push(...refsIn(kind, value))
-    } else if (rules.stored.has(path)) {
+    } else if (places.stored.has(path)) {
       this.#problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
     } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
       this.#problem ??= unknown(`The body's \`${path}\` is not a name.`)
     } else {
       this.#models.push(value)
-      this.#named ||= rules.required.has(path)
+      this.#named ||= places.required.has(path)
     }
   }
 
   oddity(kind: Oddity, path: string): void {
     if (kind === 'mismatch') {
-      if (!this.#rules.ways.some((way) => way.startsWith(path))) return
+      if (!this.#places.ways.some((way) => way.startsWith(path))) return
       this.#problem ??= unknown(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
     } else if (kind === 'duplicate') this.#twofold ??= `The body holds \`${path}\` twice.`
     else if (kind === 'lookalike') this.#twofold ??= `The body holds a key that some parsers read as \`${path}\`.`
@@ -232,107 +175,4 @@ class ModelReader implements JsonSink {
   }
 }
 
-function parse(raw: Buffer): unknown {
-  try {
-    return JSON.parse(raw.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-/** A provider's name for an object → its kind and last segment. */
-export const objectRef = (kind: string, name: string): ObjectRef => ({ kind, id: name.slice(name.lastIndexOf('/') + 1) })
-
 const tooLong = (path: string): string => `The body's \`${path}\` is too long to see which stored objects it names.`
-
-/** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids}`). */
-function refsIn(kind: string, value: unknown): ObjectRef[] {
-  if (typeof value === 'string') return [objectRef(kind, value)]
-  if (typeof value !== 'object' || value === null) return []
-  const id = 'id' in value && typeof value.id === 'string' ? [objectRef(kind, value.id)] : []
-  const files: unknown[] = 'file_ids' in value && Array.isArray(value.file_ids) ? value.file_ids : []
-  return [...id, ...files.filter((file) => typeof file === 'string').map((file) => objectRef('file', file))]
-}
-
-/**
- * What a body that is held says, for a key without limits on its models: read like one that streams by, after it has been decoded.
- * Null where that cannot be done, so that it is not known whose objects it names. There at once unless the body has to be decoded first.
- */
-export function observeHeld(match: Match, headers: readonly string[], pathAndQuery: string, body: Buffer, limit: number): ModelObserver | null | Promise<ModelObserver | null> {
-  const observe = (plain: Buffer, about: readonly string[]) => {
-    const observer = new ModelObserver(match, about, pathAndQuery)
-    observer.write(plain)
-    return observer.unclear ? null : observer
-  }
-  const encodings = valuesOf(headers, 'content-encoding')
-  if (encodings[0] === undefined) return observe(body, headers)
-  if (encodings.length > 1) return null
-  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, without(headers, 'content-encoding'))))
-}
-
-const without = (headers: readonly string[], name: string): string[] => headers.filter((_, i) => headers[i & ~1]!.toLowerCase() !== name)
-
-/** All values of a header in a raw list; name in lower case. */
-function valuesOf(headers: readonly string[], name: string): string[] {
-  const values: string[] = []
-  for (let i = 0; i + 1 < headers.length; i += 2) if (headers[i]!.toLowerCase() === name) values.push(headers[i + 1]!)
-  return values
-}
-
-/**
- * Notes the model of a body while it streams by, for the ledger. It decides nothing, so it is lenient: compressed bodies are not
- * read, and of a multipart body only the beginning is.
- */
-export class ModelObserver {
-  /** The first model that the request names, or null. */
-  model: string | null
-  readonly objects: ObjectRef[]
-  /** Whether something stood where an object is named that was too long to look at. */
-  unclear = false
-  #scanner: JsonScanner | null = null
-  #head: Buffer[] | null = null
-  #headLength = 0
-
-  constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
-    this.model = match.model ?? queryModels(pathAndQuery)?.[0] ?? null
-    this.objects = [...match.objects]
-    const rule = bodyRuleOf(match)
-    if (rule === null || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
-    const rules = compile(rule)
-    if (/^multipart\//i.test(valuesOf(headers, 'content-type')[0] ?? '')) {
-      if (this.model === null) this.#head = []
-      return
-    }
-    this.#scanner = new JsonScanner(
-      rules.wanted,
-      {
-        value: (path, raw) => {
-          const value = raw && parse(raw)
-          const kind = rules.objects.get(path)
-          if (kind !== undefined) {
-            if (raw === null) this.unclear = true
-            else this.objects.push(...refsIn(kind, value))
-          } else if (typeof value !== 'string') return
-          else if (rules.required.has(path) || (path === 'model' && this.model === null)) this.model = value
-        },
-      },
-      { longestValue: LONGEST_NAME },
-    )
-  }
-
-  /** Whether bytes are still of interest. */
-  get watching(): boolean {
-    return this.#scanner?.ok === true || this.#head !== null
-  }
-
-  write(chunk: Buffer): void {
-    this.#scanner?.write(chunk)
-    if (!this.#head) return
-    this.#head.push(Buffer.from(chunk))
-    this.#headLength += chunk.length
-    const text = Buffer.concat(this.#head).toString('latin1')
-    const found = /\bname="?model"?\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]{1,256})\r\n/.exec(text)
-    if (found?.[1] !== undefined) this.model = Buffer.from(found[1], 'latin1').toString('utf8')
-    if (found || this.#headLength > 65_536) this.#head = null
-  }
-}

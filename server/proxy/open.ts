@@ -14,7 +14,7 @@ import { createProxy } from './handler.ts'
 import { openObjects } from './objects.ts'
 import type { CustomProvider } from './providers/provider.ts'
 import { storedProviders } from './providers/stored.ts'
-import { createProviderTable, type ProviderTable } from './providers/table.ts'
+import { createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
 import { probe, type Probe } from './probe.ts'
 import { createUpstream } from './upstream.ts'
 import { createWays } from './ways.ts'
@@ -69,7 +69,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
     // A stored provider that the settings of this process leave no room for is left out; everybody else is served.
     let fitting = given
     for (const provider of added) {
-      const more = { ...fitting, custom: [...(fitting.custom ?? []), provider] }
+      const more = { ...fitting, custom: [...fitting.custom, provider] }
       const wrong = complaintOf(more, all)
       if (wrong === null) fitting = more
       else log.warn('A stored provider cannot be used.', { provider: provider.id, reason: wrong })
@@ -96,16 +96,14 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   const ledger = opening.use(await openLedger(store, instance, clock, log, settings.storeGrace))
   opening.use(addHoursRegularly(store, () => clock.now(), (error) => log.error('Hours cannot be added to the roll-ups by day.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
-  const proxy = createProxy({
-    table: () => table, keys, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, open: settings.maxOpen },
-  })
   const ways = createWays(() => table)
+  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, open: settings.maxOpen } })
   const opened = opening.move()
   return {
     ...proxy, failing: ledger.failing, keys, credentials: pool, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
     complaint: async (provider) => {
       const others = (await storedProviders(store)).filter(({ id }) => id !== provider.id)
-      return complaintOf({ ...given, custom: [...(given.custom ?? []), ...others, provider] }, pool.all)
+      return complaintOf({ ...given, custom: [...given.custom, ...others, provider] }, pool.all)
     },
     probe: async (id) => {
       const credential = pool.all.find((one) => one.id === id)
@@ -115,7 +113,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   }
 }
 
-type Given = Pick<NonNullable<Parameters<typeof createProviderTable>[0]>, 'overrides' | 'custom'>
+type Given = Required<Pick<TableSettings, 'overrides' | 'custom'>>
 
 function settingsOf({ upstreams, customProviders }: Config): Given {
   const overrides = Object.fromEntries(Object.entries(upstreams).flatMap(([id, url]) => (url === null ? [] : [[id, url.href]])))

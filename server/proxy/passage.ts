@@ -5,7 +5,7 @@ import type { Admission, Ledger } from '../ledger/admit.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
 import { responseHeaders } from './headers.ts'
-import { createMeter, type Meter, type Metered, type Usage } from './meter.ts'
+import { createMeter, UNKNOWN, type Meter, type Metered, type Usage } from './meter.ts'
 import type { Objects } from './objects.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Upstream as Named } from './providers/provider.ts'
@@ -32,8 +32,6 @@ export interface Bound {
   readonly credential: Credential
   readonly admission: Admitted
 }
-
-const UNKNOWN: Usage = { input: null, output: null, cached: null, reasoning: null }
 
 /** One answer on its way. */
 export class Passage implements Passing {

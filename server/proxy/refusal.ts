@@ -83,7 +83,7 @@ export function refusal(code: RefusalCode, message: string, provider: Provider |
   const headers = ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'Cache-Control', 'no-store', 'X-Proxy-Error', code]
   // RFC 9110 §15.5.2 and §15.5.6 want these.
   if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
-  if (status === 405) headers.push('Allow', METHODS.join(', '))
+  if (status === 405) headers.push('Allow', [...METHODS, 'OPTIONS'].join(', '))
   if (shape === 'bedrock') headers.push('x-amzn-ErrorType', BEDROCK_EXCEPTIONS[status] ?? 'InternalServerException')
   return { status, reason: REASONS[status] ?? 'Refused', headers, body }
 }

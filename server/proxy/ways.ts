@@ -28,6 +28,7 @@ export interface Ways {
 const MOST = 2_000
 const LONGEST = 1_024
 
+/** @param tableNow the provider table as it is now: stored credentials may add hosts to it */
 export function createWays(tableNow: () => ProviderTable): Ways {
   const routes = new Map<string, Map<string, Route>>()
   let kept = 0

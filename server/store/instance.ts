@@ -3,6 +3,7 @@
 import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { bootName } from '../clock.ts'
+import { codeOf } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Store } from './open.ts'
 import { procedure, run } from './procedure.ts'
@@ -95,6 +96,6 @@ function isRunning(pid: number): boolean {
     return true
   } catch (error) {
     // EPERM: it runs, under another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }

@@ -2,7 +2,7 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
-import { SetupError } from '../errors.ts'
+import { SetupError, codeOf } from '../errors.ts'
 import { startThread } from './client.ts'
 import type { ThreadClient } from './client.ts'
 import { kyselyOn, queryBuilder } from './dialect.ts'
@@ -143,7 +143,6 @@ function makeFolder(data: string): void {
     makeAll(data)
     accessSync(data, constants.W_OK)
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-    throw new SetupError(`The data folder ${data} cannot be written (${reason}). Set TOLLMARK_DATA to a folder that can.`, { cause: error })
+    throw new SetupError(`The data folder ${data} cannot be written (${codeOf(error) ?? 'unknown reason'}). Set TOLLMARK_DATA to a folder that can.`, { cause: error })
   }
 }

@@ -1,5 +1,5 @@
 // What a caller is told where the store, the blobs or the disk are at fault, and not what was asked for.
-import { Problem } from '../errors.ts'
+import { Problem, codeOf } from '../errors.ts'
 import { StoreError } from './error.ts'
 import type { StoreErrorCode } from './error.ts'
 
@@ -26,5 +26,5 @@ export function passingTrouble(error: unknown): Problem | undefined {
 
 /** Whether the system says that the disk, or our share of it, is full. */
 export function isNoRoom(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')
 }

@@ -103,6 +103,15 @@ test('a test call says what a person can do', async (t) => {
   assertProblem(await admin('POST', 'credentials/cred_nothing/test'), 404, 'credential_not_found')
 })
 
+test('a test call goes out on a connection that is there', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
+  const admin = await api(served.running.url, served.running.store)
+  const key = await served.key()
+  await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
+  assert.equal((await admin('POST', 'credentials/env_openai/test')).json<Outcome>().ok, true)
+  assert.deepEqual(served.fake.requests.map(({ connection, turn }) => [connection, turn]), [[1, 1], [1, 2]])
+})
+
 test('every built-in provider has a test call that its own table does not forbid', async (t) => {
   const fake = await startFake(answer(200, JSON_TYPE, '{}'))
   t.after(() => fake.close())

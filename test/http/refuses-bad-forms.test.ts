@@ -25,6 +25,7 @@ const REFUSED: [what: string, form: Form, code: string][] = [
   ['a format twice', form(page, { name: 'format', content: 'json' }, { name: 'format', content: 'json' }), 'invalid_field'],
   ['a format that never ends', form(page, { name: 'format', content: 'markdown'.repeat(10_000) }), 'invalid_field'],
   ['include_metadata=yes', form(page, { name: 'include_metadata', content: 'yes' }), 'invalid_field'],
+  ['include_metadata=constructor', form(page, { name: 'include_metadata', content: 'constructor' }), 'invalid_field'],
   ['include_metadata=', form({ name: 'include_metadata', content: '' }, page), 'invalid_field'],
   ['plain text', form(file('notes.txt', 'just some words')), 'unsupported_file_type'],
   ['a picture', form(file('picture.png', PNG)), 'unsupported_file_type'],

@@ -6,22 +6,12 @@ import { call, convert, getToken, spawnServer, startServer } from '../harness.ts
 import type { Process } from '../harness.ts'
 import { ASYNC, finished, pagesOf, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
+import { seeded } from '../random.ts'
 import { placeOf } from '../store-settings.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { scratchFiles, storedFiles, until } from '../until.ts'
 
 const KILLS = 10
-
-/** Numbers from 0 to 1, the same every time (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 test(`${KILLS} times kill -9: every accepted job is done once and counted once, and no file is left over`, async (t) => {
   const data = temporaryFolder(t)

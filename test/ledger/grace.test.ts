@@ -3,16 +3,14 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
-import { openLedger, type Admission, type Asking, type Ledger } from '../../server/ledger/admit.ts'
+import type { Admission, Asking, Ledger } from '../../server/ledger/admit.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
-import { openLog } from '../../server/log.ts'
-import { enterInstance } from '../../server/store/instance.ts'
-import { openStore, type Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/open.ts'
 import type { Place } from '../place.ts'
 import { query, startPostgres, type Server } from '../postgres.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { until } from '../until.ts'
-import { asking, movedClock, settlement, type Moved } from './opened.ts'
+import { asking, movedClock, openFor, settlement, type Moved, type Opened } from './opened.ts'
 
 /** A place whose store can stand still. */
 type Stoppable = Place & { stop(): void; goOn(): void }
@@ -50,24 +48,8 @@ const STOPPABLE: Record<Store['dialect'], (t: TestContext) => Promise<Stoppable>
   },
 }
 
-type Graced = { store: Store; ledger: Ledger; clock: Moved; close(): Promise<void> }
-
-async function openGraced(t: TestContext, place: Place, grace: number, clock = movedClock()): Promise<Graced> {
-  const store = await openStore({ ...place, now: clock.now() })
-  // Signs of life fail too while the store stands still.
-  const instance = await enterInstance(store, () => clock.now(), () => {})
-  const ledger = await openLedger(store, instance.id, clock, openLog('silent'), grace)
-  let closed = false
-  const close = async () => {
-    if (closed) return
-    closed = true
-    await ledger.close()
-    await instance[Symbol.asyncDispose]()
-    await store.close()
-  }
-  t.after(close)
-  return { store, ledger, clock, close }
-}
+/** Signs of life fail too while the store stands still. */
+const openGraced = (t: TestContext, place: Place, grace: number, clock?: Moved): Promise<Opened> => openFor(t, place, clock, { grace, onTrouble: () => {} })
 
 /** Asks, and settles at once what passes. */
 async function go(ledger: Ledger, key: string, rpm: number | null, passed: Asking[]): Promise<Admission> {
@@ -80,7 +62,7 @@ async function go(ledger: Ledger, key: string, rpm: number | null, passed: Askin
   return admission
 }
 
-async function assertWhole({ store }: Graced, passed: readonly Asking[]): Promise<void> {
+async function assertWhole({ store }: Opened, passed: readonly Asking[]): Promise<void> {
   const rows = () => store.db.selectFrom('requests').select(['id', 'state']).where('state', '<>', 'aborted').execute()
   await until(async () => (await rows()).filter(({ state }) => state === 'settled').length >= passed.length)
   const found = await rows()

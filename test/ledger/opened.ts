@@ -23,12 +23,21 @@ export function movedClock(): Moved {
   return { wallBy: 0, monoBy: 0, boot: real.boot, now() { return real.now() + this.wallBy }, mono() { return real.mono() + this.monoBy } }
 }
 
-export async function openOn(place: Place, clock: Moved = movedClock()): Promise<Opened> {
+/** What a ledger is opened with where its store may stand still. */
+export type Grace = {
+  /** Milliseconds for which requests go on passing. */
+  grace: number
+  /** Told when the store does not take a sign of life. */
+  onTrouble(error: unknown): void
+}
+
+export async function openOn(place: Place, clock: Moved = movedClock(), more?: Grace): Promise<Opened> {
   const store = await openStore({ ...place, now: clock.now() })
-  const instance = await enterInstance(store, () => clock.now(), (error) => {
+  const rethrow = (error: unknown) => {
     throw error
-  })
-  const ledger = await openLedger(store, instance.id, clock, openLog('silent'))
+  }
+  const instance = await enterInstance(store, () => clock.now(), more?.onTrouble ?? rethrow)
+  const ledger = await openLedger(store, instance.id, clock, openLog('silent'), more?.grace)
   let closed = false
   const close = async () => {
     if (closed) return
@@ -40,8 +49,8 @@ export async function openOn(place: Place, clock: Moved = movedClock()): Promise
   return { store, ledger, clock, close }
 }
 
-export async function openFor(t: TestContext, place: Place, clock?: Moved): Promise<Opened> {
-  const opened = await openOn(place, clock)
+export async function openFor(t: TestContext, place: Place, clock?: Moved, more?: Grace): Promise<Opened> {
+  const opened = await openOn(place, clock, more)
   t.after(() => opened.close())
   return opened
 }

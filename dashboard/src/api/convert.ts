@@ -1,8 +1,9 @@
 // Conversions: an upload whose progress is seen, and the account's jobs.
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Refused, call, parse, refusal, send, unreachable } from './http.ts'
-import { Job, listOf } from './shapes.ts'
+import { useChange, usePages } from './queries.ts'
+import { Job } from './shapes.ts'
 
 export interface ConvertWishes {
   format: 'markdown' | 'json'
@@ -55,16 +56,8 @@ export function newIdempotencyKey(): string {
 
 const JOBS = ['jobs'] as const
 
-export function useJobs() {
-  return useInfiniteQuery({
-    queryKey: [...JOBS, 'list'],
-    queryFn: ({ pageParam, signal }) => call(listOf(Job), '/api/v1/jobs', { query: { limit: 20, cursor: pageParam }, signal }),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next_cursor,
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isUnderWay)) ? 4000 : false),
-  })
-}
+export const useJobs = () =>
+  usePages({ key: [...JOBS, 'list'], item: Job, path: '/api/v1/jobs', query: { limit: 20 }, every: (jobs) => (jobs.some(isUnderWay) ? 4000 : false) })
 
 export const isUnderWay = ({ status }: Job): boolean => status === 'queued' || status === 'running'
 
@@ -87,15 +80,11 @@ export function useJob(id: string) {
       }
     })
     return () => events.close()
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the key is the id
   }, [client, id, live])
   return job
 }
 
-export function useDeleteJob() {
-  const client = useQueryClient()
-  return useMutation({ mutationFn: (id: string) => send(`/api/v1/jobs/${encodeURIComponent(id)}`, { method: 'DELETE' }), onSuccess: () => client.invalidateQueries({ queryKey: JOBS }) })
-}
+export const useDeleteJob = () => useChange(JOBS, (id: string) => send(`/api/v1/jobs/${encodeURIComponent(id)}`, { method: 'DELETE' }))
 
 /** Bytes of a result that the page reads; a larger one is only downloaded. */
 export const MOST_SHOWN = 8 * 1024 * 1024

@@ -1,6 +1,7 @@
 // Providers, and what the proxy presents to them.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { call, send } from './http.ts'
+import { useChange } from './queries.ts'
 import { Credential, CredentialTest, Provider, listOf } from './shapes.ts'
 
 const PROVIDERS = ['providers'] as const
@@ -24,22 +25,17 @@ export function useProviders() {
   })
 }
 
-function useChange<Input, Output>(mutationFn: (input: Input) => Promise<Output>) {
-  const client = useQueryClient()
-  return useMutation({ mutationFn, onSuccess: () => client.invalidateQueries({ queryKey: PROVIDERS }) })
-}
-
-export const useCreateCredential = () => useChange((body: CredentialWishes) => call(Credential, '/api/v1/credentials', { method: 'POST', body }))
+export const useCreateCredential = () => useChange(PROVIDERS, (body: CredentialWishes) => call(Credential, '/api/v1/credentials', { method: 'POST', body }))
 
 export const useChangeCredential = () =>
-  useChange(({ id, ...body }: { id: string; name?: string; weight?: number; status?: 'active' | 'paused' }) =>
+  useChange(PROVIDERS, ({ id, ...body }: { id: string; name?: string; weight?: number; status?: 'active' | 'paused' }) =>
     call(Credential, `/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'PATCH', body }),
   )
 
-export const useDeleteCredential = () => useChange((id: string) => send(`/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+export const useDeleteCredential = () => useChange(PROVIDERS, (id: string) => send(`/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'DELETE' }))
 
 /** One cheap call with a credential: whether its provider takes it. */
-export const useTestCredential = () => useChange((id: string) => call(CredentialTest, `/api/v1/credentials/${encodeURIComponent(id)}/test`, { method: 'POST', body: {} }))
+export const useTestCredential = () => useChange(PROVIDERS, (id: string) => call(CredentialTest, `/api/v1/credentials/${encodeURIComponent(id)}/test`, { method: 'POST', body: {} }))
 
 export interface ProviderWishes {
   id: string
@@ -48,6 +44,6 @@ export interface ProviderWishes {
   auth: { header: string; scheme: string | null } | null
 }
 
-export const useCreateProvider = () => useChange((body: ProviderWishes) => call(Provider, '/api/v1/providers', { method: 'POST', body }))
+export const useCreateProvider = () => useChange(PROVIDERS, (body: ProviderWishes) => call(Provider, '/api/v1/providers', { method: 'POST', body }))
 
-export const useDeleteProvider = () => useChange((id: string) => send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+export const useDeleteProvider = () => useChange(PROVIDERS, (id: string) => send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }))

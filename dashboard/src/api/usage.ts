@@ -1,10 +1,8 @@
 // What was used, and the ledger behind it.
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { address, call } from './http.ts'
+import { usePages } from './queries.ts'
 import { Model, Overview, Request, UsageLine, listOf } from './shapes.ts'
-
-const Lines = listOf(UsageLine)
-const Requests = listOf(Request)
 
 export type Range = 'hour' | 'day' | 'month'
 
@@ -23,7 +21,7 @@ export function useOverview(range: Range, key?: string) {
 export function useUsage({ by, from, to, key }: { by: string; from: string; to: string; key?: string | undefined }, enabled: boolean) {
   return useQuery({
     queryKey: ['usage', by, from, to, key ?? null],
-    queryFn: ({ signal }) => call(Lines, '/api/v1/usage', { query: { by, from, to, key }, signal }),
+    queryFn: ({ signal }) => call(listOf(UsageLine), '/api/v1/usage', { query: { by, from, to, key }, signal }),
     select: ({ data }) => data,
     enabled,
     placeholderData: keepPreviousData,
@@ -32,15 +30,7 @@ export function useUsage({ by, from, to, key }: { by: string; from: string; to: 
 
 export type RequestFilter = Readonly<Record<'key' | 'model' | 'provider' | 'state' | 'status' | 'from' | 'to', string>>
 
-export function useRequests(filter: Partial<RequestFilter>, limit = 50) {
-  return useInfiniteQuery({
-    queryKey: ['requests', filter, limit],
-    queryFn: ({ pageParam, signal }) => call(Requests, '/api/v1/requests', { query: { ...filter, limit, cursor: pageParam }, signal }),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next_cursor,
-    placeholderData: keepPreviousData,
-  })
-}
+export const useRequests = (filter: Partial<RequestFilter>, limit = 50) => usePages({ key: ['requests', filter, limit], item: Request, path: '/api/v1/requests', query: { ...filter, limit } })
 
 export function useRequest(id: string | null) {
   return useQuery({

@@ -5,12 +5,13 @@ import { useAccounts, useChangeAccount, useDeleteInvitation, useInvitations, use
 import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Account, Invitation } from '../api/shapes.ts'
-import { ago, count, date } from '../format.ts'
-import { Badge, Secret, type Tone } from '../ui/bits.tsx'
+import { ago, date, usedOf } from '../format.ts'
+import { Badge, type Tone } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Bars, Buttons, Card, Empty, Failed, Fields, More, Page, ProblemNote, rowsOf } from '../ui/page.tsx'
-import { DataTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+import { Card, Empty, Page, ProblemNote } from '../ui/page.tsx'
+import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+import { NewSecret } from './new-secret.tsx'
 
 export default function AccountsPage() {
   const [filters, change] = useFilters({ invite: '' })
@@ -33,7 +34,6 @@ function Accounts() {
   const me = useAccount()
   const change = useChangeAccount()
   const [disabling, setDisabling] = useState<Account | null>(null)
-  const rows = rowsOf(accounts.data?.pages ?? [])
   const close = (): void => {
     setDisabling(null)
     change.reset()
@@ -50,12 +50,7 @@ function Accounts() {
     },
     { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge tone="warn">Disabled</Badge> : <Badge tone="good">{role === 'admin' ? 'Administrator' : 'Member'}</Badge>) },
     { title: 'Plan', from: 'middle', cell: (account) => <PlanOf account={account} /> },
-    {
-      title: 'Conversions today',
-      from: 'wide',
-      right: true,
-      cell: ({ quota }) => (quota.conversions_per_day === null ? count(quota.used_today) : `${count(quota.used_today)} of ${count(quota.conversions_per_day)}`),
-    },
+    { title: 'Conversions today', from: 'wide', right: true, cell: ({ quota }) => usedOf(quota) },
     { title: 'Since', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span> },
     {
       title: 'Actions',
@@ -77,14 +72,8 @@ function Accounts() {
   ]
   return (
     <Card flush>
-      {accounts.data === undefined && (accounts.error === null ? <Bars /> : <Failed error={accounts.error} retry={() => void accounts.refetch()} />)}
       {disabling === null && <ProblemNote error={change.error} />}
-      {rows.length > 0 && (
-        <>
-          <DataTable label="Accounts" columns={columns} rows={rows} keyOf={({ id }) => id} />
-          <More query={accounts} what="accounts" />
-        </>
-      )}
+      <PagedTable label="Accounts" query={accounts} columns={columns} />
       <Confirm
         title={`Disable ${disabling?.email ?? disabling?.name ?? ''}?`}
         opened={disabling !== null}
@@ -128,7 +117,6 @@ const STATUS: Readonly<Record<Invitation['status'], { label: string; tone: Tone 
 function Invitations() {
   const invitations = useInvitations()
   const remove = useDeleteInvitation()
-  const rows = rowsOf(invitations.data?.pages ?? [])
   const columns: readonly Column<Invitation>[] = [
     { title: 'For', cell: ({ email }) => <span className={main}>{email ?? 'Whoever has the link'}</span> },
     { title: 'Status', cell: ({ status }) => <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge> },
@@ -149,19 +137,18 @@ function Invitations() {
   ]
   return (
     <Card title="Invitations" flush>
-      {invitations.data === undefined && (invitations.error === null ? <Bars rows={2} /> : <Failed error={invitations.error} retry={() => void invitations.refetch()} />)}
       <ProblemNote error={remove.error} />
-      {invitations.data !== undefined && rows.length === 0 && (
-        <Empty icon="people" title="Nobody is invited">
-          An invitation is a link. Whoever opens it chooses a password and has an account of their own.
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <>
-          <DataTable label="Invitations" columns={columns} rows={rows} keyOf={({ id }) => id} />
-          <More query={invitations} what="invitations" />
-        </>
-      )}
+      <PagedTable
+        label="Invitations"
+        query={invitations}
+        columns={columns}
+        bars={2}
+        empty={
+          <Empty icon="people" title="Nobody is invited">
+            An invitation is a link. Whoever opens it chooses a password and has an account of their own.
+          </Empty>
+        }
+      />
     </Card>
   )
 }
@@ -180,13 +167,9 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
     <Dialog title={invite.data ? 'The invitation is ready' : 'Invite a colleague'} opened={opened} onClose={close} firm={invite.data !== undefined} size={invite.data ? 'lg' : 'md'}>
       {invite.data ? (
-        <Fields>
-          <p style={{ margin: 0 }}>Send this link to {invite.data.email ?? 'whom you invite'}. It is shown only now, works once, and is open until {date(invite.data.expires_at)}.</p>
-          <Secret text={invite.data.link} what="the link" />
-          <Buttons>
-            <Button onClick={close}>I have copied it</Button>
-          </Buttons>
-        </Fields>
+        <NewSecret text={invite.data.link} what="the link" onDone={close}>
+          Send this link to {invite.data.email ?? 'whom you invite'}. It is shown only now, works once, and is open until {date(invite.data.expires_at)}.
+        </NewSecret>
       ) : (
         <DialogForm submit="Make the link" busy={invite.isPending} error={field === 'email' ? null : invite.error} onCancel={close} onSubmit={() => invite.mutate({ email: email.trim() === '' ? null : email.trim(), plan })}>
           <TextInput

@@ -5,12 +5,12 @@ import { useFilters } from '../address.ts'
 import { isUnderWay, newIdempotencyKey, resultUrl, useConversion, useDeleteJob, useJob, useJobs, useResult, type Converted } from '../api/convert.ts'
 import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
-import { ago, bytes, count, dateTime } from '../format.ts'
+import { ago, bytes, count, dateTime, usedOf } from '../format.ts'
 import { Badge, type Tone } from '../ui/bits.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Bars, Card, Empty, Failed, Loaded, More, Page, ProblemNote, rowsOf } from '../ui/page.tsx'
+import { Bars, Card, Empty, Failed, Loaded, Page, ProblemNote } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
-import { DataTable, main, sub, type Column } from '../ui/table.tsx'
+import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
 import { ConvertedDocument } from './convert-document.tsx'
 import css from './convert.module.css'
 
@@ -57,11 +57,7 @@ const isCanceled = (error: unknown): boolean => error instanceof DOMException &&
 function Quota() {
   const { quota } = useAccount()
   if (quota.conversions_per_day === null) return null
-  return (
-    <span className={css.quota}>
-      {count(quota.used_today)} of {count(quota.conversions_per_day)} conversions used today
-    </span>
-  )
+  return <span className={css.quota}>{usedOf(quota)} conversions used today</span>
 }
 
 function Drop({ onFile }: { onFile: (file: File) => void }) {
@@ -183,7 +179,6 @@ function Finished({ job }: { job: Job }) {
 function Jobs() {
   const jobs = useJobs()
   const remove = useDeleteJob()
-  const rows = rowsOf(jobs.data?.pages ?? [])
   const columns: readonly Column<Job>[] = [
     {
       title: 'File',
@@ -213,15 +208,8 @@ function Jobs() {
   ]
   return (
     <Card title="Jobs" note="Archives over 5 MB are converted in the background. Their results are kept for a time." flush>
-      {jobs.data === undefined && (jobs.error === null ? <Bars /> : <Failed error={jobs.error} retry={() => void jobs.refetch()} />)}
       <ProblemNote error={remove.error} />
-      {jobs.data !== undefined && rows.length === 0 && <Empty icon="convert" title="No jobs yet" />}
-      {rows.length > 0 && (
-        <>
-          <DataTable label="Jobs" columns={columns} rows={rows} keyOf={({ id }) => id} />
-          <More query={jobs} what="jobs" />
-        </>
-      )}
+      <PagedTable label="Jobs" query={jobs} columns={columns} empty={<Empty icon="convert" title="No jobs yet" />} />
     </Card>
   )
 }

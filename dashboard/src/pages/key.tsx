@@ -8,12 +8,12 @@ import { useRequests } from '../api/usage.ts'
 import { ago, count, dateTime } from '../format.ts'
 import { Facts } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
-import { Bars, Card, Empty, Failed, Page, ProblemNote, rowsOf } from '../ui/page.tsx'
-import { DataTable } from '../ui/table.tsx'
+import { Bars, Card, Empty, Failed, Page, ProblemNote } from '../ui/page.tsx'
+import { PagedTable } from '../ui/table.tsx'
 import { PeriodChoice, UsagePanel } from '../ui/usage-panel.tsx'
 import { KeyForm } from './key-form.tsx'
 import { KeyStatus, Models } from './key-status.tsx'
-import { NewSecret } from './new-secret.tsx'
+import { NewKeySecret } from './new-key.tsx'
 import { requestColumns } from './request-columns.tsx'
 import { RequestDetails } from './request-details.tsx'
 
@@ -138,7 +138,7 @@ function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClo
           <NativeSelect label="The old secret goes on working for" description="Time to bring the new one to every program that uses it." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
         </DialogForm>
       ) : (
-        <NewSecret made={made} onDone={close} />
+        <NewKeySecret made={made} onDone={close} />
       )}
     </Dialog>
   )
@@ -147,7 +147,6 @@ function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClo
 function Recent({ id }: { id: string }) {
   const requests = useRequests({ key: id }, 10)
   const [opened, setOpened] = useState<string | null>(null)
-  const rows = rowsOf(requests.data?.pages ?? [])
   return (
     <Card
       title="Recent requests"
@@ -158,13 +157,17 @@ function Recent({ id }: { id: string }) {
         </Link>
       }
     >
-      {requests.data === undefined && (requests.error === null ? <Bars /> : <Failed error={requests.error} retry={() => void requests.refetch()} />)}
-      {requests.data !== undefined && rows.length === 0 && (
-        <Empty icon="list" title="Not used yet">
-          Requests with this key appear here as they are made.
-        </Empty>
-      )}
-      {rows.length > 0 && <DataTable label="Recent requests" columns={requestColumns(null, setOpened)} rows={rows} keyOf={(row) => row.id} />}
+      <PagedTable
+        label="Recent requests"
+        query={requests}
+        columns={requestColumns(null, setOpened)}
+        more={false}
+        empty={
+          <Empty icon="list" title="Not used yet">
+            Requests with this key appear here as they are made.
+          </Empty>
+        }
+      />
       <RequestDetails id={opened} onClose={() => setOpened(null)} />
     </Card>
   )

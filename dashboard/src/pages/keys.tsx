@@ -9,11 +9,11 @@ import { useSeenModels } from '../api/usage.ts'
 import { ago, count, date } from '../format.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Card, Empty, Failed, Filters, More, Page, Bars, filterGrow, rowsOf } from '../ui/page.tsx'
-import { DataTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+import { Card, Empty, Filters, NoMatch, Page, filterGrow } from '../ui/page.tsx'
+import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
 import { KeyForm } from './key-form.tsx'
 import { KeyStatus, Models, STATUS } from './key-status.tsx'
-import { NewSecret } from './new-secret.tsx'
+import { NewKeySecret } from './new-key.tsx'
 
 /** TABLE of columns. */
 const COLUMNS: readonly Column<Key>[] = [
@@ -46,12 +46,10 @@ export default function KeysPage() {
   useEffect(() => {
     if (typed !== filters.search) change({ search: typed })
     // Only what was typed decides.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [typed])
   const { status, model, sort } = filters
   const keys = useKeys({ search: filters.search, status, model, sort })
   const models = useSeenModels()
-  const rows = rowsOf(keys.data?.pages ?? [])
   const filtered = filters.search !== '' || status !== '' || model !== ''
   const createButton = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: '1' })}>
@@ -83,42 +81,28 @@ export default function KeysPage() {
         />
       </Filters>
       <Card flush>
-        {keys.data === undefined ? (
-          keys.error === null ? (
-            <Bars rows={6} />
-          ) : (
-            <Failed error={keys.error} retry={() => void keys.refetch()} />
-          )
-        ) : rows.length === 0 ? (
-          filtered ? (
-            <Empty
-              icon="search"
-              title="No key matches"
-              action={
-                <Button
-                  variant="default"
-                  onClick={() => {
-                    setSearch('')
-                    change({ search: '', status: '', model: '' })
-                  }}
-                >
-                  Clear the filters
-                </Button>
-              }
-            >
-              Other filters may find it.
-            </Empty>
-          ) : (
-            <Empty icon="key" title="No keys yet" action={createButton}>
-              A key opens the proxy to a program, for the models and at the rate that you choose.
-            </Empty>
-          )
-        ) : (
-          <>
-            <DataTable label="Keys" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} stale={keys.isPlaceholderData} sorted={{ by: sort, change: (by) => change({ sort: by }) }} />
-            <More query={keys} what="keys" />
-          </>
-        )}
+        <PagedTable
+          label="Keys"
+          query={keys}
+          columns={COLUMNS}
+          sorted={{ by: sort, change: (by) => change({ sort: by }) }}
+          bars={6}
+          empty={
+            filtered ? (
+              <NoMatch
+                what="key"
+                onClear={() => {
+                  setSearch('')
+                  change({ search: '', status: '', model: '' })
+                }}
+              />
+            ) : (
+              <Empty icon="key" title="No keys yet" action={createButton}>
+                A key opens the proxy to a program, for the models and at the rate that you choose.
+              </Empty>
+            )
+          }
+        />
       </Card>
       <CreateKey opened={filters.new !== ''} onClose={() => change({ new: '' })} />
     </Page>
@@ -138,7 +122,7 @@ function CreateKey({ opened, onClose }: { opened: boolean; onClose: () => void }
       {made === null ? (
         <KeyForm submit="Create key" busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: setMade })} />
       ) : (
-        <NewSecret made={made} onDone={close} />
+        <NewKeySecret made={made} onDone={close} />
       )}
     </Dialog>
   )

@@ -1,16 +1,25 @@
-// A key's secret, the only time that it is shown, with code that uses it.
+// A secret, the only time that it is shown, perhaps with code that uses it.
 import { Button } from '@mantine/core'
-import type { NewKey } from '../api/shapes.ts'
-import { keySnippets } from '../snippets.ts'
-import { Secret, Snippets } from '../ui/bits.tsx'
+import type { ReactNode } from 'react'
+import { Secret, Snippets, type Snippet } from '../ui/bits.tsx'
 import { Buttons, Fields } from '../ui/page.tsx'
 
-export function NewSecret({ made, onDone }: { made: NewKey; onDone: () => void }) {
+interface NewSecretProps {
+  text: string
+  /** What is copied: "the key". */
+  what: string
+  snippets?: readonly Snippet[]
+  onDone: () => void
+  /** What to do with it now. */
+  children: ReactNode
+}
+
+export function NewSecret({ text, what, snippets, onDone, children }: NewSecretProps) {
   return (
     <Fields>
-      <p style={{ margin: 0 }}>Copy the key now and keep it where secrets are kept. It is stored as a hash only, and cannot be shown again.</p>
-      <Secret text={made.secret} what="the key" />
-      <Snippets label="Use it" items={keySnippets(made.secret, made.models)} />
+      <p style={{ margin: 0 }}>{children}</p>
+      <Secret text={text} what={what} />
+      {snippets && <Snippets label="Use it" items={snippets} />}
       <Buttons>
         <Button onClick={onDone}>I have copied it</Button>
       </Buttons>

@@ -59,34 +59,27 @@ function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) 
   )
 }
 
+/** TABLE of what somebody does first. */
+const STEPS = [
+  { title: 'Connect a provider', says: 'Store the credential that the proxy presents to it.', href: '/providers', button: 'Providers', variant: 'default', admin: true },
+  { title: 'Create a key', says: 'Choose its models and its limit, and copy the snippet.', href: '/keys?new=1', button: 'Create a key', variant: 'filled', admin: false },
+  { title: 'Convert an export', says: 'Drop what Notion exported and read it as Markdown.', href: '/convert', button: 'Convert', variant: 'default', admin: false },
+] as const
+
 function FirstSteps() {
   const { role } = useAccount()
   return (
     <Card title="Getting started">
       <ol className={css.steps}>
-        {role === 'admin' && (
-          <li>
-            <h3>Connect a provider</h3>
-            <p>Store the credential that the proxy presents to it.</p>
-            <Button component={Link} href="/providers" variant="default" size="xs">
-              Providers
+        {STEPS.filter(({ admin }) => !admin || role === 'admin').map(({ title, says, href, button, variant }) => (
+          <li key={title}>
+            <h3>{title}</h3>
+            <p>{says}</p>
+            <Button component={Link} href={href} variant={variant} size="xs">
+              {button}
             </Button>
           </li>
-        )}
-        <li>
-          <h3>Create a key</h3>
-          <p>Choose its models and its limit, and copy the snippet.</p>
-          <Button component={Link} href="/keys?new=1" size="xs">
-            Create a key
-          </Button>
-        </li>
-        <li>
-          <h3>Convert an export</h3>
-          <p>Drop what Notion exported and read it as Markdown.</p>
-          <Button component={Link} href="/convert" variant="default" size="xs">
-            Convert
-          </Button>
-        </li>
+        ))}
       </ol>
     </Card>
   )

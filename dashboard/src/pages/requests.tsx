@@ -3,8 +3,8 @@ import { useFilters } from '../address.ts'
 import { useKeyNames } from '../api/keys.ts'
 import { requestsCsv, useRequests, useSeenModels } from '../api/usage.ts'
 import { Icon } from '../ui/icons.tsx'
-import { Bars, Card, Empty, Failed, Filters, More, Page, rowsOf } from '../ui/page.tsx'
-import { DataTable } from '../ui/table.tsx'
+import { Card, Empty, Filters, NoMatch, Page } from '../ui/page.tsx'
+import { PagedTable } from '../ui/table.tsx'
 import { requestColumns } from './request-columns.tsx'
 import { RequestDetails } from './request-details.tsx'
 
@@ -29,7 +29,6 @@ export default function RequestsPage() {
   const byStatus = /^\d/.test(outcome)
   const question = { ...filters, status: byStatus ? outcome : '', state: byStatus ? '' : outcome, to: filters.to === '' ? '' : dayAfter(filters.to) }
   const requests = useRequests(question)
-  const rows = rowsOf(requests.data?.pages ?? [])
   const filtered = outcome !== '' || Object.values(filters).some((value) => value !== '')
   const keys = new Map([...names, ...(filters.key === '' || names.has(filters.key) ? [] : [[filters.key, filters.key] as const])])
   return (
@@ -55,31 +54,21 @@ export default function RequestsPage() {
         <TextInput type="date" leftSection={<small>To</small>} leftSectionWidth={36} aria-label="To day (UTC)" value={filters.to} onChange={(event) => change({ to: event.currentTarget.value })} />
       </Filters>
       <Card flush>
-        {requests.data === undefined && (requests.error === null ? <Bars rows={8} /> : <Failed error={requests.error} retry={() => void requests.refetch()} />)}
-        {requests.data !== undefined && rows.length === 0 && !filtered && (
-          <Empty icon="list" title="No requests yet">
-            Create a key and send a request through the proxy: it appears here before the provider sees it.
-          </Empty>
-        )}
-        {requests.data !== undefined && rows.length === 0 && filtered && (
-          <Empty
-            icon="search"
-            title="No request matches"
-            action={
-              <Button variant="default" onClick={() => change(NONE)}>
-                Clear the filters
-              </Button>
-            }
-          >
-            Other filters may find it.
-          </Empty>
-        )}
-        {rows.length > 0 && (
-          <>
-            <DataTable label="Requests" columns={requestColumns((id) => names.get(id) ?? id, (id) => change({ request: id }))} rows={rows} keyOf={({ id }) => id} stale={requests.isPlaceholderData} />
-            <More query={requests} what="requests" />
-          </>
-        )}
+        <PagedTable
+          label="Requests"
+          query={requests}
+          columns={requestColumns((id) => names.get(id) ?? id, (id) => change({ request: id }))}
+          bars={8}
+          empty={
+            filtered ? (
+              <NoMatch what="request" onClear={() => change(NONE)} />
+            ) : (
+              <Empty icon="list" title="No requests yet">
+                Create a key and send a request through the proxy: it appears here before the provider sees it.
+              </Empty>
+            )
+          }
+        />
       </Card>
       <RequestDetails id={request === '' ? null : request} onClose={() => change({ request: '' })} />
     </Page>

@@ -5,12 +5,13 @@ import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { NewToken, Token } from '../api/shapes.ts'
 import { useCreateToken, useRevokeToken, useTokens } from '../api/tokens.ts'
-import { ago, count, date, dateTime } from '../format.ts'
-import { Badge, Facts, Pills, Secret, Snippets, type Tone } from '../ui/bits.tsx'
+import { ago, date, dateTime, usedOf } from '../format.ts'
+import { Badge, Facts, Pills, type Tone } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Bars, Buttons, Card, Empty, Failed, Fields, More, Page, rowsOf } from '../ui/page.tsx'
-import { DataTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+import { Card, Empty, Page } from '../ui/page.tsx'
+import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+import { NewSecret } from './new-secret.tsx'
 
 const STATUS: Readonly<Record<Token['status'], { label: string; tone: Tone }>> = {
   active: { label: 'Active', tone: 'good' },
@@ -29,7 +30,6 @@ export default function TokensPage() {
   const { quota } = useAccount()
   const tokens = useTokens()
   const [revoking, setRevoking] = useState<Token | null>(null)
-  const rows = rowsOf(tokens.data?.pages ?? [])
   const columns: readonly Column<Token>[] = [
     {
       title: 'Name',
@@ -66,24 +66,22 @@ export default function TokensPage() {
       <Card>
         <Facts
           items={[
-            ['Conversions today', quota.conversions_per_day === null ? count(quota.used_today) : `${count(quota.used_today)} of ${count(quota.conversions_per_day)}`],
+            ['Conversions today', usedOf(quota)],
             ['Begins anew', dateTime(quota.resets_at)],
           ]}
         />
       </Card>
       <Card flush>
-        {tokens.data === undefined && (tokens.error === null ? <Bars /> : <Failed error={tokens.error} retry={() => void tokens.refetch()} />)}
-        {tokens.data !== undefined && rows.length === 0 && (
-          <Empty icon="token" title="No tokens yet" action={createButton}>
-            A token lets a program convert exports, or manage this server, as your account.
-          </Empty>
-        )}
-        {rows.length > 0 && (
-          <>
-            <DataTable label="Tokens" columns={columns} rows={rows} keyOf={({ id }) => id} />
-            <More query={tokens} what="tokens" />
-          </>
-        )}
+        <PagedTable
+          label="Tokens"
+          query={tokens}
+          columns={columns}
+          empty={
+            <Empty icon="token" title="No tokens yet" action={createButton}>
+              A token lets a program convert exports, or manage this server, as your account.
+            </Empty>
+          }
+        />
       </Card>
       <CreateToken opened={filters.new !== ''} onClose={() => change({ new: '' })} />
       <RevokeToken token={revoking} onClose={() => setRevoking(null)} />
@@ -117,14 +115,9 @@ function CreateToken({ opened, onClose }: { opened: boolean; onClose: () => void
       {made === null ? (
         <TokenForm busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: setMade })} />
       ) : (
-        <Fields>
-          <p style={{ margin: 0 }}>Copy the token now. It is stored as a hash only, and cannot be shown again.</p>
-          <Secret text={made.secret} what="the token" />
-          <Snippets label="Use it" items={snippetsOf(made)} />
-          <Buttons>
-            <Button onClick={close}>I have copied it</Button>
-          </Buttons>
-        </Fields>
+        <NewSecret text={made.secret} what="the token" snippets={snippetsOf(made)} onDone={close}>
+          Copy the token now. It is stored as a hash only, and cannot be shown again.
+        </NewSecret>
       )}
     </Dialog>
   )

@@ -92,6 +92,20 @@ export function Empty({ icon, title, children, action }: { icon: IconName; title
   )
 }
 
+/** What stands where filters leave nothing. */
+export function NoMatch({ what, onClear }: { what: string; onClear: () => void }) {
+  const clear = (
+    <Button variant="default" onClick={onClear}>
+      Clear the filters
+    </Button>
+  )
+  return (
+    <Empty icon="search" title={`No ${what} matches`} action={clear}>
+      Other filters may find it.
+    </Empty>
+  )
+}
+
 /** What stands where loading failed. */
 export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   return (
@@ -159,12 +173,12 @@ export function Bars({ rows = 4 }: { rows?: number }) {
   )
 }
 
-interface Pages<T> {
-  data: { pages: { data: T[] }[] } | undefined
+export interface Pages<T> extends Loading<{ pages: { data: T[] }[] }> {
   hasNextPage: boolean
   isFetchingNextPage: boolean
   fetchNextPage: () => unknown
-  error: unknown
+  /** The rows are those of another filter, until these have come. */
+  isPlaceholderData: boolean
 }
 
 /** All rows that a paged query has so far. */

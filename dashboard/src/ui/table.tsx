@@ -1,5 +1,6 @@
-// A table from a table of columns. On narrow screens columns leave by their rank, so that nothing has to be scrolled sideways.
+// A table from a table of columns, and the same for a list that comes page by page, with everything that it can be meanwhile. On narrow screens columns leave by their rank, so that nothing has to be scrolled sideways.
 import type { ReactNode } from 'react'
+import { Loaded, More, rowsOf, type Pages } from './page.tsx'
 import css from './table.module.css'
 
 export interface Column<T> {
@@ -19,13 +20,40 @@ interface TableProps<T> {
   label: string
   columns: readonly Column<T>[]
   rows: readonly T[]
-  keyOf: (row: T) => string
   sorted?: { by: string; change: (by: string) => void }
   /** Older rows, shown while newer ones load. */
-  stale?: boolean
+  stale: boolean
 }
 
-export function DataTable<T>({ label, columns, rows, keyOf, sorted, stale = false }: TableProps<T>) {
+interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows' | 'stale'> {
+  query: Pages<T>
+  /** What stands here where there are no rows. */
+  empty?: ReactNode
+  /** Bars that stand here while nothing has come yet. */
+  bars?: number
+  /** Whether there is more to be had than the first page. */
+  more?: boolean
+}
+
+/** The rows of a query by the page: while they load, where that failed, where there are none, and those that there are. */
+export function PagedTable<T extends { id: string }>({ query, empty = null, bars = 4, more = true, ...table }: PagedTableProps<T>) {
+  return (
+    <Loaded query={query} rows={bars}>
+      {({ pages }) => {
+        const rows = rowsOf(pages)
+        if (rows.length === 0) return empty
+        return (
+          <>
+            <DataTable {...table} rows={rows} stale={query.isPlaceholderData} />
+            {more && <More query={query} what={table.label.toLowerCase()} />}
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function DataTable<T extends { id: string }>({ label, columns, rows, sorted, stale }: TableProps<T>) {
   return (
     <div className={`${css.scroll} ${stale ? css.stale : ''}`}>
       <table className={css.table} aria-label={label}>
@@ -40,7 +68,7 @@ export function DataTable<T>({ label, columns, rows, keyOf, sorted, stale = fals
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={row.id}>
               {columns.map((column) => (
                 <td key={column.title} className={classOf(column)}>
                   {column.cell(row)}

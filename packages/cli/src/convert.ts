@@ -11,7 +11,7 @@ import { SNIFFED, sniff } from '../../../server/convert/sniff.ts'
 import type { FileKind } from '../../../server/convert/sniff.ts'
 import type { Format } from '../../../server/convert/upload.ts'
 import { openConverters } from '../../../server/convert/converters.ts'
-import { Problem, SetupError } from '../../../server/errors.ts'
+import { Problem, SetupError, codeOf } from '../../../server/errors.ts'
 import type { Command } from './main.ts'
 import { progressBar } from './progress.ts'
 
@@ -134,6 +134,6 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 function reason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+  const code = codeOf(error) ?? 'unknown reason'
   return REASONS[code] ?? code
 }

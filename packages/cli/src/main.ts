@@ -1,5 +1,5 @@
 // The command line: finds the command and turns every failure into one clear line and exit code 1.
-import { SetupError } from '../../../server/errors.ts'
+import { SetupError, codeOf } from '../../../server/errors.ts'
 
 /** A command: reads its own arguments, and throws a SetupError for whatever the person at the terminal can mend. */
 export interface Command {
@@ -38,7 +38,7 @@ function print(text: string): void {
 
 /** What parseArgs says about a wrong argument, without its hints on escaping. */
 function wrongArgument(error: unknown): string | undefined {
-  const wrong = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+  const wrong = error instanceof Error && codeOf(error)?.startsWith('ERR_PARSE_ARGS')
   return wrong ? `${error.message.split('. ')[0]}.` : undefined
 }
 

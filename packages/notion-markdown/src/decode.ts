@@ -55,7 +55,7 @@ const MARKUP = new RegExp(`^<(?:!doctype(?:\\s+html\\b|\\s*>)|(?:${STARTS})(?:[\
 const DISGUISED = /^(?:%PDF-|%!PS|\{\\rtf)/
 
 /** Bytes that no text holds (MIME Sniffing Standard, "binary data byte"), but for the controls that word processors leave in text. */
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
 const BINARY = /[\x00-\x07\x0e-\x1a\x1c-\x1f]/
 
 const HEAD = 4096

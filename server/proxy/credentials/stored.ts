@@ -1,4 +1,5 @@
 // Credentials that the operator keeps in the store: written once, used, never shown again.
+import { isoTime } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { newId } from '../../id.ts'
 import type { Store } from '../../store/open.ts'
@@ -47,8 +48,13 @@ export async function listCredentials(store: Store): Promise<ShownCredential[]> 
 /** @throws Problem `credential_not_found` */
 export async function getCredential(store: Store, id: string): Promise<ShownCredential> {
   const row = (await rows(store)).find((one) => one.id === id)
-  if (!row) throw new Problem('credential_not_found', 'No credential has this id. GET /api/v1/credentials lists them.')
+  if (!row) throw noSuchCredential()
   return showCredential(row)
+}
+
+/** What is answered where no credential has an id. */
+export function noSuchCredential(): Problem {
+  return new Problem('credential_not_found', 'No credential has this id. GET /api/v1/credentials lists them.')
 }
 
 /** Changes name, weight or whether it is used. @throws Problem `credential_not_found` */
@@ -117,5 +123,5 @@ function valuesOf(row: CredentialRow): Record<string, string> {
 
 function showCredential(row: CredentialRow): ShownCredential {
   const { id, provider, name, weight, paused, created_at } = row
-  return { id, object: 'credential', provider, name, values: valuesOf(row), weight, status: paused === 1 ? 'paused' : 'active', created_at: new Date(created_at).toISOString() }
+  return { id, object: 'credential', provider, name, values: valuesOf(row), weight, status: paused === 1 ? 'paused' : 'active', created_at: isoTime(created_at) }
 }

@@ -1,5 +1,6 @@
 // What an answer says it used: where providers write it, and what their numbers mean.
 import type { UsageKind } from '../providers/provider.ts'
+import { at } from './reader.ts'
 
 /**
  * Tokens of one answer. `input` counts everything that was read, from the cache or not; `output` everything that was written,
@@ -37,9 +38,8 @@ export interface Finding {
 /** Finds the usage object of a parsed answer or event. */
 export function findUsage(answer: unknown): Finding | null {
   for (const place of PLACES) {
-    let at: unknown = answer
-    for (const step of place.split('.')) at = isObject(at) ? at[step] : undefined
-    if (isObject(at)) return { place, usage: at }
+    const usage = at(answer, place)
+    if (isObject(usage)) return { place, usage }
   }
   return null
 }

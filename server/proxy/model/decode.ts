@@ -5,21 +5,22 @@ import { brotliDecompress, crc32, inflate, inflateRaw, type InputType, zstdDecom
 /** What the decoders say with `info: true`, which their types leave out: how many bytes of the input were one whole stream. */
 type Decoder = (input: InputType, options: { maxOutputLength: number; info: true }) => Promise<{ buffer: Buffer; engine: { bytesWritten: number } }>
 
-const DECODERS: Readonly<Record<string, (body: Buffer, limit: number) => Promise<Buffer | null>>> = {
-  identity: (body) => Promise.resolve(body),
-  gzip: decodeGzip,
-  'x-gzip': decodeGzip,
-  deflate: whole(inflate),
-  br: whole(brotliDecompress),
-  zstd: whole(zstdDecompress),
-}
+/** TABLE of decoders. A map, because callers name what they like: an object knows a `constructor` too. */
+const DECODERS: ReadonlyMap<string, (body: Buffer, limit: number) => Promise<Buffer | null>> = new Map([
+  ['identity', (body: Buffer) => Promise.resolve(body)],
+  ['gzip', decodeGzip],
+  ['x-gzip', decodeGzip],
+  ['deflate', whole(inflate)],
+  ['br', whole(brotliDecompress)],
+  ['zstd', whole(zstdDecompress)],
+])
 
 /**
  * The decoded body, or null when it is in no known encoding, broken, larger than `limit` bytes, or not exactly one compressed
  * stream: servers disagree about what follows the first one (RFC 9110 §8.4).
  */
 export async function decodeBody(body: Buffer, encoding: string, limit: number): Promise<Buffer | null> {
-  const decode = DECODERS[encoding.trim().toLowerCase()]
+  const decode = DECODERS.get(encoding.trim().toLowerCase())
   if (!decode) return null
   try {
     return await decode(body, limit)

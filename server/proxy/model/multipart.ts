@@ -72,7 +72,7 @@ function readDisposition(head: string): { name: string; plain: boolean } | strin
   let plain = true
   for (const line of head.split('\r\n')) {
     const colon = line.indexOf(':')
-    // oxlint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex -- parsers differ about controls in headers
     if (colon <= 0 || /^[ \t]|[\u0000-\u0008\u000a-\u001f\u007f]/.test(line)) return 'A part of the multipart body has a broken header.'
     const header = line.slice(0, colon).toLowerCase()
     const value = line.slice(colon + 1).trim()

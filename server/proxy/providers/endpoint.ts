@@ -56,6 +56,9 @@ export interface ObjectRef {
   readonly id: string
 }
 
+/** The object that a provider calls by this name: its kind and the name's last segment. */
+export const objectRef = (kind: string, name: string): ObjectRef => ({ kind, id: name.slice(name.lastIndexOf('/') + 1) })
+
 /** What is known of a request from its method and path alone. */
 export interface Match {
   readonly class: EndpointClass | 'unknown'

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { access, constants, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { told } from './blobs.ts'
-import type { BlobStore } from './blobs.ts'
+import type { BlobStore, OpenedBlob } from './blobs.ts'
 
 /** Blobs under `folder`, which must be on the file system of the files that are put into it. */
 export function folderBlobs(folder: string): BlobStore {
@@ -18,11 +18,7 @@ export function folderBlobs(folder: string): BlobStore {
         await rename(path, target)
         await sync(dirname(target))
       }),
-    open: (id) =>
-      told(async () => {
-        const file = await open(place(id))
-        return { size: (await file.stat()).size, stream: createReadStream('', { fd: file }) }
-      }),
+    open: (id) => told(() => openFile(place(id))),
     file: async (id) => ({ path: place(id), [Symbol.asyncDispose]: async () => {} }),
     remove: (id) => told(() => rm(place(id), { force: true })),
     check: () =>
@@ -31,6 +27,12 @@ export function folderBlobs(folder: string): BlobStore {
         await access(folder, constants.W_OK)
       }),
   }
+}
+
+/** Opens a file of this machine to be read to its end; it may lose its name meanwhile. */
+export async function openFile(path: string): Promise<OpenedBlob> {
+  const file = await open(path)
+  return { size: (await file.stat()).size, stream: createReadStream('', { fd: file }) }
 }
 
 /** Flushes a file, or the names in a folder, to the disk. */

@@ -15,6 +15,7 @@ import { usageDays } from './0032-usage-days.ts'
 import { requestsByModel } from './0033-requests-by-model.ts'
 import { changes } from './0040-changes.ts'
 import { sharedLedger } from './0041-shared-ledger.ts'
+import { announcedJobs } from './0042-announced-jobs.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -25,4 +26,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs]

@@ -106,6 +106,8 @@ test('what is not allowed is refused with its code, in the provider\'s shape, an
     assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [row.status, row.code], row.name)
     assert.ok(headerOf(got.rawHeaders, 'x-request-id'), row.name)
     assert.ok(JSON.parse(got.body.toString()).error.message.length > 10, row.name)
+    const names = got.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
+    assert.deepEqual(names, [...new Set(names)], row.name)
   }
   const google = await served.send('tmk_wrong', `${GOOGLE}/v1beta/models`, { method: 'GET' })
   assert.deepEqual([google.status, JSON.parse(google.body.toString()).error.status], [401, 'UNAUTHENTICATED'])

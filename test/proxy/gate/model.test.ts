@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { compileScope } from '../../../server/keys/scope.ts'
-import { bodyNeeded, checkScope, ModelObserver } from '../../../server/proxy/model.ts'
+import { bodyNeeded, checkScope } from '../../../server/proxy/model.ts'
+import { ModelObserver } from '../../../server/proxy/model/observer.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
@@ -176,6 +177,7 @@ const cases: [name: string, request: Case, expected: string][] = [
 
   // Encoded bodies.
   ['gzip of another model', { headers: ['content-encoding', 'gzip'], body: gzipSync('{"model":"other"}') }, NO],
+  ['an encoding that is none', { headers: ['content-encoding', 'constructor'], body: '{"model":"allowed"}' }, NO],
   ['not gzip', { headers: ['content-encoding', 'gzip'], body: '{"model":"allowed"}' }, NO],
   ['two gzip members', { headers: ['content-encoding', 'gzip'], body: Buffer.concat([gzipSync('{"model":"allowed"}'), gzipSync('{"model":"other"}')]) }, NO],
   ['gzip and garbage', { headers: ['content-encoding', 'gzip'], body: Buffer.concat([gzipSync('{"model":"allowed"}'), Buffer.from('x')]) }, NO],
@@ -296,7 +298,7 @@ test('a message names the refused model, shortened and printable', async () => {
   const reach = await checkScope(compileScope(['m']), { provider, match, pathAndQuery: '/v1/chat/completions', headers: JSON_TYPE, body, limit: LIMIT })
   assert.equal(reach.ok, false)
   const message = 'message' in reach ? reach.message : ''
-  // oxlint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
   assert.doesNotMatch(message, /[\u0000-\u001f]/)
   assert.ok(message.length < 200 && message.includes('evil?'))
 })

@@ -1,0 +1,35 @@
+// A server in a process of its own, as a benchmark measures one.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+
+const CLI = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
+
+export interface Server {
+  /** On 127.0.0.1. */
+  port: number
+  pid: number
+  child: ChildProcess
+}
+
+/**
+ * Starts a server with these settings, and waits until it listens. It does not outlive this process.
+ *
+ * @throws Error with what it said where it did not start
+ */
+export async function startServer(env: Readonly<Record<string, string>>): Promise<Server> {
+  const child = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', CLI, 'serve'], {
+    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'silent', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  process.on('exit', () => child.kill('SIGKILL'))
+  let said = ''
+  for await (const piece of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    said += piece as string
+    const port = /http:\/\/[^\s:]+:(\d+)/.exec(said)?.[1]
+    if (port === undefined) continue
+    // Whatever else it says goes nowhere, and holds nothing up.
+    child.stderr.resume()
+    return { port: Number(port), pid: child.pid!, child }
+  }
+  throw new Error(`the server did not start: ${said}`)
+}

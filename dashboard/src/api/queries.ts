@@ -1,0 +1,33 @@
+// What the calls of several records share: lists that come page by page, and changes after which something is asked anew.
+import { useInfiniteQuery, useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
+import type * as z from 'zod/mini'
+import { call, type Query } from './http.ts'
+import { listOf } from './shapes.ts'
+
+interface PagesOptions<S extends z.ZodMiniType> {
+  key: QueryKey
+  item: S
+  path: string
+  /** Filters and the length of a page. */
+  query: Query
+  /** How often it is asked anew while it has these rows, in milliseconds; never where it is left out. */
+  every?: (rows: readonly z.output<S>[]) => number | false
+}
+
+/** A list page by page. While another filter loads, the rows of the one before stay. */
+export function usePages<S extends z.ZodMiniType>({ key, item, path, query, every }: PagesOptions<S>) {
+  return useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => call(listOf(item), path, { query: { ...query, cursor: pageParam }, signal }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    placeholderData: (before) => before,
+    refetchInterval: ({ state }) => every?.(state.data?.pages.flatMap(({ data }) => data) ?? []) ?? false,
+  })
+}
+
+/** A change, after which everything under `key` is asked anew. */
+export function useChange<Input, Output>(key: QueryKey, mutationFn: (input: Input) => Promise<Output>) {
+  const client = useQueryClient()
+  return useMutation({ mutationFn, onSuccess: () => client.invalidateQueries({ queryKey: key }) })
+}

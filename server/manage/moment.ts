@@ -1,0 +1,18 @@
+// Moments as people and programs write them.
+import { z } from '@hono/zod-openapi'
+import { Problem } from '../errors.ts'
+
+/** A moment with its zone, or a day (UTC), which is its beginning. */
+export const Moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
+
+/**
+ * When something expires, in milliseconds since 1970; null is never.
+ *
+ * @throws Problem `invalid_field` where that has passed
+ */
+export function expiryOf(moment: string | null, now: number): number | null {
+  if (moment === null) return null
+  const at = Date.parse(moment)
+  if (at <= now) throw new Problem('invalid_field', '"expires_at" lies in the past.')
+  return at
+}

@@ -1,0 +1,81 @@
+// Where a request names models and stored objects: headers, query, and the places of its body.
+import { type WantedPaths, wantPaths } from '../json-paths.ts'
+import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.ts'
+
+/** All values of a header in a raw list; name in lower case. */
+export function valuesOf(headers: readonly string[], name: string): string[] {
+  const values: string[] = []
+  for (let i = 0; i + 1 < headers.length; i += 2) if (headers[i]!.toLowerCase() === name) values.push(headers[i + 1]!)
+  return values
+}
+
+/** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
+export function queryModels(pathAndQuery: string): string[] | null {
+  const question = pathAndQuery.indexOf('?')
+  if (question < 0 || !/mod|%/i.test(pathAndQuery.slice(question))) return []
+  const models: string[] = []
+  for (const parameter of pathAndQuery.slice(question + 1).split('&')) {
+    const equals = parameter.indexOf('=')
+    const raw = equals < 0 ? parameter : parameter.slice(0, equals)
+    let name: string
+    let value: string
+    try {
+      name = decodeURIComponent(raw)
+      value = decodeURIComponent(equals < 0 ? '' : parameter.slice(equals + 1))
+    } catch {
+      return null
+    }
+    if (raw === 'model' && !value.includes('+')) models.push(value)
+    else if (/^[^a-z]*models?[^a-z]*$/i.test(name)) return null
+  }
+  return models
+}
+
+/** The places of a rule, by what they name; their paths compiled once. */
+export interface Places {
+  readonly wanted: WantedPaths
+  readonly required: ReadonlySet<string>
+  readonly stored: ReadonlySet<string>
+  readonly objects: ReadonlyMap<string, string>
+  /** Every place on the way to a model or to what is stored. */
+  readonly ways: readonly string[]
+}
+
+const known = new WeakMap<BodyRule, Places>()
+
+export function placesOf(rule: BodyRule): Places {
+  let places = known.get(rule)
+  if (!places) {
+    const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
+    places = {
+      wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {})]),
+      required: new Set(rule.required),
+      stored: new Set(rule.stored),
+      objects: new Map(Object.entries(rule.objects ?? {})),
+      ways,
+    }
+    known.set(rule, places)
+  }
+  return places
+}
+
+/** Longest model name or object id that is looked at. */
+export const LONGEST_NAME = 2_048
+
+/** The JSON value of these bytes, or undefined. */
+export function parse(raw: Buffer): unknown {
+  try {
+    return JSON.parse(raw.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids}`). */
+export function refsIn(kind: string, value: unknown): ObjectRef[] {
+  if (typeof value === 'string') return [objectRef(kind, value)]
+  if (typeof value !== 'object' || value === null) return []
+  const id = 'id' in value && typeof value.id === 'string' ? [objectRef(kind, value.id)] : []
+  const files: unknown[] = 'file_ids' in value && Array.isArray(value.file_ids) ? value.file_ids : []
+  return [...id, ...files.filter((file) => typeof file === 'string').map((file) => objectRef('file', file))]
+}

@@ -1,0 +1,80 @@
+// What a request says of its models and objects where no model is decided about: for the ledger, and for whose objects they are.
+import { without } from '../headers.ts'
+import { JsonScanner } from '../json-scanner.ts'
+import { bodyRuleOf, type Match, type ObjectRef } from '../providers/endpoint.ts'
+import { decodeBody } from './decode.ts'
+import { LONGEST_NAME, parse, placesOf, queryModels, refsIn, valuesOf } from './names.ts'
+
+/**
+ * Notes the model of a body while it streams by, for the ledger. It decides nothing, so it is lenient: compressed bodies are not
+ * read, and of a multipart body only the beginning is.
+ */
+export class ModelObserver {
+  /** The first model that the request names, or null. */
+  model: string | null
+  readonly objects: ObjectRef[]
+  /** Whether something stood where an object is named that was too long to look at. */
+  unclear = false
+  #scanner: JsonScanner | null = null
+  #head: Buffer[] | null = null
+  #headLength = 0
+
+  constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
+    this.model = match.model ?? queryModels(pathAndQuery)?.[0] ?? null
+    this.objects = [...match.objects]
+    const rule = bodyRuleOf(match)
+    if (rule === null || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
+    const places = placesOf(rule)
+    if (/^multipart\//i.test(valuesOf(headers, 'content-type')[0] ?? '')) {
+      if (this.model === null) this.#head = []
+      return
+    }
+    this.#scanner = new JsonScanner(
+      places.wanted,
+      {
+        value: (path, raw) => {
+          const value = raw && parse(raw)
+          const kind = places.objects.get(path)
+          if (kind !== undefined) {
+            if (raw === null) this.unclear = true
+            else this.objects.push(...refsIn(kind, value))
+          } else if (typeof value !== 'string') return
+          else if (places.required.has(path) || (path === 'model' && this.model === null)) this.model = value
+        },
+      },
+      { longestValue: LONGEST_NAME },
+    )
+  }
+
+  /** Whether bytes are still of interest. */
+  get watching(): boolean {
+    return this.#scanner?.ok === true || this.#head !== null
+  }
+
+  write(chunk: Buffer): void {
+    this.#scanner?.write(chunk)
+    if (!this.#head) return
+    this.#head.push(Buffer.from(chunk))
+    this.#headLength += chunk.length
+    const text = Buffer.concat(this.#head).toString('latin1')
+    const found = /\bname="?model"?\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]{1,256})\r\n/.exec(text)
+    if (found?.[1] !== undefined) this.model = Buffer.from(found[1], 'latin1').toString('utf8')
+    if (found || this.#headLength > 65_536) this.#head = null
+  }
+}
+
+/**
+ * What a body that is held says, for a key without limits on its models: read like one that streams by, after it has been decoded.
+ * Null where that cannot be done, so that it is not known whose objects it names. There at once unless the body has to be decoded first.
+ */
+export function observeHeld(match: Match, headers: readonly string[], pathAndQuery: string, body: Buffer, limit: number): ModelObserver | null | Promise<ModelObserver | null> {
+  const observe = (plain: Buffer, about: readonly string[]) => {
+    const observer = new ModelObserver(match, about, pathAndQuery)
+    observer.write(plain)
+    return observer.unclear ? null : observer
+  }
+  const encodings = valuesOf(headers, 'content-encoding')
+  if (encodings[0] === undefined) return observe(body, headers)
+  if (encodings.length > 1) return null
+  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, without(headers, (name) => name === 'content-encoding'))))
+}
