@@ -102,6 +102,8 @@ export interface TestServer extends Running {
   clock(): number
   /** Lets the server's clock jump by some milliseconds. */
   step(milliseconds: number): void
+  /** From now on the server's clock stands still but for `step`: for what must not depend on how busy the machine is. */
+  hold(): void
 }
 
 const NOON = Date.UTC(2026, 10, 3, 12)
@@ -112,7 +114,8 @@ export async function startServer(t: TestContext, env: Record<string, string> = 
   const lines: string[] = []
   const log = openLog('info', { write: (line) => void lines.push(line) })
   let offset = NOON - performance.now()
-  const clock = (): number => Math.round(performance.now() + offset)
+  let held: number | undefined
+  const clock = (): number => Math.round((held ?? performance.now()) + offset)
   const config = readConfig({ PORT: '0', ...(await storeSettings(data)), TOLLMARK_SHUTDOWN_TIMEOUT: '2s', ...env })
   const running = await serve(config, log, { clock })
   t.after(() => running[Symbol.asyncDispose]())
@@ -121,7 +124,7 @@ export async function startServer(t: TestContext, env: Record<string, string> = 
     return made.token
   }
   const token = async (wanted?: Wanted): Promise<string> => (await newToken(wanted)).secret
-  return { ...running, data, lines, newToken, token, clock, step: (milliseconds) => void (offset += milliseconds) }
+  return { ...running, data, lines, newToken, token, clock, step: (milliseconds) => void (offset += milliseconds), hold: () => void (held ??= performance.now()) }
 }
 
 export interface Process {

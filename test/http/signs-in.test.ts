@@ -134,6 +134,7 @@ test('signing in never takes over a cookie that was there, and ends its session'
 test('an unknown e-mail and a wrong password read the same; wrong guesses slow down, right ones start anew', async (t) => {
   const server = await startServer(t)
   await setUp(server)
+  server.hold()
   const guess = (email: string, password: string) => openBrowser(server.url).send('POST', 'session', { email, password })
   const [unknown, wrong] = [await guess('nobody@example.com', 'x'), await guess(ADMIN.email, 'x')]
   for (const answer of [unknown, wrong]) assertProblem(answer, 401, 'invalid_credentials')
