@@ -30,8 +30,9 @@ ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     TOLLMARK_DATA=/data
 RUN mkdir /data && chown node:node /data
-COPY --from=packages /app/node_modules node_modules
-COPY package.json package-lock.json LICENSE ./
+# The whole folder: a package that two workspaces want in different versions lies below one of them, not in /app/node_modules.
+COPY --from=packages /app ./
+COPY LICENSE ./
 COPY packages packages
 COPY server server
 # The start looks whether the dashboard was built from these sources, so they come along.

@@ -1,7 +1,7 @@
-// Compiles what is published, each package into a folder that `npm publish` takes as it is: `npm run build:packages -- [FOLDER]`.
+// Compiles what is published, each package into a folder that `npm publish` takes as it is, with a tarball of it beside: `npm run build:packages -- [FOLDER]`.
 // Within the repository nothing is compiled: the `tollmark` condition leads to the sources, and it is not published.
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -73,5 +73,9 @@ function published(path: string): unknown {
 if (import.meta.main) {
   const into = resolve(process.argv[2] ?? join(root, 'dist', 'packages'))
   await buildPackages(into)
-  for (const { name } of PUBLISHED) console.log(join(into, name))
+  for (const old of globSync('*.tgz', { cwd: into })) rmSync(join(into, old))
+  for (const { name } of PUBLISHED) {
+    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', into, join(into, name)])
+    console.log(join(into, stdout.trim()))
+  }
 }

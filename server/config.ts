@@ -51,6 +51,7 @@ const areas = {
   server: {
     port: setting('PORT', integer(0, 65_535), '8484', 'The port to listen on; 0 takes any free one.'),
     host: setting('HOST', text, 'localhost', 'The address to listen on. Beyond localhost, put a reverse proxy with TLS in front.'),
+    publicUrl: setting('TOLLMARK_PUBLIC_URL', url('http:', 'https:'), null, 'Where people reach the server, if not at HOST and PORT: the link of the first start begins with it.'),
     role: setting('TOLLMARK_ROLE', choice('all', 'web', 'worker'), 'all', 'What this process does: answer requests (web), run jobs (worker), or both.'),
     logLevel: setting('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent'), 'info', 'The least important kind of line that is logged.'),
     trustProxy: setting('TOLLMARK_TRUST_PROXY', flag, 'false', 'Whether a reverse proxy stands in front, so that X-Forwarded-Proto, -Host and -For tell the truth.'),

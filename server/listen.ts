@@ -31,7 +31,7 @@ export interface ListenOptions {
 
 export interface Listening {
   readonly port: number
-  /** Where a person reaches it. */
+  /** Where a person on this machine reaches it. */
   readonly url: string
   /** Stops accepting, waits for requests under way at most `bound` milliseconds, then cuts what is left. */
   close(bound: number): Promise<void>
@@ -39,6 +39,8 @@ export interface Listening {
 
 /** `localhost` means both: some programs try one family only. */
 const LOOPBACK = ['127.0.0.1', '::1']
+/** What listens on all addresses of the machine is no address to go to; from the machine itself this one is. */
+const EVERY_ADDRESS = new Set(['0.0.0.0', '::'])
 
 /** How long a connection may wait for its next request: longer than the 60 s for which balancers keep theirs, so that they close first. */
 const KEEP_ALIVE_MS = 75_000
@@ -71,7 +73,7 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
     taken = (server.address() as AddressInfo).port
     servers.push(server)
   }
-  const shown = host.includes(':') ? `[${host}]` : host
+  const shown = EVERY_ADDRESS.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return {
     port: taken,
     url: `http://${shown}:${taken}`,

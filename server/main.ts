@@ -120,7 +120,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
     const converters = starting.use(openConverters(convertersOf(config, server.role === 'all' ? 1 : 0)))
     starting.use(openWorker({ ...common, converters, retention: config.conversion.retention }))
   }
-  const setupLink = setup !== undefined && (await setupRequired(store)) ? `${listening.url}/setup?token=${setup}` : null
+  const setupLink = setup !== undefined && (await setupRequired(store)) ? new URL(`/setup?token=${setup}`, server.publicUrl ?? listening.url).href : null
   const running = starting.move()
   return { url: listening.url, setupLink, port: listening.port, store, keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }

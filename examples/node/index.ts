@@ -1,8 +1,8 @@
-// Streams an answer of Gemini, then lets another provider fill in a form. Key and address come from the environment.
+// Streams an answer of Gemini; with --openai, lets another provider fill in a form after that. Key and address come from the environment.
 import { createOpenAI } from '@ai-sdk/openai'
 import { createManagedFetch, PROXY_MANAGED } from '@proxy-sdk/core'
 import { createProxyGenai } from '@proxy-sdk/genai'
-import { generateObject, streamText } from 'ai'
+import { generateText, Output, streamText } from 'ai'
 import { z } from 'zod'
 
 const google = createProxyGenai()
@@ -14,6 +14,6 @@ process.stdout.write('\n')
 if (process.argv.includes('--openai')) {
   const openai = createOpenAI({ apiKey: PROXY_MANAGED, fetch: createManagedFetch() })
   const schema = z.object({ colour: z.string() })
-  const { object } = await generateObject({ model: openai('gpt-5-mini'), schema, prompt: 'What colour is the sky?' })
-  console.log(object.colour)
+  const { output } = await generateText({ model: openai('gpt-5-mini'), output: Output.object({ schema }), prompt: 'What colour is the sky?' })
+  console.log(output.colour)
 }

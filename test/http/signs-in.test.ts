@@ -11,9 +11,24 @@ interface Session {
   account: Account | null
 }
 
+/** TABLE of settings: what they make of the link of the first run. */
+const LINKS: [env: Record<string, string>, link: RegExp][] = [
+  [{}, /^http:\/\/localhost:\d+\/setup\?token=[\w-]{43}$/],
+  [{ HOST: '127.0.0.1' }, /^http:\/\/127\.0\.0\.1:\d+\/setup\?/],
+  // No browser goes to "every address", which is what a container listens on.
+  [{ HOST: '0.0.0.0' }, /^http:\/\/localhost:\d+\/setup\?/],
+  [{ HOST: '::' }, /^http:\/\/localhost:\d+\/setup\?/],
+  [{ HOST: '0.0.0.0', TOLLMARK_PUBLIC_URL: 'https://ai.example.com/' }, /^https:\/\/ai\.example\.com\/setup\?token=[\w-]{43}$/],
+]
+
+for (const [env, link] of LINKS) {
+  test(`the link of the first run can be opened: ${JSON.stringify(env)}`, async (t) => {
+    assert.match((await startServer(t, env)).setupLink ?? '', link)
+  })
+}
+
 test('the link of the first run makes the first account, once', async (t) => {
   const server = await startServer(t)
-  assert.match(server.setupLink!, /^http:\/\/localhost:\d+\/setup\?token=[\w-]{43}$/)
   const browser = openBrowser(server.url)
   const session = async () => (await browser.send('GET', 'session')).json<Session>()
   assert.deepEqual(await session(), { object: 'session', setup_required: true, account: null })
@@ -108,7 +123,7 @@ test('signing in never takes over a cookie that was there, and ends its session'
   assertProblem(await fixed.send('GET', 'keys'), 401, 'invalid_token')
   // A cookie that somebody else has planted.
   const { cookie } = browser
-  for (const planted of ['planted', `${cookie!.slice(0, -1)}x`, 'tms_'.padEnd(60, 'a')]) {
+  for (const planted of ['planted', cookie!.slice(0, -1) + (cookie!.endsWith('x') ? 'y' : 'x'), 'tms_'.padEnd(60, 'a')]) {
     fixed.cookie = planted
     assertProblem(await fixed.send('GET', 'keys'), 401, 'invalid_token')
     assert.equal((await fixed.send('POST', 'session', ADMIN)).status, 201)
@@ -119,6 +134,7 @@ test('signing in never takes over a cookie that was there, and ends its session'
 test('an unknown e-mail and a wrong password read the same; wrong guesses slow down, right ones start anew', async (t) => {
   const server = await startServer(t)
   await setUp(server)
+  server.hold()
   const guess = (email: string, password: string) => openBrowser(server.url).send('POST', 'session', { email, password })
   const [unknown, wrong] = [await guess('nobody@example.com', 'x'), await guess(ADMIN.email, 'x')]
   for (const answer of [unknown, wrong]) assertProblem(answer, 401, 'invalid_credentials')

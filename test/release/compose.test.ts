@@ -98,6 +98,13 @@ test('the image has every workspace that the lockfile names', () => {
   for (const path of workspaces) assert.ok(argsOf('COPY').includes(`${path}/package.json ${path}/`), path)
 })
 
+test('the image has every package, also those that npm puts into the folder of one workspace', () => {
+  const lock = z.object({ packages: z.record(z.string(), z.object({ dev: z.boolean().default(false) })) }).parse(JSON.parse(read('package-lock.json')))
+  const installed = Object.entries(lock.packages).filter(([path, { dev }]) => !dev && path.includes('node_modules/')).map(([path]) => path)
+  const copied = argsOf('COPY').filter((args) => args.startsWith('--from=packages ')).map((args) => args.split(/\s+/)[1] ?? '')
+  for (const path of installed) assert.ok(copied.some((source) => `/app/${path}`.startsWith(`${source}/`)), path)
+})
+
 test('the image runs without rights, and its settings are known', () => {
   assert.equal(argsOf('USER').at(-1), 'node')
   const variables = argsOf('ENV').flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, name = '']) => name))

@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import GithubSlugger from 'github-slugger'
+import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { settingsPage } from '../../scripts/docs.ts'
 import { settings } from '../../server/config.ts'
 
@@ -56,4 +57,16 @@ test('every npm script that a page calls exists', () => {
   for (const page of pages.filter((page) => !page.startsWith('packages/') && !page.startsWith('examples/'))) {
     for (const [, name = ''] of read(page).matchAll(/npm run ([\w:]+)/g)) assert.ok(name in scripts, `${page}: npm run ${name}`)
   }
+})
+
+test('the page that the README shows becomes what the README says', () => {
+  const [, html = '', markdown = ''] = /^```html\n([\s\S]*?)^```[\s\S]*?^```markdown\n([\s\S]*?)^```/m.exec(read('README.md')) ?? []
+  const page = `<article><header><h1 class="page-title">Sample</h1></header><div class="page-body">${html}</div></article>`
+  assert.equal(convertHtml(page), `# Sample\n\n${markdown}`)
+})
+
+// Where a clone has no packages yet, npx would look for a package "tollmark" in the registry, which is not ours.
+test('npx tollmark runs the clone, whether or not its packages are installed', () => {
+  const { bin } = JSON.parse(read('package.json')) as { bin?: Record<string, string> }
+  assert.equal(bin?.['tollmark'], join('packages/cli', (JSON.parse(read('packages/cli/package.json')) as { bin: Record<string, string> }).bin['tollmark'] ?? ''))
 })

@@ -16,8 +16,12 @@ export const command: Command = {
     if (values.json) process.stdout.write(`${JSON.stringify({ object: 'proof', ok, keys, requests, limited, violations }, null, 2)}\n`)
     else {
       for (const { key_id, rpm, count, at } of violations) process.stdout.write(`${new Date(at).toISOString()}  ${key_id}: ${count} within 60 s, allowed are ${rpm}\n`)
-      process.stdout.write(`${requests} requests of ${keys} keys, ${limited} of them under a limit: ${ok ? 'no window was ever exceeded' : `${violations.length} times too many`}.\n`)
+      process.stdout.write(`${counted(requests, 'request')} of ${counted(keys, 'key')}, ${limited} of them under a limit: ${ok ? 'no window was ever exceeded' : `${violations.length} times too many`}.\n`)
     }
     if (!ok) process.exitCode = 1
   },
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
