@@ -12,6 +12,7 @@ import type { JobChanges } from './convert/changes.ts'
 import { openConverters } from './convert/converters.ts'
 import type { ConverterLimits } from './convert/converters.ts'
 import { sweepJobs } from './convert/jobs.ts'
+import { takeTurns } from './convert/turns.ts'
 import { watchJobs } from './convert/watch.ts'
 import { openWorker } from './convert/worker.ts'
 import { openDashboard } from './dashboard.ts'
@@ -155,7 +156,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
     conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
   })
   const setup = setupToken(master)
-  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle, dashboard: openDashboard(DASHBOARD) })
+  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle, turns: takeTurns(() => proxied.open() > 0), dashboard: openDashboard(DASHBOARD) })
   return { doors, keys, proxied, setup, stop: () => watch[Symbol.dispose]() }
 }
 

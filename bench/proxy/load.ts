@@ -8,6 +8,8 @@ export interface Found {
   events: number
   p50: number
   p99: number
+  /** Of `paced` loads: for each answer when it came (milliseconds since 1970) and its delay. */
+  answers: [at: number, delay: number][]
 }
 
 const PACE_MS = 20
@@ -20,6 +22,7 @@ const request = Buffer.from(
 let done = 0
 let over = false
 const delays: number[] = []
+const answers: Found['answers'] = []
 
 for (let i = 0; i < Number(connections); i++) setTimeout(mode === 'events' ? listen : ask, mode === 'paced' ? Math.random() * PACE_MS : 0)
 setTimeout(report, Number(seconds) * 1000)
@@ -30,7 +33,7 @@ function report(): void {
   over = true
   delays.sort((a, b) => a - b)
   const at = (share: number) => delays[Math.floor(delays.length * share)] ?? 0
-  console.log(JSON.stringify({ done, events: delays.length, p50: at(0.5) / 1000, p99: at(0.99) / 1000 } satisfies Found))
+  console.log(JSON.stringify({ done, events: delays.length, p50: at(0.5) / 1000, p99: at(0.99) / 1000, answers } satisfies Found))
   setTimeout(() => process.exit(0), 50)
 }
 
@@ -61,7 +64,9 @@ function ask(): void {
     expected = 0
     if (++done >= Number(most)) report()
     if (mode !== 'paced') return send()
-    delays.push(now() - sentAt)
+    const delay = now() - sentAt
+    delays.push(delay)
+    answers.push([Date.now(), delay / 1000])
     setTimeout(send, PACE_MS)
   })
 }

@@ -17,6 +17,7 @@ import { abandon, admit, countConversion, readKey, refuseUsedUp } from './admiss
 import type { Admission, KeptAnswer } from './admission.ts'
 import { CONTENT_TYPES, answerFrom, documentAnswer, whenGone } from './answer.ts'
 import type { JobChanges } from './changes.ts'
+import type { Turns } from './turns.ts'
 import { convert as convertOn } from './convert.ts'
 import type { Converters } from './converters.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -38,6 +39,8 @@ export interface ConvertParts {
   clock: () => number
   log: Log
   limits: Config['conversion']
+  /** When the next piece of an upload may be taken. */
+  turns: Turns
 }
 
 const RETRY_AFTER = 5
@@ -82,7 +85,7 @@ const convertRoute = createRoute({
 })
 
 /** The conversion's routes. */
-export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, log, limits }: ConvertParts): Api {
+export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, log, limits, turns }: ConvertParts): Api {
   const api = newApi()
   let underWay = 0
 
@@ -104,7 +107,7 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     // 3. Receive the file.
     askForBody(c)
     const source = end.use(scratch.place())
-    const upload = await receiveUpload(incoming, source.path, limits)
+    const upload = await receiveUpload(incoming, source.path, limits, turns)
 
     // 4. Is there quota for it, or has another request with this Idempotency-Key been answered?
     const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone, log)

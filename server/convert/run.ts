@@ -1,8 +1,9 @@
 // One step of a conversion: files in, files out. It knows no HTTP and no database, so that the request, the job and the command line all
 // use it.
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { convertFile, convertShare, joinShares } from '@tollmark/notion-markdown/archive'
 import type { OnPage, Share, Write } from '@tollmark/notion-markdown/archive'
+import { FLUSHED } from '../store/scratch.ts'
 import type { FileKind } from './sniff.ts'
 import type { Format } from './upload.ts'
 
@@ -51,11 +52,16 @@ const BATCH = 256 * 1024
 async function writing(path: string, use: (write: Write) => Promise<void>): Promise<void> {
   const file = openSync(path, 'wx')
   let waiting = ''
+  let unflushed = 0
   // Written at once: this is no process that serves requests.
   const flush = (): void => {
     const bytes = Buffer.from(waiting)
     waiting = ''
     for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
+    unflushed += bytes.length
+    if (unflushed < FLUSHED) return
+    fdatasyncSync(file)
+    unflushed = 0
   }
   try {
     await use((piece) => {

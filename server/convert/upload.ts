@@ -1,7 +1,6 @@
 // multipart/form-data → a file on the disk and the options. The only place that answers 400 and 413 for uploads. Nothing is held in memory
 // but the piece that is passing, and nothing is read after the first byte too many.
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -9,8 +8,10 @@ import { Busboy } from '@fastify/busboy'
 import type { BusboyInstance } from '@fastify/busboy'
 import { Problem } from '../errors.ts'
 import { flag } from '../setting.ts'
+import { writeSteadily } from '../store/scratch.ts'
 import { SNIFFED, sniff } from './sniff.ts'
 import type { FileKind } from './sniff.ts'
+import type { Turns } from './turns.ts'
 
 export type Format = 'markdown' | 'json'
 
@@ -60,7 +61,7 @@ const FORM_BYTES = 1_048_576
  *
  * @throws Problem `missing_file`, `invalid_file`, `unsupported_file_type`, `invalid_field` (400) or `file_too_large` (413)
  */
-export async function receiveUpload(incoming: IncomingMessage, path: string, limits: UploadLimits): Promise<Upload> {
+export async function receiveUpload(incoming: IncomingMessage, path: string, limits: UploadLimits, turns: Turns): Promise<Upload> {
   const most = limits.maxZip + FORM_BYTES
   if (Number(incoming.headers['content-length'] ?? 0) > most) throw tooLarge('zip', limits)
   const form = openForm(incoming)
@@ -100,7 +101,7 @@ export async function receiveUpload(incoming: IncomingMessage, path: string, lim
         if (received > most) reject(tooLarge('zip', limits))
       })
       incoming.setTimeout(limits.transferIdle, () => reject(broken('The upload stopped in the middle. Send it again.')))
-      feeding = feed(incoming, form)
+      feeding = feed(incoming, form, turns)
     })
     if (!file) throw new Problem('missing_file', 'The form has no field "file". Send the exported .html or .zip file in it.')
     return { ...(await file), ...options }
@@ -128,13 +129,10 @@ function openForm(incoming: IncomingMessage): BusboyInstance {
   }
 }
 
-/**
- * Gives a form its bytes, one piece in each turn of the event loop. Left to itself the loop takes up to two megabytes of a fast upload at a go, and
- * every other request waits until they are parsed and hashed.
- */
-function feed(incoming: IncomingMessage, form: BusboyInstance): Disposable {
+/** Gives a form its bytes, a piece at each of its turns. */
+function feed(incoming: IncomingMessage, form: BusboyInstance, turns: Turns): Disposable {
   let fed = false
-  const next = (): void => void setImmediate(() => fed || incoming.resume())
+  const next = (): void => turns(() => fed || incoming.resume())
   const take = (piece: Buffer): void => {
     incoming.pause()
     if (form.write(piece)) next()
@@ -177,7 +175,7 @@ async function receiveFile(stream: Readable, path: string, fileName: string, lim
       if (size === 0) throw fileName ? broken('The file is empty.') : new Problem('missing_file', 'No file was chosen for the field "file".')
       if (!kind) decide()
     },
-    createWriteStream(path, { mode: 0o600 }),
+    (pieces: AsyncIterable<Buffer>) => writeSteadily(path, pieces),
   )
   return { kind: kind!, fileName, size, sha256: hash.digest('hex') }
 }
