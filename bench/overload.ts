@@ -1,11 +1,13 @@
 // Far more than a server can do, for a while: every call is answered, or refused with 503 and Retry-After, and afterwards all is as before. Prints the
 // shares, the slowest refusal, the most memory, and how long it takes until the server answers as before. `--seconds N`, `--calls N` and
 // `--uploads N` at a time. Ends with code 1 where something else came back, or no refusal within a second. Linux only: it reads /proc.
-// The load comes from this process on the same machine, so the times hold what it takes itself to send and read.
+// The load comes from this process on the same machine, so the times, from the call to connect on, hold what it takes itself to send and read: its
+// callers write ready bytes to sockets.
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { Agent, createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -60,21 +62,59 @@ class Tally {
   }
 }
 
-type Kind = { path: string; headers: Record<string, string>; body: Buffer; agent: Agent; tally: Tally }
+/** A kind of calls: the whole of its request, and whether its callers keep their connection. */
+type Kind = { request: Buffer; keeps: boolean; tally: Tally }
+type Answer = { status: number | string; retryAfter: string | undefined; took: number }
 
-/** One call, to its last byte. */
-function call(port: number, { path, headers, body, agent }: Omit<Kind, 'tally'>): Promise<{ status: number | string; retryAfter: string | undefined; took: number }> {
-  return new Promise((resolve) => {
-    const started = performance.now()
-    const took = () => performance.now() - started
-    const outgoing = request({ port, host: '127.0.0.1', method: 'POST', path, agent, headers: { ...headers, 'content-length': body.length } }, (incoming) => {
-      const refusedAfter = took()
-      const end = () => resolve({ status: incoming.complete ? (incoming.statusCode ?? 0) : 'cut off', retryAfter: incoming.headers['retry-after'], took: refusedAfter })
-      incoming.resume().on('close', end)
+function kindOf(path: string, headers: Record<string, string>, body: Buffer, keeps: boolean): Kind {
+  const lines = Object.entries({ host: 'localhost', ...headers, 'content-length': body.length, connection: keeps ? 'keep-alive' : 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return { request: Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]), keeps, tally: new Tally() }
+}
+
+/** Whoever calls again and again. */
+class Caller {
+  readonly #port: number
+  #socket: Socket | undefined
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  /** One call, to its last byte. */
+  call({ request, keeps }: Kind): Promise<Answer> {
+    return new Promise((resolve) => {
+      const started = performance.now()
+      const socket = (this.#socket ??= connect({ port: this.#port, host: '127.0.0.1', noDelay: true }))
+      let head = ''
+      let left = Infinity
+      let retryAfter: string | undefined
+      let took = 0
+      const end = (status: number | string): void => {
+        socket.removeAllListeners().on('error', () => {})
+        if (!keeps || typeof status === 'string' || /^connection: close/im.test(head)) {
+          socket.destroy()
+          this.#socket = undefined
+        }
+        resolve({ status, retryAfter, took: took || performance.now() - started })
+      }
+      socket.on('data', (bytes) => {
+        if (left === Infinity) {
+          took ||= performance.now() - started
+          head += bytes.toString('latin1')
+          const at = head.indexOf('\r\n\r\n')
+          if (at < 0) return
+          left = Number(/^content-length: (\d+)/im.exec(head)?.[1]) - (head.length - at - 4)
+          head = head.slice(0, at)
+          retryAfter = /^retry-after: (.*)/im.exec(head)?.[1]
+        } else left -= bytes.length
+        // An answer without its length would be nobody's here.
+        if (!(left > 0)) end(left === 0 ? Number(head.slice(9, 12)) : 'no length')
+      })
+      socket.on('error', (error) => end('code' in error ? String(error.code) : error.message))
+      socket.on('close', () => end('cut off'))
+      socket.write(request)
     })
-    outgoing.on('error', (error) => resolve({ status: 'code' in error ? String(error.code) : error.message, retryAfter: undefined, took: took() }))
-    outgoing.end(body)
-  })
+  }
 }
 
 function memory(): number {
@@ -91,20 +131,23 @@ try {
 
   const page = `<html><body><article class="page"><h1 class="page-title">P</h1><div class="page-body">${'<p>Some words of a page.</p>'.repeat(4_000)}</div></article></body></html>`
   const upload = form(file('page.html', page))
-  const calls: Kind = {
-    path: `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`, body: Buffer.from('{"model":"gpt-5","messages":[]}'),
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }, agent: new Agent({ keepAlive: true }), tally: new Tally(),
+  const target = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
+  const calls = kindOf(target, { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }, Buffer.from('{"model":"gpt-5","messages":[]}'), true)
+  const uploads = kindOf('/api/v1/convert', { authorization: `Bearer ${token.secret}`, 'content-type': upload.contentType }, upload.body, false)
+  const callOnce = (kind: Kind) => new Caller(port).call(kind)
+  const alone = async (kind: Kind) => (await callOnce(kind)).took
+  // A server that has been at work for a while: what it does for the first times is about its compiler.
+  const warm = async (kind: Kind, times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) await alone(kind)
   }
-  const uploads: Kind = { path: '/api/v1/convert', body: upload.body, headers: { authorization: `Bearer ${token.secret}`, 'content-type': upload.contentType }, agent: new Agent(), tally: new Tally() }
-  const alone = async (kind: Kind) => (await call(port, kind)).took
-  await alone(uploads)
-  await alone(calls)
+  await Promise.all([warm(uploads, 60), warm(uploads, 60), ...Array.from({ length: 20 }, () => warm(calls, 15))])
   const before = { call: await alone(calls), upload: await alone(uploads), memory: memory() }
 
   const until = performance.now() + Number(values.seconds) * 1000
   const press = async (kind: Kind): Promise<void> => {
+    const caller = new Caller(port)
     while (performance.now() < until) {
-      const { status, retryAfter, took } = await call(port, kind)
+      const { status, retryAfter, took } = await caller.call(kind)
       kind.tally.add(status, retryAfter, took)
       // A caller that was refused does not come back at once.
       if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 500))
@@ -115,7 +158,7 @@ try {
 
   const over = performance.now()
   for (;;) {
-    const [one, other, ready] = [await call(port, calls), await call(port, uploads), await fetch(`http://127.0.0.1:${port}/readyz`)]
+    const [one, other, ready] = [await callOnce(calls), await callOnce(uploads), await fetch(`http://127.0.0.1:${port}/readyz`)]
     if (one.status === 200 && one.took < before.call + SLACK_MS && other.status === 200 && other.took < before.upload + SLACK_MS && ready.ok) break
     if (performance.now() - over < 15_000) continue
     const seen = `call ${one.status} in ${one.took.toFixed(0)} ms, upload ${other.status} in ${other.took.toFixed(0)} ms, readyz ${ready.status}`

@@ -61,6 +61,9 @@ function load(mode: string, { port, path, headers }: Contender, connections: num
   return { child, found }
 }
 
+/** Of numbers in their order. */
+const p99 = (numbers: number[]): number => numbers[Math.floor(numbers.length * 0.99)]!
+
 const median = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
 
 let missed = 0
@@ -128,7 +131,6 @@ async function isolation(ours: Ours): Promise<void> {
   paced.child.kill('SIGTERM')
   const { answers } = await paced.found
   const between = (from: number, to: number) => answers.filter(([at]) => at >= from && at < to).map(([, delay]) => delay).toSorted((a, b) => a - b)
-  const p99 = (delays: number[]) => delays[Math.floor(delays.length * 0.99)]!
   const [idle, busy] = [between(rest, begun), between(begun, ended)]
   const later = p99(busy) - p99(idle)
   console.log(`\nIsolation: p99 of proxied requests ${p99(idle).toFixed(1)} ms at rest, ${p99(busy).toFixed(1)} ms while two exports of ${(upload.body.length / MB).toFixed(0)} MB are converted`)
