@@ -1,8 +1,9 @@
 // POST /api/v1/convert, as the numbered steps of one request.
 import { createRoute, z } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
 import type { Plans } from '../accounts/plans.ts'
 import { COMMON_PROBLEMS, askForBody, authorized, callerOf, json, newApi, problems, security } from '../api.ts'
-import type { Api, ApiContext } from '../api.ts'
+import type { Api, ApiContext, ApiEnv } from '../api.ts'
 import type { Config } from '../config.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -89,15 +90,22 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
   const api = newApi()
   let underWay = 0
 
+  // 1. Is there a place for one more upload? Asked before anything is looked up: where far too many come, each refusal must cost next to nothing.
+  const placed: MiddlewareHandler<ApiEnv> = async (_, next) => {
+    if (underWay >= limits.uploads) throw busy('Too many uploads are under way.')
+    underWay++
+    try {
+      await next()
+    } finally {
+      underWay--
+    }
+  }
+
   const convert = async (c: ApiContext): Promise<Response> => {
     const { incoming, outgoing } = c.env
     const { account } = callerOf(c)
     await using end = new AsyncDisposableStack()
 
-    // 1. Is there a place for one more upload?
-    if (underWay >= limits.uploads) throw busy('Too many uploads are under way.')
-    underWay++
-    end.defer(() => void underWay--)
     const gone = whenGone(outgoing)
 
     // 2. Can anything that comes now be let in?
@@ -159,7 +167,7 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
   }
 
   api.openAPIRegistry.registerPath(convertRoute)
-  api.post(convertRoute.path, authorized(store, 'convert', clock), convert)
+  api.post(convertRoute.path, placed, authorized(store, 'convert', clock), convert)
   return api
 }
 
