@@ -51,27 +51,36 @@ const KEEP_ALIVE_MS = 75_000
  */
 const BACKLOG = 4096
 
+/**
+ * Sockets that listen on one port. Of each, Node takes in one connection in a turn of its loop (libuv 1.52), so with a single one a burst of callers
+ * stands in front of a busy server for as many turns. Only Linux shares connections out to sockets of one port.
+ */
+const SOCKETS = process.platform === 'linux' ? 8 : 1
+
 /** Listens. @throws SetupError where that is not possible */
 export async function listen({ proxy, rest }: Doors, { host, port, headersTimeout, log, clock }: ListenOptions): Promise<Listening> {
   const servers: Server[] = []
   const fronts: Front[] = []
   const addresses = host === 'localhost' ? LOOPBACK : [host]
   let taken = port
-  for (const address of addresses) {
+  const open = async (address: string): Promise<void> => {
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
     const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000 }, rest)
     server.on('checkContinue', rest)
     if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock))
+    await bind(server, address, taken, SOCKETS > 1)
+    servers.push(server)
+  }
+  for (const address of addresses) {
     try {
-      await bind(server, address, taken)
+      taken = await freePort(address, taken)
+      for (let i = 0; i < SOCKETS; i++) await open(address)
     } catch (error) {
       // A machine without IPv6 has no ::1, and needs none.
       if (servers.length > 0 && codeOf(error) !== 'EADDRINUSE') continue
       await Promise.all(servers.map(closeNow))
       throw new SetupError(sentence(codeOf(error), host, taken), { cause: error })
     }
-    taken = (server.address() as AddressInfo).port
-    servers.push(server)
   }
   const shown = EVERY_ADDRESS.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return {
@@ -93,10 +102,19 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
   }
 }
 
-function bind(server: Server, address: string, port: number): Promise<void> {
+/** The port, or any where it is 0. A socket that shares its port would also share it with another server: so one that does not asks first. */
+async function freePort(address: string, port: number): Promise<number> {
+  const server = createServer()
+  await bind(server, address, port, false)
+  const { port: free } = server.address() as AddressInfo
+  await stop(server)
+  return free
+}
+
+function bind(server: Server, address: string, port: number, reusePort: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ port, host: address, backlog: BACKLOG }, () => {
+    server.listen({ port, host: address, backlog: BACKLOG, reusePort }, () => {
       server.off('error', reject)
       resolve()
     })
