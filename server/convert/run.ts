@@ -3,8 +3,8 @@
 import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { convertFile, convertShare, joinShares } from '@tollmark/notion-markdown/archive'
 import type { OnPage, Share, Write } from '@tollmark/notion-markdown/archive'
-import { FLUSHED } from '../store/scratch.ts'
 import type { FileKind } from './sniff.ts'
+import { FLUSHED } from './steady-file.ts'
 import type { Format } from './upload.ts'
 
 /** What to convert. Plain data: it crosses to a converter. */

@@ -1,7 +1,7 @@
 // Files that live no longer than a request: a folder for each instance, on the same file system as the blobs. What a killed process
 // left there is cleared away at the next start.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomText } from '../secret.ts'
 
@@ -29,24 +29,5 @@ export async function openScratch(folder: string, id: string, living: () => Prom
       return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
     },
     [Symbol.dispose]: () => rmSync(own, { recursive: true, force: true }),
-  }
-}
-
-/**
- * Bytes of a growing file after which they are flushed to the disk. Otherwise a large file goes there all at once when it becomes a blob, and every
- * write of the store waits behind it. A small one is not flushed at all: most of them never become blobs.
- */
-export const FLUSHED = 2 * 1_048_576
-
-/** Writes a new file, flushed as it grows. */
-export async function writeSteadily(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
-  await using file = await open(path, 'wx', 0o600)
-  let unflushed = 0
-  for await (const piece of pieces) {
-    await file.writeFile(piece)
-    unflushed += piece.length
-    if (unflushed < FLUSHED) continue
-    await file.datasync()
-    unflushed = 0
   }
 }
