@@ -1,6 +1,6 @@
 // Small parts: states as badges, names as pills, secrets and code with a button to copy them.
 import { Button } from '@mantine/core'
-import { Fragment, useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import css from './bits.module.css'
 import { Icon } from './icons.tsx'
 
@@ -147,14 +147,16 @@ export function Snippets({ label, items }: { label: string; items: readonly Snip
   )
 }
 
-/** An e-mail address, which breaks behind its @ or before a dot where it has to. */
+/** An e-mail address, which breaks behind its @ where it has to. */
 export function Email({ address }: { address: string }) {
-  return address.split(/(?<=@)|(?=\.)/).map((part, index) => (
-    <Fragment key={index}>
-      {index > 0 && <wbr />}
-      {part}
-    </Fragment>
-  ))
+  const at = address.indexOf('@') + 1
+  return (
+    <>
+      {address.slice(0, at)}
+      <wbr />
+      {address.slice(at)}
+    </>
+  )
 }
 
 export function Facts({ items }: { items: readonly (readonly [string, ReactNode])[] }) {
