@@ -2,7 +2,7 @@
 import type { Request } from '../api/shapes.ts'
 import { UNKNOWN, ago, count, duration, exactTime } from '../format.ts'
 import { Badge, type Tone } from '../ui/bits.tsx'
-import { nowrap, sub, type Column } from '../ui/table.tsx'
+import { nowrap, sub, text, type Column } from '../ui/table.tsx'
 
 /** TABLE of how a request can have ended that no status tells. */
 const STATES: Readonly<Record<Request['state'], { label: string; tone: Tone }>> = {
@@ -19,7 +19,7 @@ export function Outcome({ request: { state, status, error } }: { request: Reques
 
 /** TABLE of columns: when, what, how it ended, what it took. */
 export function requestColumns(whose: 'any key' | 'one key', open: (id: string) => void): readonly Column<Request>[] {
-  const key: Column<Request>[] = whose === 'one key' ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id, key_name }) => key_name ?? key_id }]
+  const key: Column<Request>[] = whose === 'one key' ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id, key_name }) => <span className={text}>{key_name ?? key_id}</span> }]
   return [
     {
       title: 'Request',
