@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openConverters } from '../../server/convert/converters.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { PAGE } from '../form.ts'
 import { until } from '../until.ts'
@@ -11,14 +11,17 @@ import { until } from '../until.ts'
 test('what the first converter has compiled the next ones find, although converters are killed', async (t) => {
   const folder = temporaryFolder(t)
   const cache = join(folder, 'compiled')
-  enableCompileCache(cache)
+  mkdirSync(cache)
   const path = join(folder, 'Page.html')
   writeFileSync(path, PAGE)
-  const converters = openConverters({ atOnce: 1, queue: 10, deadline: 30_000, heap: 64 * 1_048_576 })
-  t.after(() => converters[Symbol.asyncDispose]())
   const compiled = () => readdirSync(cache, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length
+  // A process of its own: the folder for compiled code is set once for each. It keeps its own code there only when it ends.
+  const server = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'converting-process.ts'), path, folder], {
+    env: { ...process.env, NODE_COMPILE_CACHE: cache }, stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(() => server.kill('SIGKILL'))
   assert.equal(compiled(), 0)
-  const task = { path, kind: 'html', fileName: 'Page.html', uploadedAt: 0, format: 'markdown', includeMetadata: false, scratch: join(folder, 'scratch'), output: join(folder, 'out') } as const
-  await converters.run(task, { whole: true })
+  const [said] = (await once(server.stdout, 'data')) as [Buffer]
+  assert.equal(String(said), 'converted\n')
   await until(() => compiled() > 20, 10_000)
 })
