@@ -17,6 +17,8 @@ const { path, mode } = workerData as { path: string; mode: 'read' | 'write' }
 const port = parentPort!
 const send = (message: FromThread): void => port.postMessage(message)
 const connection = new Connection(path, mode)
+// Before anybody counts on being told: what is written from now on is a change.
+let seen = mode === 'write' ? connection.version() : undefined
 send({ opened: true })
 // Kysely takes longer to load than everything else here. Whoever opened the store goes on meanwhile; what it sends waits in the port.
 const db = (await import('./dialect.ts')).queryBuilder('sqlite')
@@ -130,7 +132,6 @@ port.on('message', (message: ToThread) => {
   port.close()
 })
 
-let seen = mode === 'write' ? connection.version() : undefined
 const looking = setInterval(() => {
   if (mode === 'read') return
   const version = connection.version()
