@@ -17,7 +17,7 @@ const TIDY_MS = 60_000
 
 /** A key's window, and who waits for its next change. */
 type Lane = { window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[] }
-type Reserved = { asked: Asked; lane: Lane | null; row: Omit<Reservation, 'mono'> }
+type Reserved = { asked: Asked; lane: Lane | null; row: Reservation }
 
 export async function openLocalAdmissions(store: Store, instance: string, clock: Clock): Promise<Admissions> {
   const lanes = new Map<string, Lane>()
@@ -61,7 +61,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   /** Puts a request that may pass into the next batch. */
   function take(asked: Asked, lane: Lane | null): void {
-    batch.push({ asked, lane, row: { ...asked.asking, created_at: clock.now() } })
+    batch.push({ asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: 0 } })
     plan()
   }
 
@@ -87,7 +87,10 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     const mono = Math.floor(clock.mono() * 1000)
     const now = mono / 1000
     const mine = new Map<Lane, number>()
-    for (const { lane } of rows) if (lane !== null) mine.set(lane, (mine.get(lane) ?? 0) + 1)
+    for (const { lane, row } of rows) {
+      row.mono = mono
+      if (lane !== null) mine.set(lane, (mine.get(lane) ?? 0) + 1)
+    }
     const room = new Map<string, number>()
     const order = new Map<string, number>()
     const places = rows.map(({ lane, row: { key_id } }) => {
@@ -100,7 +103,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     })
     const since = mono - WINDOW_MS * 1000
     store
-      .run(reserve, { instance, seen, since, boot: clock.boot, values: reservations(rows.map(({ row }) => ({ ...row, mono }))), room: [...room], places })
+      .run(reserve, { instance, seen, since, boot: clock.boot, values: reservations(rows.map(({ row }) => row)), room: [...room], places })
       .then((result) => reserved(rows, result), (error: unknown) => failed(rows, error))
       .finally(() => {
         flying--

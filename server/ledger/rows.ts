@@ -72,9 +72,12 @@ const flat = <C extends keyof RequestRow>(columns: readonly C[], rows: Pick<Requ
 export const reservations = (rows: Reservation[]): SqlValue[] => flat(RESERVED, rows)
 export const settlements = (rows: Settlement[]): SqlValue[] => flat(SETTLED, rows)
 
+/** All fields at once: an object that grows by one field after another costs several times as much to make. */
+const NO_ROW = Object.fromEntries(SETTLED.map((column) => [column, null]))
+
 /** One row of what `settlements` laid out. */
 function rowOf(values: SqlValue[], at: number): Settlement {
-  const row: Record<string, SqlValue | undefined> = {}
+  const row: Record<string, SqlValue | undefined> = { ...NO_ROW }
   for (let i = 0; i < SETTLED.length; i++) row[SETTLED[i]!] = values[at + i]
   return row as Settlement
 }
@@ -100,7 +103,8 @@ const blank = <C extends string>(columns: readonly C[]) => Object.fromEntries(co
  */
 export const reserve = procedure(import.meta.url, 'reserve', function* (db, args: ReserveArgs): Steps<ReserveResult> {
   const { instance, boot, values, places } = args
-  const last = yield { sql: text(db, 'newest', (db) => db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1)), parameters: [1] }
+  // The 1 is written out: SQLite plans a query anew whenever the parameter of its LIMIT is bound again.
+  const last = yield { sql: text(db, 'newest', (db) => db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(sql.lit(1))), parameters: [] }
   const seen = (last.rows[0] as { seq: number } | undefined)?.seq ?? 0
   let foreign: ForeignAdmission[] | null = []
   if (seen > args.seen) {
@@ -128,11 +132,11 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, args
   const left = [...room.values()]
   const refused = new Set<number>()
   places.forEach((place, row) => place >= 0 && left[place]!-- <= 0 && refused.add(row))
-  const sql = text(db, 'insert', (db) => db.insertInto('requests').values({ ...blank(RESERVED), seq: 0, instance, boot, state: RESERVED_STATE }))
+  const insert = text(db, 'insert', (db) => db.insertInto('requests').values({ ...blank(RESERVED), seq: 0, instance, boot, state: RESERVED_STATE }))
   let seq = seen
   for (let row = 0, at = 0; at < values.length; row++, at += RESERVED.length) {
     if (refused.size > 0 && refused.has(row)) continue
-    yield { sql, parameters: [...values.slice(at, at + RESERVED.length), ++seq, instance, boot] }
+    yield { sql: insert, parameters: [...values.slice(at, at + RESERVED.length), ++seq, instance, boot] }
   }
   return { seen, foreign, refused: [...refused] }
 })

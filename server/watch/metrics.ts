@@ -21,8 +21,11 @@ export interface Metrics {
 /** Upper bounds in seconds: from an answer out of memory to a long stream. */
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-/** TABLE of the kinds of tokens: the label's value → the field of a request's line. */
+/** TABLE of the kinds of tokens, and of the directions of bytes: the label's value → the field of a request's line. */
 const TOKENS = { input: 'tokens_in', output: 'tokens_out', cached: 'tokens_cached', reasoning: 'tokens_reasoning' } as const
+const BYTES = { up: 'bytes_in', down: 'bytes_out' } as const
+
+type Summed = (typeof TOKENS)[keyof typeof TOKENS] | (typeof BYTES)[keyof typeof BYTES]
 
 /** No label holds what a caller made up (a model's name, a path), or the series would never end; keys and models are in the ledger. */
 export function openMetrics(): Metrics {
@@ -41,8 +44,8 @@ export function openMetrics(): Metrics {
   })
   const refused = new Counter({ name: 'tollmark_proxy_refused_total', help: 'Requests that the proxy answered itself, by code.', labelNames: ['code'], registers })
   const aborted = new Counter({ name: 'tollmark_proxy_aborted_total', help: 'Proxied requests whose caller left.', labelNames: ['provider'], registers })
-  const tokens = new Counter({ name: 'tollmark_proxy_tokens_total', help: 'Tokens that providers counted.', labelNames: ['provider', 'kind'], registers })
-  const bytes = new Counter({ name: 'tollmark_proxy_bytes_total', help: 'Bytes of bodies, to and from providers.', labelNames: ['provider', 'direction'], registers })
+  const addTokens = sumsOf({ name: 'tollmark_proxy_tokens_total', help: 'Tokens that providers counted.', registers }, 'kind', TOKENS)
+  const addBytes = sumsOf({ name: 'tollmark_proxy_bytes_total', help: 'Bytes of bodies, to and from providers.', registers }, 'direction', BYTES)
 
   function countProxied(line: RequestLine): void {
     const provider = line.provider ?? 'none'
@@ -50,9 +53,8 @@ export function openMetrics(): Metrics {
     if (line.aborted) aborted.inc({ provider })
     proxied.observe({ provider, status: String(line.status) }, line.duration_ms / 1000)
     if (line.first_byte_ms !== undefined) firstByte.observe({ provider }, line.first_byte_ms / 1000)
-    for (const [kind, field] of Object.entries(TOKENS)) if (line[field]) tokens.inc({ provider, kind }, line[field])
-    if (line.bytes_in) bytes.inc({ provider, direction: 'up' }, line.bytes_in)
-    if (line.bytes_out) bytes.inc({ provider, direction: 'down' }, line.bytes_out)
+    addTokens(provider, line)
+    addBytes(provider, line)
   }
 
   return {
@@ -64,6 +66,32 @@ export function openMetrics(): Metrics {
       else api.observe({ route: line.route ?? 'none', method: methodOf(line), status: String(line.status) }, line.duration_ms / 1000)
     },
     text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
+  }
+}
+
+/**
+ * A counter of what the fields of lines add up to, by provider and field; gives what takes a line. Sums wait in plain numbers until somebody reads
+ * them, because the library looks a series up anew for whatever is added to it: for six of them, that is 3 % of a request's whole cost.
+ */
+function sumsOf(
+  about: { name: string; help: string; registers: Registry[] },
+  label: string,
+  fields: Readonly<Record<string, Summed>>,
+): (provider: string, line: RequestLine) => void {
+  const columns = Object.entries(fields)
+  const waiting = new Map<string, number[]>()
+  new Counter({
+    ...about,
+    labelNames: ['provider', label],
+    collect() {
+      for (const [provider, sums] of waiting) columns.forEach(([kind], i) => sums[i]! > 0 && this.inc({ provider, [label]: kind }, sums[i]))
+      waiting.clear()
+    },
+  })
+  return (provider, line) => {
+    let sums = waiting.get(provider)
+    if (sums === undefined) waiting.set(provider, (sums = columns.map(() => 0)))
+    for (let i = 0; i < columns.length; i++) sums[i]! += line[columns[i]![1]] ?? 0
   }
 }
 
