@@ -72,6 +72,9 @@ const verdict = (holds: boolean): string => {
   return holds ? '' : '  MISSED'
 }
 
+/** Seconds of load before each measured stretch: a server that has rested while others had their turn finds its caches cold. */
+const RUN_IN = 1
+
 /** CPU of each request, or of each event, in turns, so that the machine's moods are everybody's. */
 async function costs(mode: 'requests' | 'events', contenders: Contender[]): Promise<void> {
   const connections = mode === 'requests' ? 32 : 200
@@ -80,6 +83,7 @@ async function costs(mode: 'requests' | 'events', contenders: Contender[]): Prom
   for (const contender of contenders) await load(mode, contender, connections, mode === 'requests' ? 15 : 4, 30_000).found
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
+      await load(mode, contender, connections, RUN_IN).found
       const before = cpu(contender.pid)
       const { done, events, p50, p99 } = await load(mode, contender, connections, seconds).found
       const mine = all.get(contender.name)!
