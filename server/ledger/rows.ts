@@ -11,23 +11,23 @@ const RESERVED = [
   'id', 'account_id', 'key_id', 'rpm', 'provider', 'model', 'endpoint', 'method', 'context', 'created_at', 'mono',
 ] as const satisfies (keyof RequestRow)[]
 
-/** TABLE of what its end writes. */
+/** TABLE of what its end writes; and its model, where that was learned late: setting it costs an index, even to what it was. */
 const ENDED = [
-  'state', 'model', 'status', 'error', 'credential_id', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out',
+  'state', 'status', 'error', 'credential_id', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out',
   'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning',
 ] as const satisfies (keyof RequestRow)[]
 
 /** What tells the row that has ended, and the roll-up that it belongs to. */
-const WHOSE = ['seq', 'account_id', 'key_id', 'provider', 'created_at'] as const satisfies (keyof RequestRow)[]
+const WHOSE = ['seq', 'account_id', 'key_id', 'provider', 'model', 'created_at'] as const satisfies (keyof RequestRow)[]
 
 /** A settlement as it travels: what the row gets, then which row it is. */
-const SETTLED = [...ENDED, ...WHOSE] as const
+const SETTLED = [...ENDED, ...WHOSE, 'asked_model'] as const
 
 /** A request that is about to be let through. */
 export type Reservation = Pick<RequestRow, (typeof RESERVED)[number]>
 
-/** What is known of a request when it is over. */
-export type Settlement = Pick<RequestRow, (typeof SETTLED)[number]> & { state: 'settled' | 'aborted' }
+/** What is known of a request when it is over. `asked_model`: the model that its reservation names. */
+export type Settlement = Pick<RequestRow, (typeof ENDED | typeof WHOSE)[number]> & { state: 'settled' | 'aborted'; asked_model: string | null }
 
 /** An admission that another process made. */
 export type ForeignAdmission = { key_id: string; mono: number; seq: number; boot: number }
@@ -63,7 +63,7 @@ const HOUR = 3_600_000
 const RESERVED_STATE = sql.lit('reserved' as const)
 
 /** Rows as one flat list: objects would cost a multiple to copy between threads. */
-const flat = <C extends keyof RequestRow>(columns: readonly C[], rows: Pick<RequestRow, C>[]): SqlValue[] => {
+const flat = <C extends string>(columns: readonly C[], rows: Record<C, SqlValue>[]): SqlValue[] => {
   const values: SqlValue[] = []
   for (const row of rows) for (const column of columns) values.push(row[column])
   return values
@@ -210,15 +210,17 @@ export const recent = procedure(import.meta.url, 'recent', function* (db, args: 
 /** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. @param values see `settlements` */
 export const settle = procedure(import.meta.url, 'settle', function* (db, values: SqlValue[]): Steps<void> {
   const sums = new Map<string, UsageHourRow>()
-  const complete = (from: RequestRow['state']) =>
-    text(db, `settle ${from}`, (db) => db.updateTable('requests').set(blank(ENDED)).where('seq', '=', 0).where('state', '=', sql.lit(from)))
-  const usual = complete('reserved')
+  const complete = (from: RequestRow['state'], late: boolean) =>
+    text(db, `settle ${from} ${late}`, (db) => db.updateTable('requests').set(blank(late ? [...ENDED, 'model'] : ENDED)).where('seq', '=', 0).where('state', '=', sql.lit(from)))
   for (let at = 0; at < values.length; at += SETTLED.length) {
     const row = rowOf(values, at)
-    const parameters = values.slice(at, at + ENDED.length + 1)
-    if ((yield { sql: usual, parameters }).affected > 0) addUp(sums, row, row.state)
+    const late = row.model !== row.asked_model
+    const parameters = values.slice(at, at + ENDED.length)
+    if (late) parameters.push(row.model)
+    parameters.push(row.seq)
+    if ((yield { sql: complete('reserved', late), parameters }).affected > 0) addUp(sums, row, row.state)
     // Somebody took this process for dead too early: the row has been counted once.
-    else if ((yield { sql: complete('unknown'), parameters }).affected > 0) addUp(sums, row, row.state, true)
+    else if ((yield { sql: complete('unknown', late), parameters }).affected > 0) addUp(sums, row, row.state, true)
   }
   for (const sum of sums.values()) yield upsert(db, sum)
 })
