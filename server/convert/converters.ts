@@ -4,7 +4,7 @@
 // Processes and not threads, because a thread that runs out of memory takes the whole process along unless V8 gets to a check in time. Measured with
 // Node 24.21, a limit of 64 or 256 MB and eleven ways of eating memory (arrays, strings, maps, JSON, split, regular expressions): 26 of 44 runs ended
 // the process. It also keeps the server's secrets out of the process that reads strangers' files, and lets the system prefer the server.
-import { fork } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { constants, setPriority } from 'node:os'
@@ -185,12 +185,19 @@ function startConverter(program: URL, heap: number): ChildProcess {
   converter.stderr?.setEncoding('utf8').resume()
   // A converter that dies while it is sent something, or could not be started, is told by its exit.
   converter.on('error', () => {})
-  try {
-    if (converter.pid !== undefined) setPriority(converter.pid, constants.priority.PRIORITY_LOW)
-  } catch {
-    // Not allowed here: conversions then compete with requests on equal terms.
-  }
+  if (converter.pid !== undefined) yieldTo(converter.pid)
   return converter
+}
+
+/** Requests come before conversions: a process gets what others leave of the processors. Where that is not allowed, it competes on equal terms. */
+function yieldTo(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    return
+  }
+  // Linux lets even the lowest priority finish a slice of some milliseconds before who has just become ready; only an idle task gives way at once.
+  if (process.platform === 'linux') execFile('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)], () => {})
 }
 
 /** Ends a converter; resolves when it is gone. */
