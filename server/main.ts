@@ -12,6 +12,7 @@ import type { JobChanges } from './convert/changes.ts'
 import { openConverters } from './convert/converters.ts'
 import type { ConverterLimits } from './convert/converters.ts'
 import { sweepJobs } from './convert/jobs.ts'
+import { openReceiver } from './convert/receiver.ts'
 import { takeTurns } from './convert/turns.ts'
 import { watchJobs } from './convert/watch.ts'
 import { openWorker } from './convert/worker.ts'
@@ -146,6 +147,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   const master = masterKey(storage.masterKey, storage.data)
   const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
   const converters = starting.use(openConverters(convertersOf(config, 0)))
+  const receiver = starting.use(openReceiver(takeTurns(() => proxied.open() > 0)))
   const watch = starting.use(watchJobs(store, changes))
   const { keys, credentials } = proxied
   metrics.add({
@@ -156,7 +158,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
     conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
   })
   const setup = setupToken(master)
-  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle, turns: takeTurns(() => proxied.open() > 0), dashboard: openDashboard(DASHBOARD) })
+  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle, receiver, dashboard: openDashboard(DASHBOARD) })
   return { doors, keys, proxied, setup, stop: () => watch[Symbol.dispose]() }
 }
 

@@ -1,6 +1,7 @@
 // A converter process of the pool: takes one task after the other, reports progress, answers.
 import { flushCompileCache } from 'node:module'
 import { codeOf } from '../errors.ts'
+import { carry } from './carried-error.ts'
 import { run } from './run.ts'
 import type { Step, Task } from './run.ts'
 import type { FromConverter } from './converters.ts'
@@ -22,7 +23,7 @@ async function answer(task: Task, step: Step): Promise<FromConverter> {
   } catch (error) {
     const invalid = faultOfFile(error)
     if (invalid !== undefined) return { invalid }
-    return { failed: { stack: error instanceof Error ? (error.stack ?? error.message) : 'a value that is not an Error was thrown', errno: codeOf(error) } }
+    return { failed: carry(error) }
   }
 }
 

@@ -11,6 +11,8 @@ import { constants, setPriority } from 'node:os'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../errors.ts'
+import { rebuilt } from './carried-error.ts'
+import type { CarriedError } from './carried-error.ts'
 import type { Progress, Step, Task } from './run.ts'
 
 /** What a converter sends. */
@@ -18,7 +20,7 @@ export type FromConverter =
   | { readonly progress: Progress }
   | { readonly done: true }
   | { readonly invalid: string }
-  | { readonly failed: { readonly stack: string; readonly errno: string | undefined } }
+  | { readonly failed: CarriedError }
 
 export interface ConverterLimits {
   /** Conversions at once. */
@@ -118,7 +120,7 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
       rest(converter)
       if ('done' in message) item.resolve()
       else if ('invalid' in message) item.reject(new Problem('invalid_file', message.invalid))
-      else item.reject(rebuilt(message.failed))
+      else item.reject(rebuilt('a conversion has failed', message.failed))
       return next()
     }
     const onExit = (code: number | null, signal: string | null): void => {
@@ -174,10 +176,13 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
   }
 }
 
+/** Its collector's helpers would take the other processors too, and hold up requests there: an idle task that is in the kernel gives way to nobody. */
+const ON_ONE_PROCESSOR = ['--single-threaded-gc', '--v8-pool-size=1']
+
 function startConverter(program: URL, heap: number): ChildProcess {
   const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
   const converter = fork(fileURLToPath(program), {
-    execArgv: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
+    execArgv: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', ...ON_ONE_PROCESSOR, `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
     // Nothing of the server's environment: it holds secrets. The time zone of the machine must not show in a document.
     env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -213,9 +218,4 @@ function ended(code: number | null, signal: string | null, lastWords: string): E
   const cause = new Error(`the converter ended with ${signal ?? code}: ${lastWords}`)
   if (signal !== 'SIGABRT' && !/heap out of memory/.test(lastWords)) return cause
   return new Problem('invalid_file', 'The file needs more memory to convert than is allowed. Export it in smaller parts.', { cause })
-}
-
-/** An error that was thrown in a converter, with its own stack and the system's error code. */
-function rebuilt({ stack, errno }: { stack: string; errno: string | undefined }): Error {
-  return Object.assign(new Error('a conversion has failed'), { stack, ...(errno === undefined ? {} : { code: errno }) })
 }

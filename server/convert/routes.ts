@@ -17,14 +17,13 @@ import { abandon, admit, countConversion, readKey, refuseUsedUp } from './admiss
 import type { Admission, KeptAnswer } from './admission.ts'
 import { CONTENT_TYPES, answerFrom, documentAnswer, whenGone } from './answer.ts'
 import type { JobChanges } from './changes.ts'
-import type { Turns } from './turns.ts'
 import { convert as convertOn } from './convert.ts'
 import type { Converters } from './converters.ts'
 import { fingerprint } from './fingerprint.ts'
 import { JobSchema, acceptedAnswer } from './job-routes.ts'
 import { asAccepted, findJob, newJob, waitingJobs } from './jobs.ts'
 import type { ClaimableJob } from './jobs.ts'
-import { receiveUpload } from './upload.ts'
+import type { Receiver } from './receiver.ts'
 import type { Upload } from './upload.ts'
 
 /** What the conversion's routes work with. */
@@ -39,8 +38,7 @@ export interface ConvertParts {
   clock: () => number
   log: Log
   limits: Config['conversion']
-  /** When the next piece of an upload may be taken. */
-  turns: Turns
+  receiver: Receiver
 }
 
 const RETRY_AFTER = 5
@@ -85,7 +83,7 @@ const convertRoute = createRoute({
 })
 
 /** The conversion's routes. */
-export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, log, limits, turns }: ConvertParts): Api {
+export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, log, limits, receiver }: ConvertParts): Api {
   const api = newApi()
   let underWay = 0
 
@@ -114,7 +112,7 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     // 3. Receive the file.
     askForBody(c)
     const source = end.use(scratch.place())
-    const upload = await receiveUpload(incoming, source.path, limits, turns)
+    const upload = await receiver.receive(incoming, source.path, limits)
 
     // 4. Is there quota for it, or has another request with this Idempotency-Key been answered?
     const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone, log)

@@ -1,7 +1,6 @@
 // multipart/form-data → a file on the disk and the options. The only place that answers 400 and 413 for uploads. Nothing is held in memory
 // but the piece that is passing, and nothing is read after the first byte too many.
 import { createHash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy } from '@fastify/busboy'
@@ -11,7 +10,6 @@ import { flag } from '../setting.ts'
 import { SNIFFED, sniff } from './sniff.ts'
 import type { FileKind } from './sniff.ts'
 import { writeSteadily } from './steady-file.ts'
-import type { Turns } from './turns.ts'
 
 export type Format = 'markdown' | 'json'
 
@@ -37,6 +35,14 @@ export interface UploadLimits {
   readonly transferIdle: number
 }
 
+/** What the head of the request says of the form. */
+export interface FormHead {
+  /** The content type; `""` where there is none. */
+  readonly type: string
+  /** Bytes; 0 where nothing is said. */
+  readonly length: number
+}
+
 /** TABLE of the form's fields besides the file: how each is read, and what it may be. Unknown fields are ignored. */
 const FIELDS: Readonly<Record<string, { read: (value: string) => Partial<Options> | undefined; what: string }>> = {
   format: {
@@ -57,20 +63,20 @@ const FORM = { fieldNameSize: 200, fieldSize: 4096, fields: 100, parts: 200, hea
 const FORM_BYTES = 1_048_576
 
 /**
- * Receives one upload into the file `path`. It ends at the first thing that is wrong and leaves the rest of the request unread.
+ * Receives one upload into the new file `path`. It ends at the first thing that is wrong and leaves the rest of the body unread.
  *
+ * @param body the form; where it breaks off, its error is thrown
  * @throws Problem `missing_file`, `invalid_file`, `unsupported_file_type`, `invalid_field` (400) or `file_too_large` (413)
  */
-export async function receiveUpload(incoming: IncomingMessage, path: string, limits: UploadLimits, turns: Turns): Promise<Upload> {
+export async function receiveUpload(body: Readable, head: FormHead, path: string, limits: UploadLimits): Promise<Upload> {
   const most = limits.maxZip + FORM_BYTES
-  if (Number(incoming.headers['content-length'] ?? 0) > most) throw tooLarge('zip', limits)
-  const form = openForm(incoming)
+  if (head.length > most) throw tooLarge('zip', limits)
+  const form = openForm(head.type)
   let options: Options = { format: 'markdown', includeMetadata: false }
   const seen = new Set<string>()
   let stream: Readable | undefined
   let file: Promise<Omit<Upload, keyof Options>> | undefined
   let received = 0
-  let feeding: Disposable | undefined
   try {
     await new Promise<void>((resolve, reject) => {
       form.on('field', (name: string, value: string, _: boolean, truncated: boolean) => {
@@ -95,19 +101,17 @@ export async function receiveUpload(incoming: IncomingMessage, path: string, lim
       form.on('partsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.parts} parts.`)))
       form.on('fieldsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.fields} fields.`)))
       form.on('finish', resolve)
-      incoming.on('error', () => reject(broken('The connection was closed before the upload was complete.')))
-      incoming.on('data', (piece: Buffer) => {
+      body.on('error', reject)
+      body.on('data', (piece: Buffer) => {
         received += piece.length
         if (received > most) reject(tooLarge('zip', limits))
       })
-      incoming.setTimeout(limits.transferIdle, () => reject(broken('The upload stopped in the middle. Send it again.')))
-      feeding = feed(incoming, form, turns)
+      body.pipe(form)
     })
     if (!file) throw new Problem('missing_file', 'The form has no field "file". Send the exported .html or .zip file in it.')
     return { ...(await file), ...options }
   } finally {
-    incoming.setTimeout(0)
-    feeding?.[Symbol.dispose]()
+    body.unpipe(form)
     // Whatever still comes out of the abandoned form concerns nobody.
     form.removeAllListeners()
     form.on('error', () => {})
@@ -117,34 +121,14 @@ export async function receiveUpload(incoming: IncomingMessage, path: string, lim
   }
 }
 
-function openForm(incoming: IncomingMessage): BusboyInstance {
-  const type = incoming.headers['content-type'] ?? ''
+function openForm(type: string): BusboyInstance {
   if (!/^multipart\/form-data\s*;/i.test(type)) {
     throw new Problem('missing_file', 'The request is not a form. Send multipart/form-data with the exported file in the field "file".')
   }
   try {
-    return new Busboy({ headers: { ...incoming.headers, 'content-type': type }, limits: FORM })
+    return new Busboy({ headers: { 'content-type': type }, limits: FORM })
   } catch (cause) {
     throw new Problem('missing_file', 'The form has no boundary in its Content-Type. Let your HTTP client make that header.', { cause })
-  }
-}
-
-/** Gives a form its bytes, a piece at each of its turns. */
-function feed(incoming: IncomingMessage, form: BusboyInstance, turns: Turns): Disposable {
-  let fed = false
-  const next = (): void => turns(() => fed || incoming.resume())
-  const take = (piece: Buffer): void => {
-    incoming.pause()
-    if (form.write(piece)) next()
-    else form.once('drain', next)
-  }
-  const end = (): void => void form.end()
-  incoming.on('data', take).once('end', end)
-  return {
-    [Symbol.dispose]: () => {
-      fed = true
-      incoming.off('data', take).off('end', end).pause()
-    },
   }
 }
 

@@ -1,0 +1,122 @@
+// Uploads are received in a thread of their own. On the thread that answers requests, hashing and writing a large one would make all others wait;
+// and so would collecting its memory: pieces that pass are counted against the heap, and made V8 mark it whole for every ten megabytes.
+import type { IncomingMessage } from 'node:http'
+import { Worker } from 'node:worker_threads'
+import { Problem } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
+import { rebuilt } from './carried-error.ts'
+import type { CarriedError } from './carried-error.ts'
+import type { Turns } from './turns.ts'
+import type { FormHead, Upload, UploadLimits } from './upload.ts'
+
+export interface Receiver extends AsyncDisposable {
+  /**
+   * Receives one upload into the new file `path`. What is left of the request where it fails stays unread.
+   *
+   * @throws Problem as `receiveUpload` does
+   */
+  receive(incoming: IncomingMessage, path: string, limits: UploadLimits): Promise<Upload>
+}
+
+export interface Begin {
+  readonly head: FormHead
+  readonly path: string
+  readonly limits: UploadLimits
+}
+
+/** What is sent to the thread: an upload's beginning, a piece of it, its end, or why there is none. */
+export type ToReceiver = { readonly id: number } & (
+  | { readonly begin: Begin }
+  | { readonly piece: Uint8Array }
+  | { readonly end: true }
+  | { readonly broken: string }
+)
+
+/** What the thread sends: that it can take another piece, or what has come of the upload. */
+export type FromReceiver = { readonly id: number } & (
+  | { readonly more: true }
+  | { readonly upload: Upload }
+  | { readonly problem: { readonly code: ErrorCode; readonly detail: string } }
+  | { readonly failed: CarriedError }
+)
+
+interface Waiting {
+  more(): void
+  resolve(upload: Upload): void
+  reject(error: Error): void
+}
+
+const LOST = 'The connection was closed before the upload was complete.'
+const IDLE = 'The upload stopped in the middle. Send it again.'
+
+/** The thread starts with the first upload. @param turns when the next piece of an upload may be taken */
+export function openReceiver(turns: Turns): Receiver {
+  const waiting = new Map<number, Waiting>()
+  let thread: Worker | null = null
+  let last = 0
+
+  const start = (): Worker => {
+    const started = new Worker(new URL('receiver-thread.ts', import.meta.url), { name: 'uploads' })
+    let cause: unknown
+    started.on('message', hear)
+    started.on('error', (error) => (cause = error))
+    // Only a bug ends it, or a machine without memory: the next upload starts another.
+    started.on('exit', () => {
+      thread = null
+      for (const { reject } of waiting.values()) reject(new Error('the thread that receives uploads has ended', { cause }))
+      waiting.clear()
+    })
+    return started
+  }
+
+  const hear = (message: FromReceiver): void => {
+    const caller = waiting.get(message.id)
+    if ('more' in message) return caller?.more()
+    waiting.delete(message.id)
+    if ('upload' in message) caller?.resolve(message.upload)
+    else if ('problem' in message) caller?.reject(new Problem(message.problem.code, message.problem.detail))
+    else caller?.reject(rebuilt('an upload could not be received', message.failed))
+  }
+
+  const receive: Receiver['receive'] = async (incoming, path, limits) => {
+    if (incoming.destroyed) throw new Problem('invalid_file', LOST)
+    const to = (thread ??= start())
+    const id = ++last
+    const { promise, resolve, reject } = Promise.withResolvers<Upload>()
+    let over = false
+    const more = (): void => turns(() => over || incoming.resume())
+    waiting.set(id, { more, resolve, reject })
+    const send = (message: ToReceiver, transfer: ArrayBuffer[] = []): void => to.postMessage(message, transfer)
+    const onPiece = (bytes: Buffer): void => {
+      incoming.pause()
+      const piece = owned(bytes)
+      send({ id, piece }, [piece.buffer])
+    }
+    const onEnd = (): void => send({ id, end: true })
+    const onIdle = (): void => send({ id, broken: IDLE })
+    incoming.on('error', () => send({ id, broken: LOST }))
+    incoming.pause().on('data', onPiece).once('end', onEnd)
+    incoming.setTimeout(limits.transferIdle, onIdle)
+    const { 'content-type': type, 'content-length': length } = incoming.headers
+    send({ id, begin: { head: { type: type ?? '', length: Number(length ?? 0) }, path, limits } })
+    try {
+      return await promise
+    } finally {
+      over = true
+      incoming.setTimeout(0).off('timeout', onIdle).off('data', onPiece).off('end', onEnd).pause()
+    }
+  }
+
+  return {
+    receive,
+    [Symbol.asyncDispose]: async () => {
+      await thread?.terminate()
+    },
+  }
+}
+
+/** A piece that can be handed over without a copy: small ones share their memory with others. */
+function owned(bytes: Buffer): Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes
+  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength ? new Uint8Array(buffer) : new Uint8Array(bytes)
+}
