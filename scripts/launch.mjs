@@ -63,8 +63,8 @@ if (!file) stop('usage: node scripts/launch.mjs [--dev] FILE [ARG …]')
 install(dev)
 // What has been compiled once is not compiled again: a third of the time to start.
 const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...process.env }
-// With thousands of streams open, a larger space for young objects only takes longer to fill: 177 MB instead of 337 MB at 2,000 streams.
-const flags = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=8']
+// A larger space for young objects saves nothing and takes longer to fill: 280 MB at 2,000 open streams instead of 240. With half of it, a request costs a tenth more.
+const flags = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=16']
 const child = spawn(findNode(), [...flags, join(root, file), ...rest], { stdio: 'inherit', env })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
