@@ -28,37 +28,37 @@ export default function ProvidersPage() {
         )
       }
     >
-      <Loaded query={providers} rows={6}>
-        {(found) => (
-          <>
-            <Card flush>
-              {set(found).length === 0 ? (
-                <Empty icon="plug" title="No provider is ready">
-                  {admin ? 'Add the credential of one below. It is sealed at once, and never shown again.' : 'An administrator adds what the proxy presents to providers.'}
-                </Empty>
-              ) : (
-                set(found).map((provider) => <ProviderRow key={provider.id} provider={provider} admin={admin} onAdd={() => setAdding(provider)} />)
-              )}
-            </Card>
-            <Card title={admin ? 'Not set up' : 'Not ready'}>
-              <ul className={css.others}>
-                {found
-                  .filter((provider) => !isSet(provider))
-                  .map((provider) => (
-                    <li key={provider.id} className={css.other}>
-                      <span>{provider.name}</span>
-                      {admin && (
-                        <Button variant="subtle" size="compact-sm" onClick={() => setAdding(provider)} aria-label={`Add credential for ${provider.name}`}>
-                          Add
-                        </Button>
-                      )}
-                    </li>
-                  ))}
-              </ul>
-            </Card>
-          </>
-        )}
-      </Loaded>
+      <Card flush>
+        <Loaded query={providers} rows={6}>
+          {(found) =>
+            set(found).length === 0 ? (
+              <Empty icon="plug" title="No provider is ready">
+                {admin ? 'Add the credential of one below. It is sealed at once, and never shown again.' : 'An administrator adds what the proxy presents to providers.'}
+              </Empty>
+            ) : (
+              set(found).map((provider) => <ProviderRow key={provider.id} provider={provider} admin={admin} onAdd={() => setAdding(provider)} />)
+            )
+          }
+        </Loaded>
+      </Card>
+      {providers.data && (
+        <Card title={admin ? 'Not set up' : 'Not ready'}>
+          <ul className={css.others}>
+            {providers.data
+              .filter((provider) => !isSet(provider))
+              .map((provider) => (
+                <li key={provider.id} className={css.other}>
+                  <span>{provider.name}</span>
+                  {admin && (
+                    <Button variant="subtle" size="compact-sm" onClick={() => setAdding(provider)} aria-label={`Add credential for ${provider.name}`}>
+                      Add
+                    </Button>
+                  )}
+                </li>
+              ))}
+          </ul>
+        </Card>
+      )}
       <AddCredential provider={adding} onClose={() => setAdding(null)} />
       <AddProvider opened={extending} onClose={() => setExtending(false)} />
     </Page>
