@@ -5,6 +5,12 @@ const pine: MantineColorsTuple = ['#e8f6ef', '#d0ebde', '#a3d9c0', '#74c6a1', '#
 const gray: MantineColorsTuple = ['#f7f8f7', '#f0f2f1', '#e5e8e6', '#d6dad8', '#b9c0bc', '#949c98', '#626b67', '#48504c', '#2f3633', '#1a1f1d']
 const dark: MantineColorsTuple = ['#dce1de', '#b9c1bd', '#98a19d', '#6d7672', '#3b433f', '#2c3330', '#202624', '#161a18', '#101312', '#0a0c0b']
 
+/** The head of a dialog: however many lines its title takes, the button that closes it stands beside the first. */
+const head = {
+  header: { alignItems: 'flex-start' },
+  title: { paddingTop: 2, fontSize: 17, fontWeight: 650, lineHeight: 1.4, minWidth: 0, overflowWrap: 'anywhere' },
+} as const
+
 export const theme = createTheme({
   primaryColor: 'pine',
   primaryShade: { light: 7, dark: 7 },
@@ -17,7 +23,7 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'sm' } },
     // Mantine's own scroll lock writes a <style>; page.css locks instead.
-    Modal: { defaultProps: { lockScroll: false, centered: true, radius: 'lg', transitionProps: { duration: 120 } } },
-    Drawer: { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
+    Modal: { styles: head, defaultProps: { lockScroll: false, centered: true, radius: 'lg', transitionProps: { duration: 120 } } },
+    Drawer: { styles: head, defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
   },
 })

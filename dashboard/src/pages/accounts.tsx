@@ -6,7 +6,7 @@ import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Account, Invitation } from '../api/shapes.ts'
 import { ago, date, usedOf } from '../format.ts'
-import { Badge, Email, type Tone } from '../ui/bits.tsx'
+import { Badge, Parts, type Tone } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page, ProblemNote } from '../ui/page.tsx'
@@ -43,7 +43,7 @@ function Accounts() {
       title: 'Account',
       cell: ({ name, email }) => (
         <>
-          <span className={main}>{email === null ? name : <Email address={email} />}</span>
+          <span className={main}>{email === null ? name : <Parts name={email} />}</span>
           {email !== null && email !== name && <span className={sub}>{name}</span>}
         </>
       ),
@@ -118,7 +118,7 @@ function Invitations() {
   const invitations = useInvitations()
   const remove = useDeleteInvitation()
   const columns: readonly Column<Invitation>[] = [
-    { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Whoever has the link' : <Email address={email} />}</span> },
+    { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Whoever has the link' : <Parts name={email} />}</span> },
     { title: 'Status', cell: ({ status }) => <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge> },
     { title: 'Plan', from: 'middle', cell: ({ plan }) => plan ?? '–' },
     { title: 'Made', from: 'wide', cell: ({ created_at }) => ago(created_at) },

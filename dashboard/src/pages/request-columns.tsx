@@ -1,7 +1,7 @@
 // How one request of the ledger is told in a row.
 import type { Request } from '../api/shapes.ts'
 import { UNKNOWN, ago, count, duration, exactTime } from '../format.ts'
-import { Badge, type Tone } from '../ui/bits.tsx'
+import { Badge, Parts, type Tone } from '../ui/bits.tsx'
 import { nowrap, sub, text, type Column } from '../ui/table.tsx'
 
 /** TABLE of how a request can have ended that no status tells. */
@@ -26,7 +26,7 @@ export function requestColumns(whose: 'any key' | 'one key', open: (id: string) 
       cell: ({ id, model, provider, created_at }) => (
         <>
           <button type="button" className={buttonLike} onClick={() => open(id)} aria-label={`${model ?? 'No model named'}: details of the request of ${exactTime(created_at)}`}>
-            {model ?? 'No model named'}
+            {model === null ? 'No model named' : <Parts name={model} />}
           </button>
           <span className={sub}>{provider}</span>
         </>

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import type { Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'
 import { bytes, duration, exactTime, fullCount } from '../format.ts'
-import { Copy, Facts } from '../ui/bits.tsx'
+import { Copy, Facts, Parts } from '../ui/bits.tsx'
 import { Fields, Loaded } from '../ui/page.tsx'
 import { Outcome } from './request-columns.tsx'
 import css from './request-details.module.css'
@@ -12,7 +12,7 @@ import css from './request-details.module.css'
 export function RequestDetails({ id, onClose }: { id: string | null; onClose: () => void }) {
   const request = useRequest(id)
   return (
-    <Drawer opened={id !== null} onClose={onClose} position="right" size={520} title="Request" closeButtonProps={{ 'aria-label': 'Close' }} styles={{ title: { fontSize: 17, fontWeight: 650 } }}>
+    <Drawer opened={id !== null} onClose={onClose} position="right" size={520} title="Request" closeButtonProps={{ 'aria-label': 'Close' }}>
       {id !== null && <Loaded query={request}>{(found) => <Details request={found} />}</Loaded>}
     </Drawer>
   )
@@ -24,7 +24,7 @@ function Details({ request }: { request: Request }) {
     <Fields>
       <div className={css.top}>
         <Outcome request={request} />
-        <span className="mono">{model ?? 'no model named'}</span>
+        <span className={`${css.model} mono`}>{model === null ? 'no model named' : <Parts name={model} />}</span>
       </div>
       {error !== null && <p className={css.error}>The proxy answered in place of the provider: {error}</p>}
       <Timeline request={request} />
@@ -42,7 +42,7 @@ function Details({ request }: { request: Request }) {
         items={[
           ['Key', <Link key="key" className="textlink" href={`/keys/${key_id}`}>{key_name ?? key_id}</Link>],
           ['Provider', provider],
-          ['Endpoint', `${method} ${endpoint}`],
+          ['Endpoint', <Parts key="endpoint" name={`${method} ${endpoint}`} />],
           ['Received', exactTime(created_at)],
           ['Credential', credential_id ?? 'none'],
           ['Context key', context === null ? 'none' : `${context.slice(0, 12)}… (hash)`],

@@ -1,6 +1,6 @@
 // Small parts: states as badges, names as pills, secrets and code with a button to copy them.
 import { Button } from '@mantine/core'
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { Fragment, useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import css from './bits.module.css'
 import { Icon } from './icons.tsx'
 
@@ -127,7 +127,8 @@ export function Snippets({ label, items }: { label: string; items: readonly Snip
           className={css.tab}
           onClick={() => setChosen(index)}
         >
-          {title}
+          <span className={css.scope}>{title.slice(0, title.indexOf('/') + 1)}</span>
+          {title.slice(title.indexOf('/') + 1)}
         </button>
       ))}
     </div>
@@ -147,16 +148,14 @@ export function Snippets({ label, items }: { label: string; items: readonly Snip
   )
 }
 
-/** An e-mail address, which breaks behind its @ where it has to. */
-export function Email({ address }: { address: string }) {
-  const at = address.indexOf('@') + 1
-  return (
-    <>
-      {address.slice(0, at)}
-      <wbr />
-      {address.slice(at)}
-    </>
-  )
+/** A name made of parts (an address, a model, a path), which breaks between them where it has to. */
+export function Parts({ name }: { name: string }) {
+  return name.split(/(?<=[@/:-])/).map((part, index) => (
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
 }
 
 export function Facts({ items }: { items: readonly (readonly [string, ReactNode])[] }) {

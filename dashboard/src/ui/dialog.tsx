@@ -27,7 +27,6 @@ export function Dialog({ title, opened, onClose, size = 'md', firm = false, chil
       closeOnEscape={!firm}
       withCloseButton={!firm}
       closeButtonProps={{ 'aria-label': 'Close' }}
-      styles={{ title: { fontSize: 17, fontWeight: 650, lineHeight: 1.35, minWidth: 0, overflowWrap: 'anywhere' } }}
     >
       {children}
     </Modal>
