@@ -15,7 +15,26 @@ const only = process.argv[3]
 const WIDTHS = [390, 1024, 1440]
 
 /** TABLE of the docs' pictures: file, and the picture that it is. */
-const DOCS: Readonly<Record<string, string>> = { 'overview-1440-light': 'overview', 'key-secret-1440-light': 'key-secret', 'convert-1440-dark': 'convert', 'key-390-dark': 'key-phone' }
+const DOCS: Readonly<Record<string, string>> = {
+  'setup-1024-light': 'setup',
+  'overview-1440-light': 'overview',
+  'keys-1440-dark': 'keys',
+  'key-form-1440-light': 'key-form',
+  'key-secret-1440-light': 'key-secret',
+  'key-1440-light': 'key',
+  'providers-1440-dark': 'providers',
+  'requests-1440-light': 'requests',
+  'request-1440-dark': 'request',
+  'convert-1440-dark': 'convert',
+  'tokens-1440-light': 'tokens',
+  'accounts-1440-light': 'accounts',
+  'docs-1440-dark': 'api-reference',
+  'account-1024-light': 'account',
+  'overview-390-light': 'overview-phone',
+  'key-390-dark': 'key-phone',
+  'convert-390-light': 'convert-phone',
+  'request-390-dark': 'request-phone',
+}
 
 /** What a picture is called where it is wanted at all. */
 function fileOf(name: string, width: number, scheme: string): string | undefined {
@@ -38,6 +57,12 @@ const KEYS = [
 function chances(seed: number): () => number {
   let state = seed
   return () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31
+}
+
+/** Invites somebody, who accepts. */
+async function admit(site: Site, cookie: string, email: string): Promise<void> {
+  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email })).json()) as { link: string }
+  await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email, password: 'another good password' })
 }
 
 async function seed(site: Site): Promise<{ cookie: string; firstKey: string }> {
@@ -66,10 +91,15 @@ async function seed(site: Site): Promise<{ cookie: string; firstKey: string }> {
       await (await site.proxied(secret, key.address(), { ...key.body, contents: [{ parts: [{ text: prompt }] }], messages: [{ role: 'user', content: prompt }] })).arrayBuffer()
     }
   }
+  // The last one is a stream: its way through time has two parts.
+  site.behind(4 * 60_000)
+  const stream = { model: 'claude-sonnet-4-5', max_tokens: 100, stream: true, messages: [{ role: 'user', content: '2840/412/1900' }] }
+  await (await site.proxied(made[2]!.secret, ANTHROPIC, stream)).arrayBuffer()
   site.behind(0)
   // Now, because a month in seconds would meet the limits.
   cookie = (await site.api(null, 'POST', '/api/v1/session', ADMIN)).headers.get('set-cookie')?.split(';')[0] ?? ''
   for (const [index, { rpm }] of KEYS.entries()) await site.api(cookie, 'PATCH', `/api/v1/keys/${made[index]!.id}`, { rpm })
+  await admit(site, cookie, 'linus@example.com')
   await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })
   return { cookie, firstKey: made[0]!.id }
 }
@@ -127,7 +157,10 @@ function pictures(firstKey: string): readonly Picture[] {
       name: 'docs',
       path: '/docs',
       window: true,
-      before: async (page) => page.locator('summary', { hasText: 'Make a proxy key' }).click(),
+      before: async (page) => {
+        await page.locator('summary', { hasText: 'Make a proxy key' }).click()
+        await page.getByRole('button', { name: 'Run for real' }).scrollIntoViewIfNeeded()
+      },
     },
     { name: 'account', path: '/account' },
   ]
@@ -190,8 +223,7 @@ async function lengthen(site: Site, cookie: string): Promise<string> {
   await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'azure', name, secret: 'x', weight: 1000, values: { resource: 'a-resource-with-a-long-name-of-our-own' } })
   await site.api(cookie, 'POST', '/api/v1/providers', { id: 'a-provider-whose-id-is-as-long-as-it-may-be-0123456789', origin: `https://${'inference.'.repeat(6)}example.com`, dial: null, auth: null })
   const email = `${'somebody.with.a.long.name.'.repeat(2)}x@${'department.'.repeat(4)}example.com`
-  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email })).json()) as { link: string }
-  await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email, password: 'another good password' })
+  await admit(site, cookie, email)
   await site.api(cookie, 'POST', '/api/v1/invitations', { email })
   return made.id
 }
@@ -244,7 +276,8 @@ try {
   const take = async (shots: readonly Picture[], cookie: string | null, { url }: Site = site): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of WIDTHS) {
-        const context = await browser.newContext({ viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme, reducedMotion: 'reduce', locale: 'en-GB' })
+        const phone = width === 390
+        const context = await browser.newContext({ viewport: { width, height: phone ? 844 : folder === docs ? 760 : 900 }, colorScheme, reducedMotion: 'reduce', locale: 'en-GB' })
         if (cookie !== null) await context.addCookies([{ name: cookie.split('=')[0]!, value: cookie.slice(cookie.indexOf('=') + 1), url }])
         const page = await context.newPage()
         for (const { name, path, window, before } of shots) {
@@ -264,7 +297,9 @@ try {
           await page.waitForTimeout(150)
           const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
           if (sideways !== 0) complain(`${String(sideways)} px too wide`)
-          await page.screenshot({ path: join(folder, `${file}.png`), fullPage: window !== true })
+          // A page of the docs wants the beginning of a long table only.
+          const height = Math.min(Number(await page.evaluate('document.documentElement.scrollHeight')), folder !== docs ? Infinity : phone ? 844 : 1010)
+          await page.screenshot({ path: join(folder, `${file}.png`), ...(window === true ? {} : { fullPage: true, clip: { x: 0, y: 0, width, height } }) })
         }
         await context.close()
       }
