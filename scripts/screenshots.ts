@@ -148,7 +148,8 @@ function pictures(firstKey: string): readonly Picture[] {
       path: '/convert',
       before: async (page) => {
         await page.locator('input[type=file]').setInputFiles({ name: 'Team handbook 0123456789abcdef0123456789abcdef.html', mimeType: 'text/html', buffer: Buffer.from(EXPORT) })
-        await page.getByRole('region', { name: 'Preview' }).getByRole('heading').first().waitFor()
+        // What draws formulas is loaded last.
+        await page.getByRole('region', { name: 'Preview' }).locator('math').first().waitFor()
       },
     },
     { name: 'tokens', path: '/tokens' },
@@ -158,8 +159,9 @@ function pictures(firstKey: string): readonly Picture[] {
       path: '/docs',
       window: true,
       before: async (page) => {
-        await page.locator('summary', { hasText: 'Make a proxy key' }).click()
-        await page.getByRole('button', { name: 'Run for real' }).scrollIntoViewIfNeeded()
+        await page.locator('summary', { hasText: 'List the models' }).click()
+        await page.getByRole('button', { name: 'Run', exact: true }).click()
+        await page.getByLabel('Answer', { exact: true }).scrollIntoViewIfNeeded()
       },
     },
     { name: 'account', path: '/account' },
@@ -246,7 +248,7 @@ function long(key: string): readonly Picture[] {
       path: '/convert?metadata=1',
       before: async (page) => {
         await page.locator('input[type=file]').setInputFiles({ name: `${'Everything about everything '.repeat(5)}.html`, mimeType: 'text/html', buffer: Buffer.from(EXPORT.replace('Welcome!', 'Donaudampfschifffahrt'.repeat(9))) })
-        await page.getByRole('region', { name: 'Preview' }).getByRole('heading').first().waitFor()
+        await page.getByRole('region', { name: 'Preview' }).locator('math').first().waitFor()
       },
     },
   ]
