@@ -121,7 +121,7 @@ function Invitations() {
     { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Whoever has the link' : <Parts name={email} />}</span> },
     { title: 'Status', cell: ({ status }) => <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge> },
     { title: 'Plan', from: 'middle', cell: ({ plan }) => plan ?? '–' },
-    { title: 'Made', from: 'wide', cell: ({ created_at }) => ago(created_at) },
+    { title: 'Made', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{ago(created_at)}</span> },
     { title: 'Open until', from: 'middle', cell: ({ expires_at }) => <span className={nowrap}>{date(expires_at)}</span> },
     {
       title: 'Actions',

@@ -15,7 +15,7 @@ export function Pills({ items, most = 50 }: { items: readonly string[]; most?: n
     <span className={css.pills}>
       {items.slice(0, most).map((item) => (
         <span key={item} className={css.pill} title={item}>
-          {item}
+          <Parts name={item} />
         </span>
       ))}
       {items.length > most && <span className="dimmed">+{items.length - most}</span>}

@@ -65,7 +65,7 @@ export function DialogForm({ submit, danger = false, busy, error, onCancel, onSu
           <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
-          <Button type="submit" color={danger ? 'red' : 'pine'} loading={busy}>
+          <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={busy}>
             {submit}
           </Button>
         </Buttons>

@@ -77,6 +77,15 @@ const OPENED: Readonly<Record<string, readonly { what: string; path: string; by:
       },
     },
     {
+      what: 'what cannot be undone',
+      path: '/keys',
+      by: async (page) => {
+        await page.getByRole('table').getByRole('link').first().click()
+        await page.getByRole('button', { name: 'Revoke' }).click()
+        await page.getByRole('button', { name: 'Revoke for good' }).waitFor()
+      },
+    },
+    {
       what: 'request',
       path: '/requests',
       by: async (page) => {
