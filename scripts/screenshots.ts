@@ -159,7 +159,7 @@ function pictures(firstKey: string): readonly Picture[] {
       path: '/docs',
       window: true,
       before: async (page) => {
-        await page.locator('summary', { hasText: 'List the models' }).click()
+        await page.locator('summary', { hasText: 'List the plans' }).click()
         await page.getByRole('button', { name: 'Run', exact: true }).click()
         await page.getByLabel('Answer', { exact: true }).scrollIntoViewIfNeeded()
       },
@@ -290,8 +290,9 @@ try {
           page.on('console', (message) => message.type() === 'error' && complain(message.text()))
           page.on('pageerror', (error) => complain(error.message))
           await page.unrouteAll()
-          if (name.endsWith('-loading')) await page.route(/\/api\/v1\/(?!session)/, () => {})
-          if (name.endsWith('-failed')) await page.route(/\/api\/v1\/(?!session)/, (route) => route.fulfill({ status: 500 }))
+          const loaded = /\/api\/v1\/(?!session)|\/openapi\.json/
+          if (name.endsWith('-loading')) await page.route(loaded, () => {})
+          if (name.endsWith('-failed')) await page.route(loaded, (route) => route.fulfill({ status: 500 }))
           await page.goto(url + path)
           if (name.endsWith('-loading')) await page.getByRole('heading', { level: 1 }).waitFor()
           else await page.waitForLoadState('networkidle')
