@@ -33,7 +33,7 @@ test('a process that gives way is an idle task, but not while it gets nothing of
   await becomes(child, IDLE)
 })
 
-test('a process that gets what it needs stays an idle task', linux, async (t) => {
+test('a process that has given way gets on', linux, async (t) => {
   const child = spawn(process.execPath, ['-e', 'for (;;);'])
   t.after(() => child.kill('SIGKILL'))
   giveWay(child.pid!)
