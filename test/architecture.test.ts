@@ -95,7 +95,7 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/', 'dashboard/src/api/http.ts', 'dashboard/src/pages/docs-try.tsx'] },
   { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'server/convert/converter.ts', 'packages/cli/'] },
   { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'server/convert/receiver.ts', 'server/convert/receiver-thread.ts', 'packages/notion-markdown/src/archive/'] },
-  { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/convert/converters.ts', 'dashboard/build.ts'] },
+  { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/convert/converters.ts', 'server/convert/priority.ts', 'dashboard/build.ts'] },
 ]
 
 interface Import {

@@ -4,15 +4,15 @@
 // Processes and not threads, because a thread that runs out of memory takes the whole process along unless V8 gets to a check in time. Measured with
 // Node 24.21, a limit of 64 or 256 MB and eleven ways of eating memory (arrays, strings, maps, JSON, split, regular expressions): 26 of 44 runs ended
 // the process. It also keeps the server's secrets out of the process that reads strangers' files, and lets the system prefer the server.
-import { execFile, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
-import { constants, setPriority } from 'node:os'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../errors.ts'
 import { rebuilt } from './carried-error.ts'
 import type { CarriedError } from './carried-error.ts'
+import { getOn, giveWay } from './priority.ts'
 import type { Progress, Step, Task } from './run.ts'
 
 /** What a converter sends. */
@@ -129,6 +129,7 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
     }
     const leave = (): void => {
       clearTimeout(timer)
+      going?.[Symbol.dispose]()
       converter.off('message', onMessage).off('exit', onExit)
       converter.stderr?.off('data', onWords)
     }
@@ -140,6 +141,7 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
       item.stop?.()
       item.reject(new Problem('invalid_file', `The file takes longer than ${deadline / 1000} seconds to convert. Export it in smaller parts.`))
     }, deadline)
+    const going = converter.pid === undefined ? undefined : getOn(converter.pid)
     converter.on('message', onMessage).on('exit', onExit)
     converter.stderr?.on('data', onWords)
     converter.send({ task: item.task, step: item.step })
@@ -190,19 +192,8 @@ function startConverter(program: URL, heap: number): ChildProcess {
   converter.stderr?.setEncoding('utf8').resume()
   // A converter that dies while it is sent something, or could not be started, is told by its exit.
   converter.on('error', () => {})
-  if (converter.pid !== undefined) yieldTo(converter.pid)
+  if (converter.pid !== undefined) giveWay(converter.pid)
   return converter
-}
-
-/** Requests come before conversions: a process gets what others leave of the processors. Where that is not allowed, it competes on equal terms. */
-function yieldTo(pid: number): void {
-  try {
-    setPriority(pid, constants.priority.PRIORITY_LOW)
-  } catch {
-    return
-  }
-  // Linux lets even the lowest priority finish a slice of some milliseconds before who has just become ready; only an idle task gives way at once.
-  if (process.platform === 'linux') execFile('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)], () => {})
 }
 
 /** Ends a converter; resolves when it is gone. */

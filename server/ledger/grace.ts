@@ -83,15 +83,16 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   let peak = 1
   let peakAt = -Infinity
 
-  /** One request that was passed on, in a list of all that have no answer of the store yet. */
+  /** Who was passed on and has no answer of the store yet, in the order in which they came. */
+  const pending = new Set<Pending>()
+
+  /** One request. */
   class Pending implements Asked {
     readonly asking: Asking
     readonly #tell: (admission: Admission) => void
     readonly #fail: (error: unknown) => void
     gone = false
     given: Given | null = null
-    before: Pending | null = null
-    after: Pending | null = null
 
     constructor(asking: Asking, tell: (admission: Admission) => void, fail: (error: unknown) => void) {
       this.asking = asking
@@ -100,7 +101,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     }
 
     resolve(admission: Admission): void {
-      unlink(this)
+      pending.delete(this)
       if (admission.admitted) heard = true
       if (!this.gone) {
         if (admission.admitted) windowOf(this.asking.key_id).add(clock.mono() + MARGIN_MS)
@@ -113,7 +114,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     }
 
     reject(error: unknown): void {
-      unlink(this)
+      pending.delete(this)
       if (this.given !== null) owe(this.given)
       if (this.gone) return
       if (!refusing(error)) return this.#fail(error)
@@ -141,23 +142,6 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     }
   }
 
-  const first = new Pending({} as Asking, () => {}, () => {})
-  let newest = first
-
-  function link(one: Pending): void {
-    one.before = newest
-    newest.after = one
-    newest = one
-  }
-
-  function unlink(one: Pending): void {
-    if (one.before === null) return
-    one.before.after = one.after
-    if (one.after === null) newest = one.before
-    else one.after.before = one.before
-    one.before = one.after = null
-  }
-
   function windowOf(key: string): Window {
     let window = windows.get(key)
     if (window === undefined) windows.set(key, (window = new Window()))
@@ -165,7 +149,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   }
 
   function pass(one: Pending): void {
-    link(one)
+    pending.add(one)
     inner.ask(one)
   }
 
@@ -192,7 +176,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     since ??= clock.mono()
     state = 'down'
     // In the order in which they came: what the store may have written already is among the first.
-    for (let one = first.after; one !== null; one = one.after) if (!one.gone) one.decide(error)
+    for (const one of pending) if (!one.gone) one.decide(error)
     for (const one of parked.splice(0)) refuseOrGive(one)
   }
 
@@ -253,7 +237,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   }
 
   function tick(): void {
-    const waiting = first.after !== null || probing || writing !== null
+    const waiting = pending.size > 0 || probing || writing !== null
     silent = waiting && !heard ? silent + 1 : 0
     heard = false
     if (silent >= PATIENCE) fall(SILENT)

@@ -89,7 +89,7 @@ test('the pages of a job are counted before the eyes of whoever waits', async (t
     }).observe(document.body, { childList: true, characterData: true, attributes: true, subtree: true })
   }`)
   await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: file })
-  await browser.getByRole('cell', { name: 'Done' }).waitFor()
+  await browser.getByRole('cell', { name: 'Done' }).waitFor({ timeout: 60_000 })
   const told = (await browser.evaluate('window.told')) as [done: string, total: string, percent: number][]
   const done = told.map(([done]) => Number(done))
   assert.deepEqual(done, done.toSorted((a, b) => a - b))
