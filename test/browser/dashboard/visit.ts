@@ -68,6 +68,8 @@ export async function faultsOf(page: Page, what: string): Promise<string[]> {
   for (const { colorScheme, viewport } of VIEWS) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await page.setViewportSize(viewport)
+    const beyond = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+    if (beyond > 0) faults.push(`${what}, ${viewport.width} px: ${beyond} px too wide`)
     // The page has no frames, which is all that the newer mode is for.
     const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
     faults.push(...violations.map(({ id, nodes }) => `${what}, ${colorScheme}, ${viewport.width} px: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`))
