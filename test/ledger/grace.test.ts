@@ -33,7 +33,8 @@ const STOPPABLE: Record<Store['dialect'], (t: TestContext) => Promise<Stoppable>
     return {
       data, databaseUrl: null, goOn,
       stop: () => {
-        other = new DatabaseSync(join(data, 'tollmark.db'))
+        // The writer may hold the lock at this very moment.
+        other = new DatabaseSync(join(data, 'tollmark.db'), { timeout: 10_000 })
         other.exec('BEGIN IMMEDIATE')
       },
     }
@@ -151,7 +152,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const [one, two] = [await openGraced(t, place, 60_000), await openGraced(t, place, 60_000)]
     const passed: Asking[] = []
     // The first learns within a second that it is not alone.
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await new Promise((resolve) => setTimeout(resolve, 2_500))
     place.stop()
     await until(() => one.ledger.failing() && two.ledger.failing())
     for (const { ledger } of [one, two]) {
