@@ -17,7 +17,7 @@ import { answerOf, start } from '../test/harness.ts'
 import { startCaddy, startNginx, startOurs, startPortkey, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
 import type { Found } from './proxy/load.ts'
 
-const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '2' }, rounds: { type: 'string', default: '3' }, only: { type: 'string' } } })
+const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '2' }, rounds: { type: 'string', default: '5' }, only: { type: 'string' } } })
 const seconds = Number(options.seconds)
 const rounds = Number(options.rounds)
 const wanted = (what: string): boolean => options.only === undefined || options.only === what
