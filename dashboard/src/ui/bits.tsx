@@ -158,6 +158,11 @@ export function Parts({ name }: { name: string }) {
   ))
 }
 
+/** Where a moment is missing because there was none, or will be none. */
+export function Never() {
+  return <span className="dimmed">never</span>
+}
+
 export function Facts({ items }: { items: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className={css.facts}>
