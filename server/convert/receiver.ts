@@ -15,7 +15,12 @@ export interface Receiver extends AsyncDisposable {
    *
    * @throws Problem as `receiveUpload` does
    */
-  receive(incoming: IncomingMessage, path: string, limits: UploadLimits): Promise<Upload>
+  receive(incoming: IncomingMessage, path: string, limits: ReceiverLimits): Promise<Upload>
+}
+
+export interface ReceiverLimits extends UploadLimits {
+  /** Milliseconds without a byte after which the upload is given up. */
+  readonly transferIdle: number
 }
 
 export interface Begin {
@@ -78,7 +83,7 @@ export function openReceiver(turns: Turns): Receiver {
     else caller?.reject(rebuilt('an upload could not be received', message.failed))
   }
 
-  const receive: Receiver['receive'] = async (incoming, path, limits) => {
+  const receive: Receiver['receive'] = async (incoming, path, { maxHtml, maxZip, transferIdle }) => {
     if (incoming.destroyed) throw new Problem('invalid_file', LOST)
     const to = (thread ??= start())
     const id = ++last
@@ -96,9 +101,9 @@ export function openReceiver(turns: Turns): Receiver {
     const onIdle = (): void => send({ id, broken: IDLE })
     incoming.on('error', () => send({ id, broken: LOST }))
     incoming.pause().on('data', onPiece).once('end', onEnd)
-    incoming.setTimeout(limits.transferIdle, onIdle)
+    incoming.setTimeout(transferIdle, onIdle)
     const { 'content-type': type, 'content-length': length } = incoming.headers
-    send({ id, begin: { head: { type: type ?? '', length: Number(length ?? 0) }, path, limits } })
+    send({ id, begin: { head: { type: type ?? '', length: Number(length ?? 0) }, path, limits: { maxHtml, maxZip } } })
     try {
       return await promise
     } finally {

@@ -31,8 +31,6 @@ export interface Upload extends Options {
 export interface UploadLimits {
   readonly maxHtml: number
   readonly maxZip: number
-  /** Milliseconds without a byte after which the upload is given up. */
-  readonly transferIdle: number
 }
 
 /** What the head of the request says of the form. */

@@ -10,8 +10,9 @@ import { getOn, giveWay } from '../../server/convert/priority.ts'
 const linux = { skip: process.platform !== 'linux' && 'only Linux has idle tasks' }
 const [OTHER, IDLE] = ['0', '5']
 
-/** Field 41 of proc_pid_stat(5). */
-const policyOf = ({ pid }: ChildProcess): string | undefined => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[38]
+/** A field of proc_pid_stat(5), from the third on. */
+const fieldOf = ({ pid }: ChildProcess, number: number): string | undefined => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[number - 3]
+const policyOf = (child: ChildProcess): string | undefined => fieldOf(child, 41)
 
 async function becomes(child: ChildProcess, policy: string): Promise<void> {
   for (let looks = 0; policyOf(child) !== policy; looks++) {
@@ -39,7 +40,7 @@ test('a process that has given way gets on', linux, async (t) => {
   giveWay(child.pid!)
   await becomes(child, IDLE)
   // On busy processors it may get nothing, and is then helped: either way it runs.
-  const ran = (): number => Number(readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[11])
+  const ran = (): number => Number(fieldOf(child, 14))
   using _ = getOn(child.pid!)
   const before = ran()
   for (let looks = 0; ran() - before < 20; looks++) {

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import { openReceiver } from '../../server/convert/receiver.ts'
 import { takeTurns } from '../../server/convert/turns.ts'
 import type { Upload } from '../../server/convert/upload.ts'
 import { file, form } from '../form.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const LIMITS = { maxHtml: 8_000_000, maxZip: 50_000_000, transferIdle: 60_000 }
 const page = (bytes: number): Buffer => Buffer.from(`<!DOCTYPE html><html><body>${randomBytes(bytes / 2).toString('hex')}</body></html>`)
@@ -23,12 +23,11 @@ async function open(t: TestContext, transferIdle = LIMITS.transferIdle) {
   const arrived: IncomingMessage[] = []
   const server = createServer((incoming) => void arrived.push(incoming)).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const folder = mkdtempSync(join(tmpdir(), 'receiver-'))
+  const folder = temporaryFolder(t)
   t.after(async () => {
     await receiver[Symbol.asyncDispose]()
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
-    rmSync(folder, { recursive: true })
   })
   const send = async (contentType: string, length: number): Promise<Socket> => {
     const before = arrived.length
