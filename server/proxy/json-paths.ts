@@ -8,7 +8,8 @@ export interface Node {
   folded: Map<string, Node> | null
   /** 1 for each first byte that a key worth looking up can have. */
   firsts: Uint8Array | null
-  /** Lengths of the keys, in characters. */
+  /** The keys, as they are spelled without escapes, with their lengths in bytes. */
+  keys: { readonly bytes: Buffer; readonly node: Node }[]
   lengths: Set<number>
   items: Node | null
 }
@@ -37,7 +38,9 @@ export function wantPaths(paths: Iterable<string>): WantedPaths {
           at.props.set(step, next)
           at.folded.set(fold(step), next)
           at.firsts ??= anyOddByte()
-          at.lengths.add(step.length)
+          const bytes = Buffer.from(step)
+          at.keys.push({ bytes, node: next })
+          at.lengths.add(bytes.length)
           at.firsts[step.toLowerCase().charCodeAt(0)] = 1
           at.firsts[step.toUpperCase().charCodeAt(0)] = 1
         }
@@ -49,10 +52,48 @@ export function wantPaths(paths: Iterable<string>): WantedPaths {
   return { root }
 }
 
-const node = (path: string): Node => ({ path, wanted: false, props: null, folded: null, firsts: null, lengths: new Set(), items: null })
+const node = (path: string): Node => ({ path, wanted: false, props: null, folded: null, firsts: null, keys: [], lengths: new Set(), items: null })
 
-/** An escape, a control character or a byte beyond ASCII: only with one of these can keys of other letters or another length be alike. */
-export const isOdd = (byte: number): boolean => byte === 0x5c || byte < 0x20 || byte > 0x7e
+/** The key of a place that these bytes spell exactly, or null. */
+export function spelled({ keys }: Node, chunk: Buffer, from: number, to: number): Node | null {
+  for (const { bytes, node } of keys) {
+    if (bytes.length !== to - from) continue
+    let i = 0
+    while (i < bytes.length && bytes[i] === chunk[from + i]) i++
+    if (i === bytes.length) return node
+  }
+  return null
+}
+
+/** What a key of other bytes is: a key of the place written with escapes, one that some parsers take for one, or none that JSON knows. */
+export type Resemblance = { readonly kind: 'escaped' | 'lookalike'; readonly node: Node } | { readonly kind: 'malformed' }
+
+export function resembled({ props, folded }: Node, raw: string): Resemblance | null {
+  let key = raw
+  const escaped = raw.includes('\\')
+  if (escaped) {
+    try {
+      key = String(JSON.parse(`"${raw}"`))
+    } catch {
+      return { kind: 'malformed' }
+    }
+  }
+  const node = props?.get(key)
+  if (node) return { kind: 'escaped', node }
+  const nul = key.indexOf('\0')
+  const alike = folded?.get(fold(nul < 0 ? key : key.slice(0, nul)))
+  if (alike) return { kind: 'lookalike', node: alike }
+  // oxlint-disable-next-line no-control-regex -- RFC 8259, section 7: these must be escaped
+  return !escaped && /[\u0000-\u001f]/.test(key) ? { kind: 'malformed' } : null
+}
+
+/** Whether there is an escape, a control character or a byte beyond ASCII: only with one of these can keys of other letters or another length be alike. */
+export function hasOdd(chunk: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (isOdd(chunk[i]!)) return true
+  return false
+}
+
+const isOdd = (byte: number): boolean => byte === 0x5c || byte < 0x20 || byte > 0x7e
 const anyOddByte = (): Uint8Array => Uint8Array.from({ length: 256 }, (_, byte) => (isOdd(byte) ? 1 : 0))
 
 /** One spelling for all that differ in case only, the two letters included that fold into ASCII (ſ, K). */

@@ -1,6 +1,7 @@
 // Reads chosen values out of JSON while its bytes pass, in bounded memory, without building or changing anything.
 // Two parts of the proxy stand on it: the gate (which models does a request name?) and the meter (what does an answer say it used?).
-import { fold, isOdd, type Node, type WantedPaths } from './json-paths.ts'
+import { hasOdd, resembled, spelled, type Node, type WantedPaths } from './json-paths.ts'
+import { DELIMITER, endOfScalar, isInteger, isScalar, LONGEST_SCALAR } from './json-scalar.ts'
 
 /** What a scan found wrong or ambiguous at a place where a wanted value stands. */
 export type Oddity =
@@ -32,35 +33,35 @@ export interface ScanOptions {
 
 const [QUOTE, BACKSLASH, OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST, COMMA, COLON] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x3a]
 
-/** What may come next. */
+/** What may come next, between values; and what a chunk can end in the middle of. */
 const VALUE = 0
 const ITEM_OR_END = 1
 const KEY_OR_END = 2
 const KEY = 3
 const AFTER_KEY = 4
 const AFTER_VALUE = 5
-const IN_STRING = 6
-const IN_KEY = 7
-const IN_SCALAR = 8
-const DONE = 9
+const DONE = 6
+const IN_STRING = 7
+const IN_KEY = 8
+const IN_SCALAR = 9
 const BROKEN = 10
 
 /** Raw bytes of a key that are kept; a longer key cannot be a wanted one (each letter is at most six bytes as `\u….`). */
 const LONGEST_KEY = 512
-const LONGEST_SCALAR = 1024
-const SCALAR = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
 
 /** One scan. Feed bytes in any split with `write`, then call `end`. */
 export class JsonScanner {
   #state = VALUE
-  /** Kind of each open container: 1 object, 0 list; and the wanted node, if any, that it is. */
-  readonly #isObject: boolean[] = []
-  readonly #nodes: (Node | null)[] = []
-  readonly #seen: (Node[] | null)[] = []
+  /** Of each open container: whether it is an object; the wanted node, if any, that it is; and the wanted keys that it has had. */
+  readonly #isObject: boolean[] = [false]
+  readonly #nodes: (Node | null)[] = [null]
+  readonly #seen: (Node[] | null)[] = [null]
   #depth = 0
   /** The wanted node of the value that comes next. */
   #next: Node | null
+  /** The chunk before ended with a backslash. */
   #escaped = false
+  /** What earlier chunks held of a key, and how long it was; or of a number or literal. */
   #key: Buffer[] = []
   #keyLength = 0
   #scalar = ''
@@ -93,9 +94,6 @@ export class JsonScanner {
     this.#depth = 0
     this.#next = this.#root
     this.#escaped = false
-    this.#key = []
-    this.#keyLength = 0
-    this.#scalar = ''
     this.#capture = null
     this.#captured = []
   }
@@ -112,111 +110,74 @@ export class JsonScanner {
 
   /** Ends the input (a number at the root ends with it). */
   end(): void {
-    if (this.#state === IN_SCALAR && this.#depth === 0) this.#endScalar(Buffer.alloc(0), 0)
+    if (this.#state === IN_SCALAR && this.#depth === 0) this.#endScalar(NO_BYTES, 0, isScalar(this.#scalar))
     if (this.#state !== DONE) this.#state = BROKEN
   }
 
   write(chunk: Buffer): void {
-    const length = chunk.length
-    if (this.#capture) this.#captureStart = 0
+    const { length } = chunk
+    if (this.#capture !== null) this.#captureStart = 0
     let i = 0
-    while (i < length) {
-      switch (this.#state) {
-        case IN_STRING:
-          i = this.#skipString(chunk, i)
-          if (this.#state !== IN_STRING) this.#endValue(chunk, i)
-          break
-        case IN_KEY: {
-          const from = i
-          i = this.#skipString(chunk, i)
-          const closed = this.#state !== IN_KEY
-          const at = this.#nodes[this.#depth]
-          if (at?.firsts && (this.#keyLength > 0 || at.firsts[chunk[from]!] === 1)) {
-            if (closed && this.#keyLength === 0) this.#endKey(at, chunk.subarray(from, i - 1))
-            else {
-              this.#collectKey(chunk.subarray(from, closed ? i - 1 : i))
-              if (closed) this.#endKey(at, Buffer.concat(this.#key))
-            }
-          } else if (at?.firsts && !closed) this.#keyLength = LONGEST_KEY + 1
-          break
-        }
-        case IN_SCALAR: {
-          const from = i
-          while (i < length && DELIMITER[chunk[i]!] === 0) i++
-          if (this.#strict) this.#scalar += chunk.toString('latin1', from, Math.min(i, from + LONGEST_SCALAR + 1))
-          if (this.#scalar.length > LONGEST_SCALAR) this.#state = BROKEN
-          else if (i < length) this.#endScalar(chunk, i)
-          break
-        }
-        case BROKEN:
-          return
-        default:
-          i = this.#structure(chunk, i)
-      }
+    while (i < length && this.#state !== BROKEN) {
+      if (this.#state === IN_STRING) i = this.#string(chunk, i)
+      else if (this.#state === IN_KEY) i = this.#goOnWithKey(chunk, i)
+      else if (this.#state === IN_SCALAR) i = this.#goOnWithScalar(chunk, i)
+      else i = this.#between(chunk, i)
     }
-    if (this.#capture) this.#keep(chunk)
+    if (this.#capture !== null) this.#keep(chunk)
   }
 
-  /** One byte between values. */
-  #structure(chunk: Buffer, i: number): number {
-    const byte = chunk[i]!
-    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return i + 1
-    switch (this.#state) {
-      case DONE:
-        if (!this.#many) return this.#broken(i)
-        this.#next = this.#root
-        this.#state = VALUE
-        return i
-      case ITEM_OR_END:
-        if (byte === CLOSE_LIST) return this.#close(chunk, i)
-        this.#state = VALUE
-        return i
-      case KEY_OR_END:
-        if (byte === CLOSE_OBJECT) return this.#close(chunk, i)
-        this.#state = KEY
-        return i
-      case KEY:
-        if (byte !== QUOTE) return this.#broken(i)
-        this.#key = []
-        this.#keyLength = 0
-        this.#next = null
-        this.#state = IN_KEY
-        return i + 1
-      case AFTER_KEY:
+  /** Everything from a place between values on, as far as it goes in this chunk. */
+  #between(chunk: Buffer, start: number): number {
+    const { length } = chunk
+    for (let i = start; i < length; ) {
+      const byte = chunk[i]!
+      if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) i++
+      else if (this.#state === AFTER_VALUE) {
+        const isObject = this.#isObject[this.#depth]!
+        if (byte === COMMA) {
+          if (isObject) this.#state = KEY
+          else {
+            this.#state = VALUE
+            this.#next = this.#nodes[this.#depth]?.items ?? null
+          }
+          i++
+        } else if (byte === (isObject ? CLOSE_OBJECT : CLOSE_LIST)) i = this.#close(chunk, i)
+        else return this.#broken(i)
+      } else if (this.#state === KEY || this.#state === KEY_OR_END) {
+        if (byte === QUOTE) i = this.#beginKey(chunk, i + 1)
+        else if (byte === CLOSE_OBJECT && this.#state === KEY_OR_END) i = this.#close(chunk, i)
+        else return this.#broken(i)
+      } else if (this.#state === AFTER_KEY) {
         if (byte !== COLON) return this.#broken(i)
         this.#state = VALUE
-        return i + 1
-      case AFTER_VALUE:
-        if (byte === COMMA) {
-          const inObject = this.#isObject[this.#depth] === true
-          this.#state = inObject ? KEY : VALUE
-          if (!inObject) this.#next = this.#nodes[this.#depth]?.items ?? null
-          return i + 1
-        }
-        if (byte === (this.#isObject[this.#depth] ? CLOSE_OBJECT : CLOSE_LIST)) return this.#close(chunk, i)
-        return this.#broken(i)
-      default:
-        return this.#beginValue(byte, i)
+        i++
+      } else if (this.#state === ITEM_OR_END && byte === CLOSE_LIST) i = this.#close(chunk, i)
+      else if (this.#state <= ITEM_OR_END) i = this.#beginValue(chunk, i, byte)
+      else if (this.#state === DONE && this.#many) {
+        this.#next = this.#root
+        this.#state = VALUE
+      } else return this.#broken(i)
     }
+    return length
   }
 
-  #beginValue(byte: number, i: number): number {
+  #beginValue(chunk: Buffer, i: number, byte: number): number {
     const next = this.#next
-    if (next?.wanted && !this.#capture) {
+    if (next !== null && next.wanted && this.#capture === null) {
       this.#capture = next
       this.#captureDepth = this.#depth
       this.#captureStart = i
       this.#capturedLength = 0
     }
     if (byte === QUOTE) {
-      this.#mismatch(next)
-      this.#state = IN_STRING
-      return i + 1
+      if (next !== null) this.#mismatch(next)
+      return this.#string(chunk, i + 1)
     }
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       if (this.#depth === this.#deepest) return this.#broken(i)
       const isObject = byte === OPEN_OBJECT
-      if (next && !next.wanted && (isObject ? !next.props : !next.items)) this.#sink.oddity?.('mismatch', next.path)
+      if (next !== null && !next.wanted && (isObject ? !next.props : !next.items)) this.#sink.oddity?.('mismatch', next.path)
       this.#depth++
       this.#isObject[this.#depth] = isObject
       this.#nodes[this.#depth] = next
@@ -227,40 +188,57 @@ export class JsonScanner {
     }
     if (DELIMITER[byte] === 1) return this.#broken(i)
     // `null` is the one scalar that may stand anywhere: it says that nothing is there.
-    if (byte !== 0x6e) this.#mismatch(next)
+    if (byte !== 0x6e && next !== null) this.#mismatch(next)
+    const end = endOfScalar(chunk, i)
+    if (end < chunk.length) return this.#endScalar(chunk, end, !this.#strict || isInteger(chunk, i, end) || isScalar(chunk.toString('latin1', i, end)))
     this.#scalar = ''
-    this.#state = IN_SCALAR
-    return i
+    return this.#goOnWithScalar(chunk, i)
   }
 
-  #mismatch(next: Node | null): void {
-    if (next && !next.wanted && (next.props || next.items)) this.#sink.oddity?.('mismatch', next.path)
+  #mismatch(next: Node): void {
+    if (!next.wanted && (next.props || next.items)) this.#sink.oddity?.('mismatch', next.path)
   }
 
   #close(chunk: Buffer, i: number): number {
-    this.#nodes[this.#depth] = null
     this.#depth--
     this.#endValue(chunk, i + 1)
     return i + 1
   }
 
-  #endScalar(chunk: Buffer, i: number): void {
-    if (this.#strict && !SCALAR.test(this.#scalar)) this.#state = BROKEN
-    else this.#endValue(chunk, i)
+  /** A string that is a value, from within. */
+  #string(chunk: Buffer, i: number): number {
+    const end = this.#closing(chunk, i)
+    if (end > 0) this.#endValue(chunk, end)
+    else this.#state = IN_STRING
+    return end > 0 ? end : chunk.length
+  }
+
+  #goOnWithScalar(chunk: Buffer, i: number): number {
+    const end = endOfScalar(chunk, i)
+    this.#state = IN_SCALAR
+    if (this.#strict) this.#scalar += chunk.toString('latin1', i, Math.min(end, i + LONGEST_SCALAR + 1))
+    if (this.#scalar.length > LONGEST_SCALAR) return this.#broken(i)
+    return end < chunk.length ? this.#endScalar(chunk, end, isScalar(this.#scalar)) : end
+  }
+
+  #endScalar(chunk: Buffer, i: number, valid: boolean): number {
+    if (this.#strict && !valid) return this.#broken(i)
+    this.#endValue(chunk, i)
+    return i
   }
 
   /** A value ends before index `i` of the chunk. */
   #endValue(chunk: Buffer, i: number): void {
-    const capture = this.#capture
-    if (capture && this.#captureDepth === this.#depth) {
-      this.#capture = null
-      const last = chunk.subarray(this.#captureStart, i)
-      const whole = this.#capturedLength + last.length
-      this.#sink.value(capture.path, whole > this.#longestValue ? null : whole === last.length ? last : Buffer.concat([...this.#captured, last]))
-      this.#captured = []
-    }
+    if (this.#capture !== null && this.#captureDepth === this.#depth) this.#endCapture(this.#capture, chunk.subarray(this.#captureStart, i))
     this.#next = null
     this.#state = this.#depth === 0 ? DONE : AFTER_VALUE
+  }
+
+  #endCapture({ path }: Node, last: Buffer): void {
+    this.#capture = null
+    const whole = this.#capturedLength + last.length
+    this.#sink.value(path, whole > this.#longestValue ? null : whole === last.length ? last : Buffer.concat([...this.#captured, last]))
+    if (this.#captured.length > 0) this.#captured = []
   }
 
   /** Copies the captured bytes of a chunk that ends within the value. */
@@ -270,45 +248,69 @@ export class JsonScanner {
     if (this.#capturedLength <= this.#longestValue) this.#captured.push(Buffer.from(part))
   }
 
+  /** A key, from behind its opening quote. Its value comes next. */
+  #beginKey(chunk: Buffer, i: number): number {
+    this.#next = null
+    const end = this.#closing(chunk, i)
+    if (end < 0) {
+      this.#key = []
+      this.#keyLength = 0
+      this.#state = IN_KEY
+      if (i < chunk.length) this.#collectKey(chunk.subarray(i))
+      return chunk.length
+    }
+    this.#state = AFTER_KEY
+    const firsts = this.#nodes[this.#depth]?.firsts
+    if (firsts && firsts[chunk[i]!] === 1) this.#endKey(chunk, i, end - 1)
+    return end
+  }
+
+  #goOnWithKey(chunk: Buffer, i: number): number {
+    const end = this.#closing(chunk, i)
+    this.#collectKey(chunk.subarray(i, end < 0 ? chunk.length : end - 1))
+    if (end < 0) return chunk.length
+    this.#state = AFTER_KEY
+    const key = Buffer.concat(this.#key)
+    if (this.#keyLength <= LONGEST_KEY) this.#endKey(key, 0, key.length)
+    return end
+  }
+
   #collectKey(part: Buffer): void {
+    // What need not be looked up counts as too long.
+    if (this.#keyLength === 0 && part.length > 0 && this.#nodes[this.#depth]?.firsts?.[part[0]!] !== 1) this.#keyLength = LONGEST_KEY
     this.#keyLength += part.length
     if (this.#keyLength <= LONGEST_KEY) this.#key.push(Buffer.from(part))
   }
 
-  /** Looks a key up that has just been closed; its value comes next. */
-  #endKey(at: Node, raw: Buffer): void {
-    if (!at.props || raw.length > LONGEST_KEY || this.#keyLength > LONGEST_KEY) return
-    if (!at.lengths.has(raw.length) && !raw.some(isOdd)) return
-    let key = raw.toString('utf8')
-    const escaped = key.includes('\\')
-    if (escaped) {
-      try {
-        key = String(JSON.parse(`"${key}"`))
-      } catch {
-        if (this.#strict) this.#state = BROKEN
-        return
-      }
-    }
-    const found = at.props.get(key)
-    if (!found) {
-      // oxlint-disable-next-line no-control-regex -- RFC 8259, section 7: these must be escaped
-      if (this.#strict && !escaped && /[\u0000-\u001f]/.test(key)) this.#state = BROKEN
-      const nul = key.indexOf('\0')
-      const alike = at.folded?.get(fold(nul < 0 ? key : key.slice(0, nul)))
-      if (alike) this.#sink.oddity?.('lookalike', alike.path)
+  /** Looks a key up that has just been closed. */
+  #endKey(chunk: Buffer, from: number, to: number): void {
+    const at = this.#nodes[this.#depth]
+    if (!at?.props || to - from > LONGEST_KEY) return
+    const found = spelled(at, chunk, from, to)
+    if (found !== null) return this.#found(found)
+    if (!at.lengths.has(to - from) && !hasOdd(chunk, from, to)) return
+    const alike = resembled(at, chunk.toString('utf8', from, to))
+    if (alike === null) return
+    if (alike.kind === 'malformed') {
+      if (this.#strict) this.#state = BROKEN
       return
     }
-    if (escaped) this.#sink.oddity?.('escaped', found.path)
-    const seen = this.#seen[this.#depth]
-    if (!seen) this.#seen[this.#depth] = [found]
-    else if (seen.includes(found)) this.#sink.oddity?.('duplicate', found.path)
-    else seen.push(found)
-    this.#next = this.#capture ? null : found
+    this.#sink.oddity?.(alike.kind, alike.node.path)
+    if (alike.kind === 'escaped') this.#found(alike.node)
   }
 
-  /** Skips to behind the closing quote (leaving the string's state) or to the chunk's end. Long runs are searched natively. */
-  #skipString(chunk: Buffer, start: number): number {
-    const length = chunk.length
+  /** The value of a wanted key comes next. */
+  #found(node: Node): void {
+    const seen = this.#seen[this.#depth]
+    if (!seen) this.#seen[this.#depth] = [node]
+    else if (seen.includes(node)) this.#sink.oddity?.('duplicate', node.path)
+    else seen.push(node)
+    if (this.#capture === null) this.#next = node
+  }
+
+  /** The index behind the closing quote, or -1 where the string goes on in the next chunk. Long runs are searched natively. */
+  #closing(chunk: Buffer, start: number): number {
+    const { length } = chunk
     let i = start
     if (this.#escaped) {
       this.#escaped = false
@@ -322,24 +324,19 @@ export class JsonScanner {
       const near = Math.min(length, i + 192)
       while (i < near) {
         const byte = chunk[i]!
-        if (byte === QUOTE) return this.#closeString(i + 1)
+        if (byte === QUOTE) return i + 1
         i += byte === BACKSLASH ? 2 : 1
       }
       if (i >= length) break
       if (quote !== -1 && quote < i) quote = chunk.indexOf(QUOTE, i)
       if (backslash !== -1 && backslash < i) backslash = chunk.indexOf(BACKSLASH, i)
       if (backslash === -1 || (quote !== -1 && quote < backslash)) {
-        if (quote !== -1) return this.#closeString(quote + 1)
+        if (quote !== -1) return quote + 1
         i = length
       } else i = backslash + 2
     }
     if (i > length) this.#escaped = true
-    return length
-  }
-
-  #closeString(i: number): number {
-    this.#state = this.#state === IN_KEY ? AFTER_KEY : AFTER_VALUE
-    return i
+    return -1
   }
 
   #broken(i: number): number {
@@ -348,5 +345,4 @@ export class JsonScanner {
   }
 }
 
-/** 1 for each byte that ends a number or a literal. */
-const DELIMITER = Uint8Array.from({ length: 256 }, (_, byte) => (byte <= 0x20 || [QUOTE, OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST, COMMA, COLON].includes(byte) ? 1 : 0))
+const NO_BYTES = Buffer.alloc(0)

@@ -1,0 +1,23 @@
+// Numbers and literals of JSON (RFC 8259, sections 3 and 6).
+
+export const LONGEST_SCALAR = 1024
+const SCALAR = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
+
+/** 1 for each byte that ends a number or a literal. */
+export const DELIMITER = Uint8Array.from({ length: 256 }, (_, byte) => (byte <= 0x20 || '"{}[],:'.includes(String.fromCharCode(byte)) ? 1 : 0))
+
+/** Where a number or literal ends, which may be the end of the chunk. */
+export function endOfScalar(chunk: Buffer, start: number): number {
+  let i = start
+  while (i < chunk.length && DELIMITER[chunk[i]!] === 0) i++
+  return i
+}
+
+export const isScalar = (text: string): boolean => text.length <= LONGEST_SCALAR && SCALAR.test(text)
+
+/** Most numbers are of this kind, and need no text. */
+export function isInteger(chunk: Buffer, from: number, to: number): boolean {
+  if (chunk[from] === 0x30) return to - from === 1
+  for (let i = from; i < to; i++) if (chunk[i]! < 0x30 || chunk[i]! > 0x39) return false
+  return to - from <= LONGEST_SCALAR
+}
