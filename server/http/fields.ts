@@ -52,6 +52,16 @@ export function valueOf(headers: readonly string[], name: string): string | unde
   return undefined
 }
 
+/** All values of a field (name in lower case). */
+export function valuesOf(headers: readonly string[], name: string): string[] {
+  const values: string[] = []
+  for (let i = 0; i < headers.length; i += 2) {
+    const found = headers[i]!
+    if (found.length === name.length && found.toLowerCase() === name) values.push(headers[i + 1]!)
+  }
+  return values
+}
+
 /** The list as lines, each with its CRLF. @param left a field that is left out (name in lower case) */
 export function fieldLines(headers: readonly string[], left?: string): string {
   let lines = ''

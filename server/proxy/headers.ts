@@ -1,5 +1,6 @@
 // TABLES: what passes through the proxy each way. Headers are raw lists (name, value, name, value, …) as in Node's rawHeaders:
 // what passes keeps its order, its case and its duplicates.
+import { valuesOf } from '../http/fields.ts'
 import type { EndpointRow } from './providers/endpoint.ts'
 import type { Auth, Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
@@ -37,23 +38,42 @@ const NEVER_DOWNSTREAM = new Set([
 /** Where the rest of an upload goes (https://ai.google.dev/api/files): an address that the caller names to us again. */
 const UPLOAD_ADDRESSES = new Set(['x-goog-upload-url', 'x-goog-upload-control-url'])
 
-/** The names that a raw list's `Connection` headers declare to be of this hop. */
-function connectionNames(raw: readonly string[]): Set<string> {
-  const names = new Set<string>()
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    if (raw[i]!.toLowerCase() !== 'connection') continue
-    for (const name of raw[i + 1]!.split(',')) names.add(name.trim().toLowerCase())
-  }
-  // A caller must not be able to take the framing away (RFC 9110 §7.6.1 lets an intermediary ignore such names).
-  for (const name of ['content-length', 'content-type', 'content-encoding']) names.delete(name)
-  return names
+/** What the tables above say of a name. */
+interface Fate {
+  readonly lower: string
+  readonly goesUp: boolean
+  readonly goesDown: boolean
 }
 
-/** Drops from a raw list what `drop` says, by lower-case name. */
-export function without(raw: readonly string[], drop: (name: string) => boolean): string[] {
-  const kept: string[] = []
-  for (let i = 0; i + 1 < raw.length; i += 2) if (!drop(raw[i]!.toLowerCase())) kept.push(raw[i]!, raw[i + 1]!)
-  return kept
+const fates = new Map<string, Fate>()
+/** Names that are remembered, and the longest of them. When there are more, all are looked up again. */
+const MOST_NAMES = 2_000
+const LONGEST_NAME = 64
+
+/** The same few names come with every request, in the same few spellings. */
+function fateOf(name: string): Fate {
+  const known = fates.get(name)
+  if (known !== undefined) return known
+  const lower = name.toLowerCase()
+  const fate = { lower, goesUp: !NEVER_UPSTREAM.has(lower) && !NEVER_UPSTREAM_PREFIXES.some((prefix) => lower.startsWith(prefix)), goesDown: !NEVER_DOWNSTREAM.has(lower) }
+  if (name.length <= LONGEST_NAME) {
+    if (fates.size >= MOST_NAMES) fates.clear()
+    // A copy: the name is a part of a whole head, which must not be kept with it.
+    fates.set(Buffer.from(name, 'latin1').toString('latin1'), fate)
+  }
+  return fate
+}
+
+/** The names that a raw list's `Connection` headers declare to be of this hop; null where there is none. */
+function connectionNames(raw: readonly string[]): Set<string> | null {
+  let names: Set<string> | null = null
+  for (const value of valuesOf(raw, 'connection')) {
+    names ??= new Set()
+    for (const name of value.split(',')) names.add(name.trim().toLowerCase())
+  }
+  // A caller must not be able to take the framing away (RFC 9110 §7.6.1 lets an intermediary ignore such names).
+  for (const name of ['content-length', 'content-type', 'content-encoding']) names?.delete(name)
+  return names
 }
 
 /** How this endpoint of this provider is authenticated. */
@@ -65,12 +85,13 @@ export const authOf = (provider: Provider, endpoint: EndpointRow | null): Auth =
  */
 export function requestHeaders(raw: readonly string[], provider: Provider, endpoint: EndpointRow | null = null): string[] {
   const named = connectionNames(raw)
-  const auth = authOf(provider, endpoint).header.toLowerCase()
-  return without(
-    raw,
-    (name) =>
-      NEVER_UPSTREAM.has(name) || name === auth || named.has(name) || NEVER_UPSTREAM_PREFIXES.some((prefix) => name.startsWith(prefix)) || (provider.accountChoice?.includes(name) ?? false),
-  )
+  const auth = fateOf(authOf(provider, endpoint).header).lower
+  const kept: string[] = []
+  for (let i = 0; i < raw.length; i += 2) {
+    const { lower, goesUp } = fateOf(raw[i]!)
+    if (goesUp && lower !== auth && !named?.has(lower) && !provider.accountChoice?.includes(lower)) kept.push(raw[i]!, raw[i + 1]!)
+  }
+  return kept
 }
 
 /** The list with our credential, once. */
@@ -91,14 +112,12 @@ export interface ResponseContext {
 export function responseHeaders(raw: readonly string[], context: ResponseContext): string[] {
   const named = connectionNames(raw)
   const account = context.upstream.provider.accountHeaders
-  const kept = without(
-    raw,
-    (name) => NEVER_DOWNSTREAM.has(name) || named.has(name) || (account?.includes(name) ?? false) || (context.cors === true && name.startsWith('access-control-')),
-  )
-  for (let i = 0; i < kept.length; i += 2) {
-    const name = kept[i]!.toLowerCase()
-    if (name === 'location') kept[i + 1] = rewriteLocation(kept[i + 1]!, context)
-    else if (UPLOAD_ADDRESSES.has(name)) kept[i + 1] = asNamed(kept[i + 1]!, context.upstream)
+  const kept: string[] = []
+  for (let i = 0; i < raw.length; i += 2) {
+    const value = raw[i + 1]!
+    const { lower, goesDown } = fateOf(raw[i]!)
+    if (!goesDown || named?.has(lower) || account?.includes(lower) || (context.cors === true && lower.startsWith('access-control-'))) continue
+    kept.push(raw[i]!, lower === 'location' ? rewriteLocation(value, context) : UPLOAD_ADDRESSES.has(lower) ? asNamed(value, context.upstream) : value)
   }
   return kept
 }

@@ -2,6 +2,7 @@
 // It never delays and never changes a byte: it is given each chunk beside the caller, and compressed answers are decoded on the side.
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { valueOf } from '../http/fields.ts'
 import { AwsReader } from './meter/aws.ts'
 import { JsonReader } from './meter/json.ts'
 import type { Reader } from './meter/reader.ts'
@@ -117,20 +118,19 @@ function decoded(decoder: Transform, reader: Reader, settle: () => Metered): Met
   }
 }
 
+const BEDROCK = 'x-amzn-bedrock-'
+
 /** What the headers say: type, encoding, and Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html). */
 function readHeaders(raw: readonly string[]): { type: string; encoding: string; fromHeaders: Usage | null } {
-  let type = ''
-  let encoding = ''
   const tokens: Record<string, number> = {}
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase()
-    if (name === 'content-type') type = raw[i + 1]!
-    else if (name === 'content-encoding') encoding = raw[i + 1]!.trim().toLowerCase()
-    else if (name.startsWith('x-amzn-bedrock-') && /^\d{1,12}$/.test(raw[i + 1]!)) tokens[name.slice('x-amzn-bedrock-'.length)] = Number(raw[i + 1])
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!
+    if (name.length <= BEDROCK.length || !name.toLowerCase().startsWith(BEDROCK)) continue
+    if (/^\d{1,12}$/.test(raw[i + 1]!)) tokens[name.toLowerCase().slice(BEDROCK.length)] = Number(raw[i + 1])
   }
   const cached = tokens['cache-read-input-token-count'] ?? null
   const input = tokens['input-token-count'] ?? null
   const output = tokens['output-token-count'] ?? null
   const fromHeaders = input === null && output === null ? null : { input: input === null ? null : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0), output, cached, reasoning: null }
-  return { type, encoding, fromHeaders }
+  return { type: valueOf(raw, 'content-type') ?? '', encoding: valueOf(raw, 'content-encoding')?.trim().toLowerCase() ?? '', fromHeaders }
 }

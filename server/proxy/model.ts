@@ -3,11 +3,12 @@
 // A scoped key's body is read to its end before the upstream sees a byte, because a second `model` may come last. An unrestricted
 // key's body streams; a ModelObserver (model/observer.ts) beside it notes the model for the ledger.
 import { isUtf8 } from 'node:buffer'
+import { valuesOf } from '../http/fields.ts'
 import type { Scope } from '../keys/scope.ts'
 import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import { LONGEST_NAME, parse, placesOf, queryModels, refsIn, valuesOf, type Places } from './model/names.ts'
+import { LONGEST_NAME, parse, placesOf, queryModels, refsIn, type Places } from './model/names.ts'
 import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 

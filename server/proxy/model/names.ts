@@ -2,13 +2,6 @@
 import { type WantedPaths, wantPaths } from '../json-paths.ts'
 import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.ts'
 
-/** All values of a header in a raw list; name in lower case. */
-export function valuesOf(headers: readonly string[], name: string): string[] {
-  const values: string[] = []
-  for (let i = 0; i + 1 < headers.length; i += 2) if (headers[i]!.toLowerCase() === name) values.push(headers[i + 1]!)
-  return values
-}
-
 /** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
 export function queryModels(pathAndQuery: string): string[] | null {
   const question = pathAndQuery.indexOf('?')

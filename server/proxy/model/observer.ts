@@ -1,9 +1,9 @@
 // What a request says of its models and objects where no model is decided about: for the ledger, and for whose objects they are.
-import { without } from '../headers.ts'
+import { valuesOf } from '../../http/fields.ts'
 import { JsonScanner } from '../json-scanner.ts'
 import { bodyRuleOf, type Match, type ObjectRef } from '../providers/endpoint.ts'
 import { decodeBody } from './decode.ts'
-import { LONGEST_NAME, parse, placesOf, queryModels, refsIn, valuesOf } from './names.ts'
+import { LONGEST_NAME, parse, placesOf, queryModels, refsIn } from './names.ts'
 
 /**
  * Notes the model of a body while it streams by, for the ledger. It decides nothing, so it is lenient: compressed bodies are not
@@ -76,5 +76,5 @@ export function observeHeld(match: Match, headers: readonly string[], pathAndQue
   const encodings = valuesOf(headers, 'content-encoding')
   if (encodings[0] === undefined) return observe(body, headers)
   if (encodings.length > 1) return null
-  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, without(headers, (name) => name === 'content-encoding'))))
+  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, headers.filter((_, i) => headers[i & ~1]!.toLowerCase() !== 'content-encoding'))))
 }
