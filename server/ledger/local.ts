@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import type { Admissions, Asked } from './admit.ts'
 import { goneError } from './grace.ts'
-import { newest, recall, recent, record, reservations, reserve } from './rows.ts'
+import { newest, pack, recall, recent, record, reservations, reserve } from './rows.ts'
 import type { ForeignAdmission, Reservation, ReserveResult } from './rows.ts'
 import { LONGEST_WAIT_MS, Window, WINDOW_MS } from './window.ts'
 
@@ -103,7 +103,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     })
     const since = mono - WINDOW_MS * 1000
     store
-      .run(reserve, { instance, seen, since, boot: clock.boot, values: reservations(rows.map(({ row }) => row)), room: [...room], places })
+      .run(reserve, pack({ instance, seen, since, boot: clock.boot, rows: reservations(rows.map(({ row }) => row)), room: [...room], places }))
       .then((result) => reserved(rows, result), (error: unknown) => failed(rows, error))
       .finally(() => {
         flying--
@@ -189,7 +189,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     // Every window is read again, behind these rows.
     record: (rows) => {
       lanes.clear()
-      return store.run(record, { instance, boot: clock.boot, values: reservations(rows) })
+      return store.run(record, { instance, boot: clock.boot, rows: reservations(rows) })
     },
     recall: async () => (await recall(store, { boot: clock.boot, since: (clock.mono() - WINDOW_MS) * 1000 })).map(({ key_id, mono }) => ({ key_id, time: mono / 1000 })),
     close: async () => {

@@ -20,7 +20,7 @@ const ENDED = [
 /** What tells the row that has ended, and the roll-up that it belongs to. */
 const WHOSE = ['seq', 'account_id', 'key_id', 'provider', 'model', 'created_at'] as const satisfies (keyof RequestRow)[]
 
-/** A settlement as it travels: what the row gets, then which row it is. */
+/** A settlement as it travels: what the row gets, then which row it is; both in the order in which they are bound. */
 const SETTLED = [...ENDED, ...WHOSE, 'asked_model'] as const
 
 /** A request that is about to be let through. */
@@ -40,7 +40,7 @@ export type ReserveArgs = {
   since: number
   boot: number
   /** The rows: see `reservations`. */
-  values: string
+  rows: SqlValue[][]
   /** For each key with a limit: how many admissions it had room for, these rows included. */
   room: [string, number][]
   /** For each row, the place of its key in `room`; -1 where it has no limit. */
@@ -62,26 +62,25 @@ const HOUR = 3_600_000
 /** Written out, not bound: only then does the index of reserved rows serve the query. */
 const RESERVED_STATE = sql.lit('reserved' as const)
 
-/** Rows as the text of one flat list: that costs half as much to copy between threads as the list, and objects cost a multiple. */
-const flat = <C extends string>(columns: readonly C[], rows: Record<C, string | number | null>[]): string => {
-  const values: SqlValue[] = []
-  for (const row of rows) for (const column of columns) values.push(row[column])
-  return JSON.stringify(values)
-}
+/** Rows as lists of their values. */
+const listed = <C extends string>(columns: readonly C[], rows: Record<C, string | number | null>[]): SqlValue[][] => rows.map((row) => columns.map((column) => row[column]))
 
-/** What `flat` made into text. */
-const listOf = (values: string): SqlValue[] => JSON.parse(values) as SqlValue[]
+/** A value on its way to the writer. As text it costs half as much to copy between threads as a list, and a list of objects a multiple. */
+export type Packed<T> = string & { readonly packed?: T }
 
-export const reservations = (rows: Reservation[]): string => flat(RESERVED, rows)
-export const settlements = (rows: Settlement[]): string => flat(SETTLED, rows)
+export const pack = <T>(value: T): Packed<T> => JSON.stringify(value)
+const unpack = <T>(text: Packed<T>): T => JSON.parse(text) as T // `pack` made it
+
+export const reservations = (rows: Reservation[]): SqlValue[][] => listed(RESERVED, rows)
+export const settlements = (rows: Settlement[]): Packed<SqlValue[][]> => pack(listed(SETTLED, rows))
 
 /** All fields at once: an object that grows by one field after another costs several times as much to make. */
 const NO_ROW = Object.fromEntries(SETTLED.map((column) => [column, null]))
 
 /** One row of what `settlements` laid out. */
-function rowOf(values: SqlValue[], at: number): Settlement {
+function rowOf(values: SqlValue[]): Settlement {
   const row: Record<string, SqlValue | undefined> = { ...NO_ROW }
-  for (let i = 0; i < SETTLED.length; i++) row[SETTLED[i]!] = values[at + i]
+  for (let i = 0; i < SETTLED.length; i++) row[SETTLED[i]!] = values[i]
   return row as Settlement
 }
 
@@ -104,9 +103,9 @@ const blank = <C extends string>(columns: readonly C[]) => Object.fromEntries(co
  * Writes reservations, as one unit with the check that no other process has taken their place: whatever others have admitted since the
  * caller last looked is subtracted from the room that the caller saw.
  */
-export const reserve = procedure(import.meta.url, 'reserve', function* (db, args: ReserveArgs): Steps<ReserveResult> {
-  const { instance, boot, places } = args
-  const values = listOf(args.values)
+export const reserve = procedure(import.meta.url, 'reserve', function* (db, packed: Packed<ReserveArgs>): Steps<ReserveResult> {
+  const args = unpack(packed)
+  const { instance, boot, places, rows } = args
   // The 1 is written out: SQLite plans a query anew whenever the parameter of its LIMIT is bound again.
   const last = yield { sql: text(db, 'newest', (db) => db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(sql.lit(1))), parameters: [] }
   const seen = (last.rows[0] as { seq: number } | undefined)?.seq ?? 0
@@ -138,9 +137,11 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, args
   places.forEach((place, row) => place >= 0 && left[place]!-- <= 0 && refused.add(row))
   const insert = text(db, 'insert', (db) => db.insertInto('requests').values({ ...blank(RESERVED), seq: 0, instance, boot, state: RESERVED_STATE }))
   let seq = seen
-  for (let row = 0, at = 0; at < values.length; row++, at += RESERVED.length) {
-    if (refused.size > 0 && refused.has(row)) continue
-    yield { sql: insert, parameters: [...values.slice(at, at + RESERVED.length), ++seq, instance, boot] }
+  for (let i = 0; i < rows.length; i++) {
+    if (refused.size > 0 && refused.has(i)) continue
+    const parameters = rows[i]!
+    parameters.push(++seq, instance, boot)
+    yield { sql: insert, parameters }
   }
   return { seen, foreign, refused: [...refused] }
 })
@@ -148,19 +149,17 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, args
 /**
  * Writes rows of requests that were let through already, once each, whatever the windows say: some of them may be there. Gives the place of each.
  *
- * @param values see `reservations`
+ * @param args.rows see `reservations`
  */
-export const record = procedure(import.meta.url, 'record', function* (db, args: Pick<ReserveArgs, 'instance' | 'boot' | 'values'>): Steps<number[]> {
-  const { instance, boot } = args
-  const values = listOf(args.values)
+export const record = procedure(import.meta.url, 'record', function* (db, args: Pick<ReserveArgs, 'instance' | 'boot' | 'rows'>): Steps<number[]> {
+  const { instance, boot, rows } = args
   const last = yield* all(db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1))
   const numbers: number[] = []
   const sql = text(db, 'record', (db) =>
     db.insertInto('requests').values({ ...blank(RESERVED), seq: 0, instance, boot, state: RESERVED_STATE }).onConflict((conflict) => conflict.column('id').doNothing()),
   )
   let seq = last[0]?.seq ?? 0
-  for (let at = 0; at < values.length; at += RESERVED.length) {
-    const row = values.slice(at, at + RESERVED.length)
+  for (const row of rows) {
     const written = yield { sql, parameters: [...row, seq + 1, instance, boot] }
     if (written.affected > 0) numbers.push(++seq)
     else numbers.push((yield* all(db.selectFrom('requests').select('seq').where('id', '=', String(row[0]))))[0]!.seq)
@@ -214,18 +213,16 @@ export const recent = procedure(import.meta.url, 'recent', function* (db, args: 
 })
 
 /** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. @param rows see `settlements` */
-export const settle = procedure(import.meta.url, 'settle', function* (db, rows: string): Steps<void> {
-  const values = listOf(rows)
+export const settle = procedure(import.meta.url, 'settle', function* (db, packed: Packed<SqlValue[][]>): Steps<void> {
   const sums = new Map<string, UsageHourRow>()
   const complete = (from: RequestRow['state'], late: boolean) =>
     text(db, `settle ${from} ${late}`, (db) => db.updateTable('requests').set(blank(late ? [...ENDED, 'model'] : ENDED)).where('seq', '=', 0).where('state', '=', sql.lit(from)))
-  for (let at = 0; at < values.length; at += SETTLED.length) {
-    const row = rowOf(values, at)
+  const usual = complete('reserved', false)
+  for (const values of unpack(packed)) {
+    const row = rowOf(values)
     const late = row.model !== row.asked_model
-    const parameters = values.slice(at, at + ENDED.length)
-    if (late) parameters.push(row.model)
-    parameters.push(row.seq)
-    if ((yield { sql: complete('reserved', late), parameters }).affected > 0) addUp(sums, row, row.state)
+    const parameters = late ? [...values.slice(0, ENDED.length), row.model, row.seq] : values.slice(0, ENDED.length + 1)
+    if ((yield { sql: late ? complete('reserved', true) : usual, parameters }).affected > 0) addUp(sums, row, row.state)
     // Somebody took this process for dead too early: the row has been counted once.
     else if ((yield { sql: complete('unknown', late), parameters }).affected > 0) addUp(sums, row, row.state, true)
   }

@@ -32,8 +32,20 @@ const LONGEST = 1_024
 export function createWays(tableNow: () => ProviderTable): Ways {
   const routes = new Map<string, Map<string, Route>>()
   let kept = 0
+  const dialled = new WeakMap<Named, Dial>()
   const dials = new Map<string, Dial>()
   let table = tableNow()
+
+  function dialBy({ origin, dial }: Named): Dial {
+    const base = `${dial.origin}${dial.basePath}`
+    const name = `${origin} ${base}`
+    let known = dials.get(name)
+    if (known === undefined) {
+      const own = new URL(origin)
+      dials.set(name, (known = base === origin ? dialOf(own) : dialOf(own, new URL(base))))
+    }
+    return known
+  }
 
   return {
     routeOf(method, url) {
@@ -56,15 +68,10 @@ export function createWays(tableNow: () => ProviderTable): Ways {
       kept++
       return made
     },
-    dialFor({ origin, dial }) {
-      const base = `${dial.origin}${dial.basePath}`
-      const name = `${origin} ${base}`
-      let known = dials.get(name)
-      if (known === undefined) {
-        const own = new URL(origin)
-        dials.set(name, (known = base === origin ? dialOf(own) : dialOf(own, new URL(base))))
-      }
-      return known
+    dialFor(named) {
+      let dial = dialled.get(named)
+      if (dial === undefined) dialled.set(named, (dial = dialBy(named)))
+      return dial
     },
   }
 }
