@@ -35,6 +35,10 @@ test('a proxied request counts its time, its first byte, its tokens and bytes, a
   metrics.request({ ...line, status: 200, duration_ms: 9, aborted: true })
   const { body } = await metrics.text()
   assert.match(body, /tollmark_proxy_request_duration_seconds_sum\{provider="openai",status="200"\} 1\.509/)
+  assert.match(body, /^# TYPE tollmark_proxy_request_duration_seconds histogram$/m)
+  for (const [le, count] of [['0.005', 0], ['0.025', 1], ['1', 1], ['2.5', 2], ['300', 2], ['+Inf', 2]]) {
+    assert.ok(body.includes(`tollmark_proxy_request_duration_seconds_bucket{le="${le}",provider="openai",status="200"} ${count}\n`), `up to ${le} s`)
+  }
   assert.match(body, /tollmark_proxy_first_byte_seconds_count\{provider="openai"\} 1/)
   assert.match(body, /tollmark_proxy_tokens_total\{provider="openai",kind="input"\} 7/)
   assert.match(body, /tollmark_proxy_tokens_total\{provider="openai",kind="output"\} 9/)
