@@ -212,7 +212,7 @@ export const recent = procedure(import.meta.url, 'recent', function* (db, args: 
   return { seen: newest[0]?.seq ?? 0, rows }
 })
 
-/** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. @param rows see `settlements` */
+/** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. @param packed see `settlements` */
 export const settle = procedure(import.meta.url, 'settle', function* (db, packed: Packed<SqlValue[][]>): Steps<void> {
   const sums = new Map<string, UsageHourRow>()
   const complete = (from: RequestRow['state'], late: boolean) =>

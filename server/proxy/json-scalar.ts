@@ -13,11 +13,16 @@ export function endOfScalar(chunk: Buffer, start: number): number {
   return i
 }
 
-export const isScalar = (text: string): boolean => text.length <= LONGEST_SCALAR && SCALAR.test(text)
+export const isScalar = (text: string): boolean => SCALAR.test(text)
+
+/** Whether the bytes of a chunk are a number or a literal, and no longer than any that makes sense. */
+export function holdsScalar(chunk: Buffer, from: number, to: number): boolean {
+  return to - from <= LONGEST_SCALAR && (isInteger(chunk, from, to) || isScalar(chunk.toString('latin1', from, to)))
+}
 
 /** Most numbers are of this kind, and need no text. */
-export function isInteger(chunk: Buffer, from: number, to: number): boolean {
+function isInteger(chunk: Buffer, from: number, to: number): boolean {
   if (chunk[from] === 0x30) return to - from === 1
   for (let i = from; i < to; i++) if (chunk[i]! < 0x30 || chunk[i]! > 0x39) return false
-  return to - from <= LONGEST_SCALAR
+  return true
 }

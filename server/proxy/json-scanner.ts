@@ -1,7 +1,7 @@
 // Reads chosen values out of JSON while its bytes pass, in bounded memory, without building or changing anything.
 // Two parts of the proxy stand on it: the gate (which models does a request name?) and the meter (what does an answer say it used?).
 import { hasOdd, resembled, spelled, type Node, type WantedPaths } from './json-paths.ts'
-import { DELIMITER, endOfScalar, isInteger, isScalar, LONGEST_SCALAR } from './json-scalar.ts'
+import { DELIMITER, endOfScalar, holdsScalar, isScalar, LONGEST_SCALAR } from './json-scalar.ts'
 
 /** What a scan found wrong or ambiguous at a place where a wanted value stands. */
 export type Oddity =
@@ -190,7 +190,7 @@ export class JsonScanner {
     // `null` is the one scalar that may stand anywhere: it says that nothing is there.
     if (byte !== 0x6e && next !== null) this.#mismatch(next)
     const end = endOfScalar(chunk, i)
-    if (end < chunk.length) return this.#endScalar(chunk, end, !this.#strict || isInteger(chunk, i, end) || isScalar(chunk.toString('latin1', i, end)))
+    if (end < chunk.length) return this.#endScalar(chunk, end, !this.#strict || holdsScalar(chunk, i, end))
     this.#scalar = ''
     return this.#goOnWithScalar(chunk, i)
   }
