@@ -62,6 +62,13 @@ export function valuesOf(headers: readonly string[], name: string): string[] {
   return values
 }
 
+/** The list without a field (name in lower case). */
+export function without(headers: readonly string[], name: string): RawHeaders {
+  const kept: RawHeaders = []
+  for (let i = 0; i < headers.length; i += 2) if (headers[i]!.toLowerCase() !== name) kept.push(headers[i]!, headers[i + 1]!)
+  return kept
+}
+
 /** The list as lines, each with its CRLF. @param left a field that is left out (name in lower case) */
 export function fieldLines(headers: readonly string[], left?: string): string {
   let lines = ''

@@ -1,5 +1,6 @@
 // Who calls the proxy: step 2 of the contract.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
+import { ownText } from '../own-text.ts'
 import { publicIdOf } from '../secret.ts'
 import type { CachedKey, CachedSecret, KeyCache } from './cache.ts'
 
@@ -41,8 +42,7 @@ function prove(keys: KeyCache, authorization: string): CachedSecret | string {
   const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? NOBODY)
   if (!matches || found === undefined || found.key.revoked) return 'The API key is not valid. It may have been revoked.'
   if (proven.size >= MOST_PROVEN) proven.clear()
-  // A copy: the text is a part of a whole head, which must not be kept with it.
-  proven.set(Buffer.from(authorization, 'latin1').toString('latin1'), { publicId, found })
+  proven.set(ownText(authorization), { publicId, found })
   return found
 }
 

@@ -110,7 +110,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
       throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
     }
     const outgoing: Outgoing = {
-      dial: ways.dialFor(named),
+      dial: (route.dial ??= ways.dialFor(named)),
       method,
       path: pathAndQuery,
       headers: withCredential(requestHeaders(headers, provider, match.endpoint), authOf(provider, match.endpoint), credential.secret),

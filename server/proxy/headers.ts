@@ -1,6 +1,7 @@
 // TABLES: what passes through the proxy each way. Headers are raw lists (name, value, name, value, …) as in Node's rawHeaders:
 // what passes keeps its order, its case and its duplicates.
 import { valuesOf } from '../http/fields.ts'
+import { ownText } from '../own-text.ts'
 import type { EndpointRow } from './providers/endpoint.ts'
 import type { Auth, Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
@@ -58,8 +59,7 @@ function fateOf(name: string): Fate {
   const fate = { lower, goesUp: !NEVER_UPSTREAM.has(lower) && !NEVER_UPSTREAM_PREFIXES.some((prefix) => lower.startsWith(prefix)), goesDown: !NEVER_DOWNSTREAM.has(lower) }
   if (name.length <= LONGEST_NAME) {
     if (fates.size >= MOST_NAMES) fates.clear()
-    // A copy: the name is a part of a whole head, which must not be kept with it.
-    fates.set(Buffer.from(name, 'latin1').toString('latin1'), fate)
+    fates.set(ownText(name), fate)
   }
   return fate
 }

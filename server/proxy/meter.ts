@@ -2,7 +2,7 @@
 // It never delays and never changes a byte: it is given each chunk beside the caller, and compressed answers are decoded on the side.
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { valueOf } from '../http/fields.ts'
+import { valuesOf } from '../http/fields.ts'
 import { AwsReader } from './meter/aws.ts'
 import { JsonReader } from './meter/json.ts'
 import type { Reader } from './meter/reader.ts'
@@ -132,5 +132,5 @@ function readHeaders(raw: readonly string[]): { type: string; encoding: string; 
   const input = tokens['input-token-count'] ?? null
   const output = tokens['output-token-count'] ?? null
   const fromHeaders = input === null && output === null ? null : { input: input === null ? null : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0), output, cached, reasoning: null }
-  return { type: valueOf(raw, 'content-type') ?? '', encoding: valueOf(raw, 'content-encoding')?.trim().toLowerCase() ?? '', fromHeaders }
+  return { type: valuesOf(raw, 'content-type').at(-1) ?? '', encoding: valuesOf(raw, 'content-encoding').at(-1)?.trim().toLowerCase() ?? '', fromHeaders }
 }

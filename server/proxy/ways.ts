@@ -1,5 +1,6 @@
 // What an address means, worked out once: steps 1, 3 and 4 depend on nothing but the address, the method and the provider table, and callers
 // ask for the same few addresses again and again.
+import { ownText } from '../own-text.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Provider, Upstream as Named } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
@@ -13,8 +14,9 @@ export interface Route {
   readonly named: Named | null
   /** In whose way a refusal is written where the address is nobody's. */
   readonly near: Provider | null
-  /** Set by whoever has classified it: only for callers that have proven who they are. */
+  /** Set by whoever has classified it, and by whoever has dialled it: only for callers that have proven who they are. */
   match: Match | null
+  dial: Dial | null
 }
 
 export interface Ways {
@@ -32,20 +34,8 @@ const LONGEST = 1_024
 export function createWays(tableNow: () => ProviderTable): Ways {
   const routes = new Map<string, Map<string, Route>>()
   let kept = 0
-  const dialled = new WeakMap<Named, Dial>()
   const dials = new Map<string, Dial>()
   let table = tableNow()
-
-  function dialBy({ origin, dial }: Named): Dial {
-    const base = `${dial.origin}${dial.basePath}`
-    const name = `${origin} ${base}`
-    let known = dials.get(name)
-    if (known === undefined) {
-      const own = new URL(origin)
-      dials.set(name, (known = base === origin ? dialOf(own) : dialOf(own, new URL(base))))
-    }
-    return known
-  }
 
   return {
     routeOf(method, url) {
@@ -57,21 +47,25 @@ export function createWays(tableNow: () => ProviderTable): Ways {
       let known = routes.get(method)
       const route = known?.get(url)
       if (route !== undefined) return route
-      // A copy: the text is a part of a whole head, which must not be kept with it.
-      const own = Buffer.from(url, 'latin1').toString('latin1')
+      const own = ownText(url)
       const target = readTarget(searchOf(own))
       const named = target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null
-      const made = { target, table, named, near: named?.provider ?? table.near(hostIn(own)), match: null }
+      const made = { target, table, named, near: named?.provider ?? table.near(hostIn(own)), match: null, dial: null }
       if (url.length > LONGEST) return made
       if (known === undefined) routes.set(method, (known = new Map()))
       known.set(own, made)
       kept++
       return made
     },
-    dialFor(named) {
-      let dial = dialled.get(named)
-      if (dial === undefined) dialled.set(named, (dial = dialBy(named)))
-      return dial
+    dialFor({ origin, dial }) {
+      const base = `${dial.origin}${dial.basePath}`
+      const name = `${origin} ${base}`
+      let known = dials.get(name)
+      if (known === undefined) {
+        const own = new URL(origin)
+        dials.set(name, (known = base === origin ? dialOf(own) : dialOf(own, new URL(base))))
+      }
+      return known
     },
   }
 }

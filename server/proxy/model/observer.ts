@@ -1,5 +1,5 @@
 // What a request says of its models and objects where no model is decided about: for the ledger, and for whose objects they are.
-import { valuesOf } from '../../http/fields.ts'
+import { valuesOf, without } from '../../http/fields.ts'
 import { JsonScanner } from '../json-scanner.ts'
 import { bodyRuleOf, type Match, type ObjectRef } from '../providers/endpoint.ts'
 import { decodeBody } from './decode.ts'
@@ -76,5 +76,5 @@ export function observeHeld(match: Match, headers: readonly string[], pathAndQue
   const encodings = valuesOf(headers, 'content-encoding')
   if (encodings[0] === undefined) return observe(body, headers)
   if (encodings.length > 1) return null
-  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, headers.filter((_, i) => headers[i & ~1]!.toLowerCase() !== 'content-encoding'))))
+  return decodeBody(body, encodings[0], limit).then((plain) => (plain === null ? null : observe(plain, without(headers, 'content-encoding'))))
 }
