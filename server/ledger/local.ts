@@ -3,8 +3,9 @@
 import type { Clock } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import type { Admissions, Asked } from './admit.ts'
+import { pack } from './fold.ts'
 import { goneError } from './grace.ts'
-import { newest, pack, recall, recent, record, reservations, reserve } from './rows.ts'
+import { newest, recall, recent, record, reservations, reserve } from './rows.ts'
 import type { ForeignAdmission, Reservation, ReserveResult } from './rows.ts'
 import { LONGEST_WAIT_MS, Window, WINDOW_MS } from './window.ts'
 
@@ -92,18 +93,12 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       if (lane !== null) mine.set(lane, (mine.get(lane) ?? 0) + 1)
     }
     const room = new Map<string, number>()
-    const order = new Map<string, number>()
-    const places = rows.map(({ lane, row: { key_id } }) => {
-      if (lane === null) return -1
-      if (!room.has(key_id)) {
-        order.set(key_id, room.size)
-        room.set(key_id, lane.window.room(lane.limit, now) + mine.get(lane)!)
-      }
-      return order.get(key_id)!
-    })
+    for (const { lane, row } of rows) {
+      if (lane !== null && !room.has(row.key_id)) room.set(row.key_id, lane.window.room(lane.limit, now) + mine.get(lane)!)
+    }
     const since = mono - WINDOW_MS * 1000
     store
-      .run(reserve, pack({ instance, seen, since, boot: clock.boot, rows: reservations(rows.map(({ row }) => row)), room: [...room], places }))
+      .run(reserve, pack({ instance, seen, since, boot: clock.boot, rows: reservations(rows.map(({ row }) => row)), room: [...room] }))
       .then((result) => reserved(rows, result), (error: unknown) => failed(rows, error))
       .finally(() => {
         flying--

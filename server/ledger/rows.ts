@@ -3,31 +3,38 @@ import { sql, type ExpressionBuilder } from 'kysely'
 import type { Database, RequestRow, UsageHourRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
 import { all, procedure, run, type Steps } from '../store/procedure.ts'
-import { statement, type Query, type QueryBuilder, type SqlValue } from '../store/statement.ts'
+import { statement, type Query, type QueryBuilder } from '../store/statement.ts'
+import { fold, pack, unfold, unpack, type Columns, type Folded, type Packed } from './fold.ts'
 import { WINDOW_MS } from './window.ts'
 
-/** TABLE of what the admission of a request writes, in the order in which the values travel to the writer. */
-const RESERVED = [
-  'id', 'account_id', 'key_id', 'rpm', 'provider', 'model', 'endpoint', 'method', 'context', 'created_at', 'mono',
-] as const satisfies (keyof RequestRow)[]
+/** TABLE of what the admission of a request writes, in the order in which it is bound. */
+const RESERVED = {
+  common: ['account_id', 'key_id', 'rpm', 'provider', 'model', 'endpoint', 'method', 'created_at', 'mono'],
+  own: ['id', 'context'],
+} as const satisfies Columns<RequestRow>
 
 /** TABLE of what its end writes; and its model, where that was learned late: setting it costs an index, even to what it was. */
-const ENDED = [
-  'state', 'status', 'error', 'credential_id', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out',
-  'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning',
-] as const satisfies (keyof RequestRow)[]
+const ENDED = {
+  common: ['state', 'status', 'error', 'credential_id'],
+  own: ['first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'],
+} as const satisfies Columns<RequestRow>
 
-/** What tells the row that has ended, and the roll-up that it belongs to. */
-const WHOSE = ['seq', 'account_id', 'key_id', 'provider', 'model', 'created_at'] as const satisfies (keyof RequestRow)[]
+/** What tells the roll-up that a row belongs to. */
+const WHOSE = ['account_id', 'key_id', 'provider', 'model', 'created_at'] as const satisfies (keyof RequestRow)[]
 
-/** A settlement as it travels: what the row gets, then which row it is; both in the order in which they are bound. */
-const SETTLED = [...ENDED, ...WHOSE, 'asked_model'] as const
+type ColumnOf<C extends Columns<RequestRow>> = C['common' | 'own'][number]
 
 /** A request that is about to be let through. */
-export type Reservation = Pick<RequestRow, (typeof RESERVED)[number]>
+export type Reservation = Pick<RequestRow, ColumnOf<typeof RESERVED>>
 
 /** What is known of a request when it is over. `asked_model`: the model that its reservation names. */
-export type Settlement = Pick<RequestRow, (typeof ENDED | typeof WHOSE)[number]> & { state: 'settled' | 'aborted'; asked_model: string | null }
+export type Settlement = Pick<RequestRow, ColumnOf<typeof ENDED> | (typeof WHOSE)[number] | 'seq'> & { state: 'settled' | 'aborted'; asked_model: string | null }
+
+/** TABLE of a settlement as it travels. */
+const SETTLED = {
+  common: [...ENDED.common, 'asked_model', ...WHOSE],
+  own: [...ENDED.own, 'seq'],
+} as const satisfies Columns<Settlement>
 
 /** An admission that another process made. */
 export type ForeignAdmission = { key_id: string; mono: number; seq: number; boot: number }
@@ -40,11 +47,9 @@ export type ReserveArgs = {
   since: number
   boot: number
   /** The rows: see `reservations`. */
-  rows: SqlValue[][]
+  rows: Folded
   /** For each key with a limit: how many admissions it had room for, these rows included. */
   room: [string, number][]
-  /** For each row, the place of its key in `room`; -1 where it has no limit. */
-  places: number[]
 }
 
 export type ReserveResult = {
@@ -62,27 +67,8 @@ const HOUR = 3_600_000
 /** Written out, not bound: only then does the index of reserved rows serve the query. */
 const RESERVED_STATE = sql.lit('reserved' as const)
 
-/** Rows as lists of their values. */
-const listed = <C extends string>(columns: readonly C[], rows: Record<C, string | number | null>[]): SqlValue[][] => rows.map((row) => columns.map((column) => row[column]))
-
-/** A value on its way to the writer. As text it costs half as much to copy between threads as a list, and a list of objects a multiple. */
-export type Packed<T> = string & { readonly packed?: T }
-
-export const pack = <T>(value: T): Packed<T> => JSON.stringify(value)
-const unpack = <T>(text: Packed<T>): T => JSON.parse(text) as T // `pack` made it
-
-export const reservations = (rows: Reservation[]): SqlValue[][] => listed(RESERVED, rows)
-export const settlements = (rows: Settlement[]): Packed<SqlValue[][]> => pack(listed(SETTLED, rows))
-
-/** All fields at once: an object that grows by one field after another costs several times as much to make. */
-const NO_ROW = Object.fromEntries(SETTLED.map((column) => [column, null]))
-
-/** One row of what `settlements` laid out. */
-function rowOf(values: SqlValue[]): Settlement {
-  const row: Record<string, SqlValue | undefined> = { ...NO_ROW }
-  for (let i = 0; i < SETTLED.length; i++) row[SETTLED[i]!] = values[i]
-  return row as Settlement
-}
+export const reservations = (rows: readonly Reservation[]): Folded => fold<Reservation>(RESERVED, rows)
+export const settlements = (rows: readonly Settlement[]): Packed<Folded> => pack(fold<Settlement>(SETTLED, rows))
 
 /** SQL texts by query builder and name: compiling a query costs more than running it. */
 const texts = new WeakMap<QueryBuilder, Map<string, string>>()
@@ -96,6 +82,9 @@ function text(db: QueryBuilder, name: string, build: (db: QueryBuilder) => Query
   return sql
 }
 
+/** A row as `reserve` and `record` insert it. */
+const reservedRow = (instance: string, boot: number) => ({ ...blank([...RESERVED.common, ...RESERVED.own]), seq: 0, instance, boot, state: RESERVED_STATE })
+
 /** A query with a parameter for each of some columns; what they are bound to is given when it runs. */
 const blank = <C extends string>(columns: readonly C[]) => Object.fromEntries(columns.map((column) => [column, null])) as Record<C, never>
 
@@ -105,7 +94,7 @@ const blank = <C extends string>(columns: readonly C[]) => Object.fromEntries(co
  */
 export const reserve = procedure(import.meta.url, 'reserve', function* (db, packed: Packed<ReserveArgs>): Steps<ReserveResult> {
   const args = unpack(packed)
-  const { instance, boot, places, rows } = args
+  const { instance, boot } = args
   // The 1 is written out: SQLite plans a query anew whenever the parameter of its LIMIT is bound again.
   const last = yield { sql: text(db, 'newest', (db) => db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(sql.lit(1))), parameters: [] }
   const seen = (last.rows[0] as { seq: number } | undefined)?.seq ?? 0
@@ -132,18 +121,20 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, pack
     }
   }
   // Also where nobody else has admitted anything since: the caller may have heard of others after it decided.
-  const left = [...room.values()]
-  const refused = new Set<number>()
-  places.forEach((place, row) => place >= 0 && left[place]!-- <= 0 && refused.add(row))
-  const insert = text(db, 'insert', (db) => db.insertInto('requests').values({ ...blank(RESERVED), seq: 0, instance, boot, state: RESERVED_STATE }))
+  const insert = text(db, 'insert', (db) => db.insertInto('requests').values(reservedRow(instance, boot)))
+  const refused: number[] = []
   let seq = seen
-  for (let i = 0; i < rows.length; i++) {
-    if (refused.size > 0 && refused.has(i)) continue
-    const parameters = rows[i]!
-    parameters.push(++seq, instance, boot)
-    yield { sql: insert, parameters }
+  for (const [place, { common, own }] of unfold<Reservation>(RESERVED, args.rows).entries()) {
+    const { key_id, rpm } = common.row
+    const left = rpm === null ? undefined : room.get(key_id)
+    if (left !== undefined && left <= 0) {
+      refused.push(place)
+      continue
+    }
+    if (left !== undefined) room.set(key_id, left - 1)
+    yield { sql: insert, parameters: [...common.values, ...own, ++seq, instance, boot] }
   }
-  return { seen, foreign, refused: [...refused] }
+  return { seen, foreign, refused }
 })
 
 /**
@@ -151,18 +142,17 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, pack
  *
  * @param args.rows see `reservations`
  */
-export const record = procedure(import.meta.url, 'record', function* (db, args: Pick<ReserveArgs, 'instance' | 'boot' | 'rows'>): Steps<number[]> {
-  const { instance, boot, rows } = args
+export const record = procedure(import.meta.url, 'record', function* (db, { instance, boot, rows }: Pick<ReserveArgs, 'instance' | 'boot' | 'rows'>): Steps<number[]> {
   const last = yield* all(db.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1))
   const numbers: number[] = []
   const sql = text(db, 'record', (db) =>
-    db.insertInto('requests').values({ ...blank(RESERVED), seq: 0, instance, boot, state: RESERVED_STATE }).onConflict((conflict) => conflict.column('id').doNothing()),
+    db.insertInto('requests').values(reservedRow(instance, boot)).onConflict((conflict) => conflict.column('id').doNothing()),
   )
   let seq = last[0]?.seq ?? 0
-  for (const row of rows) {
-    const written = yield { sql, parameters: [...row, seq + 1, instance, boot] }
+  for (const { common, own } of unfold<Reservation>(RESERVED, rows)) {
+    const written = yield { sql, parameters: [...common.values, ...own, seq + 1, instance, boot] }
     if (written.affected > 0) numbers.push(++seq)
-    else numbers.push((yield* all(db.selectFrom('requests').select('seq').where('id', '=', String(row[0]))))[0]!.seq)
+    else numbers.push((yield* all(db.selectFrom('requests').select('seq').where('id', '=', String(own[RESERVED.own.indexOf('id')]))))[0]!.seq)
   }
   return numbers
 })
@@ -213,25 +203,31 @@ export const recent = procedure(import.meta.url, 'recent', function* (db, args: 
 })
 
 /** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. @param packed see `settlements` */
-export const settle = procedure(import.meta.url, 'settle', function* (db, packed: Packed<SqlValue[][]>): Steps<void> {
+export const settle = procedure(import.meta.url, 'settle', function* (db, packed: Packed<Folded>): Steps<void> {
   const sums = new Map<string, UsageHourRow>()
   const complete = (from: RequestRow['state'], late: boolean) =>
-    text(db, `settle ${from} ${late}`, (db) => db.updateTable('requests').set(blank(late ? [...ENDED, 'model'] : ENDED)).where('seq', '=', 0).where('state', '=', sql.lit(from)))
+    text(db, `settle ${from} ${late}`, (db) =>
+      db.updateTable('requests').set(blank([...ENDED.common, ...(late ? (['model'] as const) : []), ...ENDED.own])).where('seq', '=', 0).where('state', '=', sql.lit(from)),
+    )
   const usual = complete('reserved', false)
-  for (const values of unpack(packed)) {
-    const row = rowOf(values)
+  const sumsOf = new Map<object, UsageHourRow>()
+  for (const { common, own } of unfold<Settlement>(SETTLED, unpack(packed))) {
+    const { row } = common
     const late = row.model !== row.asked_model
-    const parameters = late ? [...values.slice(0, ENDED.length), row.model, row.seq] : values.slice(0, ENDED.length + 1)
-    if ((yield { sql: late ? complete('reserved', true) : usual, parameters }).affected > 0) addUp(sums, row, row.state)
+    const parameters = [...common.values.slice(0, ENDED.common.length), ...(late ? [row.model] : []), ...own]
+    const open = (yield { sql: late ? complete('reserved', true) : usual, parameters }).affected > 0
     // Somebody took this process for dead too early: the row has been counted once.
-    else if ((yield { sql: complete('unknown', late), parameters }).affected > 0) addUp(sums, row, row.state, true)
+    const counted = !open && (yield { sql: complete('unknown', late), parameters }).affected > 0
+    if (!open && !counted) continue
+    let sum = sumsOf.get(common)
+    if (!sum) sumsOf.set(common, (sum = sumOf(sums, row)))
+    addUp(sum, row, own as (number | null)[], counted)
   }
   for (const sum of sums.values()) yield upsert(db, sum)
 })
 
-type Counted = Pick<Settlement, 'account_id' | 'key_id' | 'provider' | 'created_at' | 'model'> & Partial<Settlement>
-
-function addUp(sums: Map<string, UsageHourRow>, row: Counted, state: 'settled' | 'aborted' | 'unknown', wasUnknown = false): void {
+/** The roll-up that a row belongs to. */
+function sumOf(sums: Map<string, UsageHourRow>, row: Pick<Settlement, (typeof WHOSE)[number]>): UsageHourRow {
   const hour = row.created_at - (row.created_at % HOUR)
   const model = row.model ?? ''
   const name = `${hour} ${row.key_id} ${row.provider} ${model}`
@@ -244,29 +240,35 @@ function addUp(sums: Map<string, UsageHourRow>, row: Counted, state: 'settled' |
     }
     sums.set(name, sum)
   }
-  if (wasUnknown) {
+  return sum
+}
+
+/** Counts a row that has ended. @param numbers its values of `ENDED.own` @param counted as unknown, because its process was taken for dead too early */
+function addUp(sum: UsageHourRow, { state, status }: Pick<RequestRow, 'state' | 'status'>, numbers: readonly (number | null)[], counted = false): void {
+  const [first_byte_ms = null, total_ms = null, bytes_in = null, bytes_out = null, tokens_in = null, tokens_out = null, tokens_cached = null, tokens_reasoning = null] = numbers
+  if (counted) {
     sum.unknown--
     sum.unmetered--
   } else sum.requests++
   if (state === 'unknown') sum.unknown++
   if (state === 'aborted') sum.aborted++
-  if (state === 'settled' && (row.status == null || row.status >= 400)) sum.errors++
-  if (row.tokens_in == null && row.tokens_out == null) sum.unmetered++
-  sum.bytes_in += row.bytes_in ?? 0
-  sum.bytes_out += row.bytes_out ?? 0
-  sum.tokens_in = plus(sum.tokens_in, row.tokens_in)
-  sum.tokens_out = plus(sum.tokens_out, row.tokens_out)
-  sum.tokens_cached = plus(sum.tokens_cached, row.tokens_cached)
-  sum.tokens_reasoning = plus(sum.tokens_reasoning, row.tokens_reasoning)
-  if (row.first_byte_ms == null || row.total_ms == null) return
+  if (state === 'settled' && (status === null || status >= 400)) sum.errors++
+  if (tokens_in === null && tokens_out === null) sum.unmetered++
+  sum.bytes_in += bytes_in ?? 0
+  sum.bytes_out += bytes_out ?? 0
+  sum.tokens_in = plus(sum.tokens_in, tokens_in)
+  sum.tokens_out = plus(sum.tokens_out, tokens_out)
+  sum.tokens_cached = plus(sum.tokens_cached, tokens_cached)
+  sum.tokens_reasoning = plus(sum.tokens_reasoning, tokens_reasoning)
+  if (first_byte_ms === null || total_ms === null) return
   sum.answered++
-  sum.first_byte_ms += row.first_byte_ms
-  sum.total_ms += row.total_ms
+  sum.first_byte_ms += first_byte_ms
+  sum.total_ms += total_ms
 }
 
 /** What nobody said stays unknown: it is not 0. */
-function plus(sum: number | null, more: number | null | undefined): number | null {
-  return more == null ? sum : (sum ?? 0) + more
+function plus(sum: number | null, more: number | null): number | null {
+  return more === null ? sum : (sum ?? 0) + more
 }
 
 /** TABLE of the columns of a roll-up that are added up; of the second kind, null is neutral. */
@@ -304,7 +306,7 @@ export const abandon = procedure(import.meta.url, 'abandon', function* (db): Ste
   const rows = yield* all(db.selectFrom('requests').select(['account_id', 'key_id', 'provider', 'created_at', 'model']).where(leftBehind))
   if (rows.length === 0) return 0
   const sums = new Map<string, UsageHourRow>()
-  for (const row of rows) addUp(sums, row, 'unknown')
+  for (const row of rows) addUp(sumOf(sums, row), { state: 'unknown', status: null }, [])
   yield* run(db.updateTable('requests').set({ state: 'unknown' }).where(leftBehind))
   for (const sum of sums.values()) yield upsert(db, sum)
   return rows.length

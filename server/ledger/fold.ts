@@ -1,0 +1,62 @@
+// Rows on their way to the writer, as text. What neighbours have in common (the key, the provider, the model, the millisecond) travels once for
+// all of them: to make, copy and read the text of a whole row costs about as much as SQLite takes to write it.
+import type { SqlValue } from '../store/statement.ts'
+
+/** Which columns of a row travel: those that neighbours mostly have in common, and those that each has for itself. */
+export interface Columns<Row> {
+  readonly common: readonly (keyof Row)[]
+  readonly own: readonly (keyof Row)[]
+}
+
+/** Rows in two parts. */
+export interface Folded {
+  /** Values of the common columns. */
+  common: SqlValue[][]
+  /** For each row the place of its list in `common`, then the values of its own columns. */
+  rows: SqlValue[]
+}
+
+/** A value on its way to the writer. As text it costs half as much to copy between threads as a list, and a list of objects a multiple. */
+export type Packed<T> = string & { readonly packed?: T }
+
+export const pack = <T>(value: T): Packed<T> => JSON.stringify(value)
+export const unpack = <T>(text: Packed<T>): T => JSON.parse(text) as T // `pack` made it
+
+/** A row is compared with so many that differ, the newest first; behind them, what is common travels once more. */
+const NEAR = 16
+
+/** Folds rows of one kind; the common columns that change most often stand last. */
+export function fold<Row extends Record<keyof Row, SqlValue>>({ common, own }: Columns<Row>, rows: readonly Row[]): Folded {
+  const kinds: Row[] = []
+  const folded: SqlValue[] = []
+  for (const row of rows) {
+    let kind = kinds.length - 1
+    const last = Math.max(0, kinds.length - NEAR)
+    while (kind >= last && !alike(common, kinds[kind]!, row)) kind--
+    if (kind < last) kind = kinds.push(row) - 1
+    folded.push(kind)
+    for (const column of own) folded.push(row[column])
+  }
+  return { common: kinds.map((row) => common.map((column) => row[column])), rows: folded }
+}
+
+function alike<Row>(columns: readonly (keyof Row)[], one: Row, other: Row): boolean {
+  for (let i = columns.length - 1; i >= 0; i--) if (one[columns[i]!] !== other[columns[i]!]) return false
+  return true
+}
+
+/** What rows have in common: in the order of the columns, and by their names. */
+export interface Common<Row> {
+  readonly values: SqlValue[]
+  readonly row: Row
+}
+
+/** The rows again, in their order; who shares what is common has the same object of it. */
+export function unfold<Row>(columns: Columns<Row>, folded: Folded): { common: Common<Row>; own: SqlValue[] }[] {
+  // `fold` put the values into this order.
+  const commons = folded.common.map((values) => ({ values, row: Object.fromEntries(columns.common.map((column, i) => [column, values[i]])) as Row }))
+  const rows = []
+  const width = columns.own.length
+  for (let at = 0; at < folded.rows.length; at += width + 1) rows.push({ common: commons[Number(folded.rows[at])]!, own: folded.rows.slice(at + 1, at + 1 + width) })
+  return rows
+}
