@@ -109,7 +109,8 @@ async function ledgerLines(store: Store, { account, key, model }: Omit<OverviewQ
     ])
     .where('seq', '>=', await seqAt(store, from))
     .where('created_at', '>=', from)
-    .where('state', '<>', 'reserved')
+    // Written out: only then does the index of ended requests serve.
+    .where('state', '<>', sql.lit('reserved'))
   if (account !== null) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
   if (model !== undefined) query = query.where('model', '=', model)

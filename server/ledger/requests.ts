@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/open.ts'
 import type { RequestRow } from '../store/schema.ts'
+import { rollUps } from './days.ts'
 
 /** TABLE of the columns that the API shows. */
 const SHOWN = [
@@ -29,31 +30,55 @@ export interface RequestFilter {
  * Rows that fit, newest first, after `cursor` (the id of the last one seen).
  */
 export async function listRequests(store: Store, filter: RequestFilter, limit: number, cursor: string | undefined): Promise<ShownRequest[]> {
-  const { account, key, model, provider, state, status, from, to } = filter
-  let query = store.reports.selectFrom('requests').select(SHOWN).orderBy('seq', 'desc').limit(limit)
+  const rows = (where: RequestFilter) => fitting(store, where, numbers, cursor)
+  const { account, state, from, to } = filter
+  // Rows are about as old as their number says, so the time asked for bounds the numbers, with room for a clock that was set.
+  const numbers = { from: from === undefined ? undefined : await seqAt(store, from - CLOCK_ROOM), to: to === undefined ? undefined : await seqAt(store, to + CLOCK_ROOM) }
+  let query = rows(filter)
+  // Of one account, what has ended and what is under way stand in indexes apart. Written out, not bound: only then do they serve.
+  if (account !== null && state !== 'reserved') query = query.where('state', '<>', sql.lit('reserved'))
+  if (account !== null && state === undefined) {
+    const open = rows({ ...filter, state: 'reserved' })
+    query = (await everEnded(store, filter)) ? query.unionAll(open) : open
+  }
+  return (await query.orderBy('seq', 'desc').limit(limit).execute()).map(show)
+}
+
+/** False where the roll-ups know that no request of the model has ended: nobody has to look for it in every row. */
+async function everEnded(store: Store, { account, key, model, provider }: RequestFilter): Promise<boolean> {
+  if (model === undefined) return true
+  const lines = await rollUps(store, { account, key, model, provider, from: 0, to: Number.MAX_SAFE_INTEGER })
+  return (await lines.select('model').limit(1).executeTakeFirst()) !== undefined
+}
+
+interface Numbers {
+  from: number | undefined
+  to: number | undefined
+}
+
+/** The rows that fit, in no order. */
+function fitting(store: Store, { account, key, model, provider, state, status, from, to }: RequestFilter, numbers: Numbers, cursor: string | undefined) {
+  let query = store.reports.selectFrom('requests').select(['seq', ...SHOWN])
   if (account !== null) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
-  // Written out, not bound: only then does the index of what is no ordinary success serve the query.
+  // Written out, not bound: only then does the index of what is under way, or of what is no ordinary success, serve the query.
   if (state !== undefined) query = query.where('state', '=', sql.lit(state))
   if (status !== undefined && Number(status[0]) >= 3) query = query.where('status', '>=', sql.lit(300))
   if (from !== undefined) query = query.where('created_at', '>=', from)
   if (to !== undefined) query = query.where('created_at', '<', to)
   if (status !== undefined && /^\dxx$/.test(status)) query = query.where('status', '>=', Number(status[0]) * 100).where('status', '<', Number(status[0]) * 100 + 100)
   else if (status !== undefined) query = query.where('status', '=', Number(status))
-  // Rows are about as old as their number says, so the time asked for bounds the numbers, with room for a clock that was set.
-  if (to !== undefined) query = query.where('seq', '<=', await seqAt(store, to + CLOCK_ROOM))
-  if (from !== undefined) query = query.where('seq', '>=', await seqAt(store, from - CLOCK_ROOM))
-  if (cursor !== undefined) {
-    query = query.where('seq', '<', (e) => e.selectFrom('requests as seen').select('seen.seq').where('seen.id', '=', cursor))
-  }
-  return (await query.execute()).map(show)
+  if (numbers.to !== undefined) query = query.where('seq', '<=', numbers.to)
+  if (numbers.from !== undefined) query = query.where('seq', '>=', numbers.from)
+  if (cursor !== undefined) query = query.where('seq', '<', (e) => e.selectFrom('requests as seen').select('seen.seq').where('seen.id', '=', cursor))
+  return query
 }
 
 /** One row, or undefined where there is none, or (with `account`) it is another account's. */
 export async function getRequest(store: Store, id: string, account: string | null): Promise<ShownRequest | undefined> {
-  const row = await store.db.selectFrom('requests').select(SHOWN).where('id', '=', id).executeTakeFirst()
+  const row = await store.db.selectFrom('requests').select(['seq', ...SHOWN]).where('id', '=', id).executeTakeFirst()
   return row && (account === null || row.account_id === account) ? show(row) : undefined
 }
 
@@ -73,6 +98,6 @@ export async function seqAt(store: Store, time: number): Promise<number> {
   return low
 }
 
-function show(row: Pick<RequestRow, (typeof SHOWN)[number]>): ShownRequest {
+function show({ seq: _, ...row }: Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>): ShownRequest {
   return { ...row, object: 'request', created_at: new Date(row.created_at).toISOString() }
 }

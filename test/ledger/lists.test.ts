@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
 import { listRequests } from '../../server/ledger/requests.ts'
 import { onEveryStore } from '../stores.ts'
-import { asking, openFor } from './opened.ts'
+import { asking, openFor, settlement } from './opened.ts'
 
 const HOUR = 3_600_000
 
@@ -21,5 +22,30 @@ onEveryStore('a span of time gives its rows, newest first, also where the clock 
     const shown = await listRequests(store, { account: null, ...span }, 100, undefined)
     const expected = made.filter(({ at }) => at >= (span.from ?? -Infinity) && at < (span.to ?? Infinity))
     assert.deepEqual(shown.map(({ id }) => id), expected.map(({ id }) => id), `${from} to ${to}`)
+  }
+})
+
+onEveryStore('what has ended and what is under way come as one list, also of one account, of a model, and page by page', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
+  const made: { id: string; model: string; open: boolean }[] = []
+  for (let i = 0; i < 24; i++) {
+    const one = { ...asking('k', null), model: ['often', 'also', 'open'][i % 3]! }
+    const admission = await ledger.admit(one)
+    assert.ok(admission.admitted)
+    const open = one.model === 'open' || i % 4 === 0
+    if (!open) ledger.settle(settlement(one, admission))
+    made.unshift({ id: one.id, model: one.model, open })
+  }
+  const account = asking('k', null).account_id
+  while ((await listRequests(store, { account, state: 'settled' }, 100, undefined)).length < made.filter(({ open }) => !open).length) await delay(10)
+  for (const whose of [account, null, 'acc_other']) {
+    for (const model of [undefined, 'often', 'open', 'nobody']) {
+      for (const state of [undefined, 'reserved', 'settled', 'aborted'] as const) {
+        const fits = made.filter((one) => whose !== 'acc_other' && one.model === (model ?? one.model) && (state === undefined || (state === 'reserved' ? one.open : state === 'settled' && !one.open)))
+        const shown: string[] = []
+        for (let page; page === undefined || page.length === 5; shown.push(...page)) page = (await listRequests(store, { account: whose, model, state }, 5, shown.at(-1))).map(({ id }) => id)
+        assert.deepEqual(shown, fits.map(({ id }) => id), `${whose} ${model} ${state}`)
+      }
+    }
   }
 })

@@ -16,6 +16,7 @@ import { requestsByModel } from './0033-requests-by-model.ts'
 import { changes } from './0040-changes.ts'
 import { sharedLedger } from './0041-shared-ledger.ts'
 import { announcedJobs } from './0042-announced-jobs.ts'
+import { endedRequests } from './0043-ended-requests.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -26,4 +27,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests]
