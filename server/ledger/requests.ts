@@ -30,18 +30,20 @@ export interface RequestFilter {
  * Rows that fit, newest first, after `cursor` (the id of the last one seen).
  */
 export async function listRequests(store: Store, filter: RequestFilter, limit: number, cursor: string | undefined): Promise<ShownRequest[]> {
-  const rows = (where: RequestFilter) => fitting(store, where, numbers, cursor)
   const { account, state, from, to } = filter
   // Rows are about as old as their number says, so the time asked for bounds the numbers, with room for a clock that was set.
   const numbers = { from: from === undefined ? undefined : await seqAt(store, from - CLOCK_ROOM), to: to === undefined ? undefined : await seqAt(store, to + CLOCK_ROOM) }
-  let query = rows(filter)
-  // Of one account, what has ended and what is under way stand in indexes apart. Written out, not bound: only then do they serve.
-  if (account !== null && state !== 'reserved') query = query.where('state', '<>', sql.lit('reserved'))
-  if (account !== null && state === undefined) {
-    const open = rows({ ...filter, state: 'reserved' })
-    query = (await everEnded(store, filter)) ? query.unionAll(open) : open
+  const newest = (where: RequestFilter, ended = false) => {
+    const rows = fitting(store, where, numbers, cursor)
+    return (ended ? rows.where('state', '<>', UNDER_WAY) : rows).orderBy('seq', 'desc').limit(limit)
   }
-  return (await query.orderBy('seq', 'desc').limit(limit).execute()).map(show)
+  if (account === null || state === 'reserved') return (await newest(filter).execute()).map(show)
+  // Of one account, what has ended and what is under way stand in indexes apart: the newest of both, and of these the newest.
+  const ended = newest(filter, true)
+  if (state !== undefined) return (await ended.execute()).map(show)
+  const open = store.reports.selectFrom(newest({ ...filter, state: 'reserved' }).as('open')).selectAll()
+  const both = (await everEnded(store, filter)) ? open.unionAll(store.reports.selectFrom(ended.as('ended')).selectAll()) : open
+  return (await both.orderBy('seq', 'desc').limit(limit).execute()).map(show)
 }
 
 /** False where the roll-ups know that no request of the model has ended: nobody has to look for it in every row. */
@@ -63,7 +65,7 @@ function fitting(store: Store, { account, key, model, provider, state, status, f
   if (key !== undefined) query = query.where('key_id', '=', key)
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
-  // Written out, not bound: only then does the index of what is under way, or of what is no ordinary success, serve the query.
+  // Written out, not bound: only then do the indexes of what is under way, and of what is no ordinary success, serve the query.
   if (state !== undefined) query = query.where('state', '=', sql.lit(state))
   if (status !== undefined && Number(status[0]) >= 3) query = query.where('status', '>=', sql.lit(300))
   if (from !== undefined) query = query.where('created_at', '>=', from)
@@ -83,6 +85,8 @@ export async function getRequest(store: Store, id: string, account: string | nul
 }
 
 const CLOCK_ROOM = 3_600_000
+/** Written out, not bound: only then does the index of what has ended serve a query. */
+const UNDER_WAY = sql.lit('reserved' as const)
 
 /** About the number of the first row of a moment, found by halving: rows have no index by time, and need none. */
 export async function seqAt(store: Store, time: number): Promise<number> {
