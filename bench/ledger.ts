@@ -37,7 +37,7 @@ try {
     const wait = clock.mono() - started
     if (!admission.admitted) throw new Error('refused')
     ledger.settle({
-      seq: admission.seq, account_id: asking.account_id, key_id: asking.key_id, provider: 'openai', created_at: admission.created_at, state: 'settled', model: 'gpt-5', asked_model: 'gpt-5', status: 200,
+      seq: admission.seq, account_id: asking.account_id, key_id: asking.key_id, provider: 'openai', created_at: admission.created_at, state: 'settled', model: 'gpt-5', status: 200,
       error: null, credential_id: 'env_openai', first_byte_ms: 5, total_ms: 9, bytes_in: 1024, bytes_out: 1536, tokens_in: 200, tokens_out: 300, tokens_cached: null, tokens_reasoning: null,
     })
     return wait

@@ -311,7 +311,7 @@ function refusing(error: unknown): boolean {
 /** The end of a request that the store let through when its caller had been refused already. */
 function unsent({ account_id, key_id, provider, model }: Asking, { seq, created_at }: { seq: number; created_at: number }): Settlement {
   return {
-    seq, account_id, key_id, provider, model, asked_model: model, created_at, state: 'aborted', status: null, error: null, credential_id: null, first_byte_ms: null, total_ms: null,
+    seq, account_id, key_id, provider, model, created_at, state: 'aborted', status: null, error: null, credential_id: null, first_byte_ms: null, total_ms: null,
     bytes_in: 0, bytes_out: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null,
   }
 }

@@ -13,26 +13,26 @@ const RESERVED = {
   own: ['id', 'context'],
 } as const satisfies Columns<RequestRow>
 
-/** TABLE of what its end writes; and its model, where that was learned late: setting it costs an index, even to what it was. */
+/** TABLE of what its end writes. */
 const ENDED = {
-  common: ['state', 'status', 'error', 'credential_id'],
+  common: ['state', 'status', 'error', 'credential_id', 'model'],
   own: ['first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'],
 } as const satisfies Columns<RequestRow>
 
-/** What tells the roll-up that a row belongs to. */
-const WHOSE = ['account_id', 'key_id', 'provider', 'model', 'created_at'] as const satisfies (keyof RequestRow)[]
+/** What tells, besides the model, the roll-up that a row belongs to. */
+const WHOSE = ['account_id', 'key_id', 'provider', 'created_at'] as const satisfies (keyof RequestRow)[]
 
 type ColumnOf<C extends Columns<RequestRow>> = C['common' | 'own'][number]
 
 /** A request that is about to be let through. */
 export type Reservation = Pick<RequestRow, ColumnOf<typeof RESERVED>>
 
-/** What is known of a request when it is over. `asked_model`: the model that its reservation names. */
-export type Settlement = Pick<RequestRow, ColumnOf<typeof ENDED> | (typeof WHOSE)[number] | 'seq'> & { state: 'settled' | 'aborted'; asked_model: string | null }
+/** What is known of a request when it is over; the model may have been learned late. */
+export type Settlement = Pick<RequestRow, ColumnOf<typeof ENDED> | (typeof WHOSE)[number] | 'seq'> & { state: 'settled' | 'aborted' }
 
 /** TABLE of a settlement as it travels. */
 const SETTLED = {
-  common: [...ENDED.common, 'asked_model', ...WHOSE],
+  common: [...ENDED.common, ...WHOSE],
   own: [...ENDED.own, 'seq'],
 } as const satisfies Columns<Settlement>
 
@@ -205,29 +205,25 @@ export const recent = procedure(import.meta.url, 'recent', function* (db, args: 
 /** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. @param packed see `settlements` */
 export const settle = procedure(import.meta.url, 'settle', function* (db, packed: Packed<Folded>): Steps<void> {
   const sums = new Map<string, UsageHourRow>()
-  const complete = (from: RequestRow['state'], late: boolean) =>
-    text(db, `settle ${from} ${late}`, (db) =>
-      db.updateTable('requests').set(blank([...ENDED.common, ...(late ? (['model'] as const) : []), ...ENDED.own])).where('seq', '=', 0).where('state', '=', sql.lit(from)),
-    )
-  const usual = complete('reserved', false)
+  const complete = (from: RequestRow['state']) =>
+    text(db, `settle ${from}`, (db) => db.updateTable('requests').set(blank([...ENDED.common, ...ENDED.own])).where('seq', '=', 0).where('state', '=', sql.lit(from)))
+  const [usual, mistaken] = [complete('reserved'), complete('unknown')]
   const sumsOf = new Map<object, UsageHourRow>()
   for (const { common, own } of unfold<Settlement>(SETTLED, unpack(packed))) {
-    const { row } = common
-    const late = row.model !== row.asked_model
-    const parameters = [...common.values.slice(0, ENDED.common.length), ...(late ? [row.model] : []), ...own]
-    const open = (yield { sql: late ? complete('reserved', true) : usual, parameters }).affected > 0
+    const parameters = [...common.values.slice(0, ENDED.common.length), ...own]
+    const open = (yield { sql: usual, parameters }).affected > 0
     // Somebody took this process for dead too early: the row has been counted once.
-    const counted = !open && (yield { sql: complete('unknown', late), parameters }).affected > 0
+    const counted = !open && (yield { sql: mistaken, parameters }).affected > 0
     if (!open && !counted) continue
     let sum = sumsOf.get(common)
-    if (!sum) sumsOf.set(common, (sum = sumOf(sums, row)))
-    addUp(sum, row, own as (number | null)[], counted)
+    if (!sum) sumsOf.set(common, (sum = sumOf(sums, common.row)))
+    addUp(sum, common.row, own as (number | null)[], counted)
   }
   for (const sum of sums.values()) yield upsert(db, sum)
 })
 
 /** The roll-up that a row belongs to. */
-function sumOf(sums: Map<string, UsageHourRow>, row: Pick<Settlement, (typeof WHOSE)[number]>): UsageHourRow {
+function sumOf(sums: Map<string, UsageHourRow>, row: Pick<Settlement, (typeof WHOSE)[number] | 'model'>): UsageHourRow {
   const hour = row.created_at - (row.created_at % HOUR)
   const model = row.model ?? ''
   const name = `${hour} ${row.key_id} ${row.provider} ${model}`

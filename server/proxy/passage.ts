@@ -31,8 +31,6 @@ export interface Bound {
   readonly pathAndQuery: string
   readonly credential: Credential
   readonly admission: Admitted
-  /** The model with which it was admitted: bodies may name theirs later. */
-  readonly model: string | null
 }
 
 /** One answer on its way. */
@@ -79,10 +77,10 @@ export class Passage implements Passing {
   /** Notes how it ended. @returns the code of the error, where it was one */
   settle(relayed: Relayed, metered: Metered | null): RefusalCode | null {
     const { objects, clock } = this.#parts
-    const { named, match, credential, admission, model } = this.#bound
+    const { named, match, credential, admission } = this.#bound
     if (metered?.created) objects.created(named.provider.id, metered.created, this.#trip.key!.id, credential.id, clock.now())
     const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
-    settle(this.#parts, this.#trip, { match, admission, model, credential, relayed, firstByte: this.#firstByte, error, usage: metered?.usage ?? UNKNOWN })
+    settle(this.#parts, this.#trip, { match, admission, credential, relayed, firstByte: this.#firstByte, error, usage: metered?.usage ?? UNKNOWN })
     return error
   }
 
@@ -100,7 +98,6 @@ export class Passage implements Passing {
 interface Ended {
   match: Match
   admission: Admitted
-  model: string | null
   credential: Credential | null
   relayed: Relayed | null
   firstByte: number | null
@@ -110,7 +107,7 @@ interface Ended {
 
 /** A request that was admitted and then found no credential. */
 export function settleUnsent(parts: PassageParts, trip: Trip, match: Match, admission: Admitted, error: RefusalCode): void {
-  settle(parts, trip, { match, admission, model: trip.model, credential: null, relayed: null, firstByte: null, error, usage: UNKNOWN })
+  settle(parts, trip, { match, admission, credential: null, relayed: null, firstByte: null, error, usage: UNKNOWN })
 }
 
 /** Completes the ledger's row. */
@@ -120,7 +117,6 @@ function settle({ ledger, clock }: PassageParts, { key, provider, model, started
     seq: admission.seq, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at: admission.created_at,
     state: relayed?.outcome === 'aborted' ? 'aborted' : 'settled',
     model: model ?? match.model,
-    asked_model: ended.model,
     status: relayed?.status ?? null,
     error: ended.error,
     credential_id: ended.credential?.id ?? null,

@@ -23,7 +23,7 @@ export async function ledgerRow(store: Store, { account, key, model, at, status 
   const admission = await ledger.admit({ id, ...whose, rpm: null, endpoint: '/v1/chat/completions', method: 'POST', context: null })
   assert.ok(admission.admitted)
   ledger.settle({
-    ...whose, asked_model: model, seq: admission.seq, created_at: at, state: 'settled', status, error: null, credential_id: null, first_byte_ms: 100, total_ms: 300,
+    ...whose, seq: admission.seq, created_at: at, state: 'settled', status, error: null, credential_id: null, first_byte_ms: 100, total_ms: 300,
     bytes_in: 10, bytes_out: 20, tokens_in: 7, tokens_out: 5, tokens_cached: 2, tokens_reasoning: null,
   })
   return id

@@ -69,7 +69,7 @@ export function asking(key: string, rpm: number | null, more: Partial<Asking> = 
 
 export function settlement({ account_id, key_id, provider, model }: Asking, { seq, created_at }: { seq: number; created_at: number }, more: Partial<Settlement> = {}): Settlement {
   return {
-    seq, account_id, key_id, provider, model, asked_model: model, created_at, state: 'settled', status: 200, error: null, credential_id: 'cred', first_byte_ms: 10, total_ms: 20,
+    seq, account_id, key_id, provider, model, created_at, state: 'settled', status: 200, error: null, credential_id: 'cred', first_byte_ms: 10, total_ms: 20,
     bytes_in: 100, bytes_out: 200, tokens_in: 3, tokens_out: 4, tokens_cached: null, tokens_reasoning: null, ...more,
   }
 }
