@@ -7,6 +7,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { Store } from '../store/open.ts'
 import { all, first, procedure, run } from '../store/procedure.ts'
 import type { Database, UsageHourRow } from '../store/schema.ts'
+import { RESERVED_STATE } from './rows.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -27,8 +28,7 @@ export const addHour = procedure(import.meta.url, 'addHour', function* (db, { be
   const mark = yield* first(db.selectFrom('usage_added').select('before').where('name', '=', MARK))
   const next = yield* first(db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark?.before ?? 0).orderBy('hour').limit(1))
   if (!next || next.hour + HOUR > before) return false
-  // Written out, so that the index of reserved rows serves.
-  const open = yield* all(db.selectFrom('requests').select('seq').where(sql`state`, '=', sql`'reserved'`).where('created_at', '<', next.hour + HOUR).limit(1))
+  const open = yield* all(db.selectFrom('requests').select('seq').where('state', '=', RESERVED_STATE).where('created_at', '<', next.hour + HOUR).limit(1))
   if (open.length > 0) return false
   yield* run(
     db

@@ -46,15 +46,15 @@ function alike<Row>(columns: readonly (keyof Row)[], one: Row, other: Row): bool
 }
 
 /** What rows have in common: in the order of the columns, and by their names. */
-export interface Common<Row> {
+export interface Common<Shared> {
   readonly values: SqlValue[]
-  readonly row: Row
+  readonly row: Shared
 }
 
-/** The rows again, in their order; who shares what is common has the same object of it. */
-export function unfold<Row>(columns: Columns<Row>, folded: Folded): { common: Common<Row>; own: SqlValue[] }[] {
+/** The rows again, in their order; who shares what is common has the same object of it. `Shared` has the common columns and no others. */
+export function unfold<Shared>(columns: { common: readonly (keyof Shared)[]; own: readonly unknown[] }, folded: Folded): { common: Common<Shared>; own: SqlValue[] }[] {
   // `fold` put the values into this order.
-  const commons = folded.common.map((values) => ({ values, row: Object.fromEntries(columns.common.map((column, i) => [column, values[i]])) as Row }))
+  const commons = folded.common.map((values) => ({ values, row: Object.fromEntries(columns.common.map((column, i) => [column, values[i]])) as Shared }))
   const rows = []
   const width = columns.own.length
   for (let at = 0; at < folded.rows.length; at += width + 1) rows.push({ common: commons[Number(folded.rows[at])]!, own: folded.rows.slice(at + 1, at + 1 + width) })

@@ -5,6 +5,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { Store } from '../store/open.ts'
 import type { Database } from '../store/schema.ts'
 import { rollUps } from './days.ts'
+import { RESERVED_STATE } from './rows.ts'
 import { seqAt } from './requests.ts'
 
 const MINUTE = 60_000
@@ -109,8 +110,7 @@ async function ledgerLines(store: Store, { account, key, model }: Omit<OverviewQ
     ])
     .where('seq', '>=', await seqAt(store, from))
     .where('created_at', '>=', from)
-    // Written out: only then does the index of ended requests serve.
-    .where('state', '<>', sql.lit('reserved'))
+    .where('state', '<>', RESERVED_STATE)
   if (account !== null) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
   if (model !== undefined) query = query.where('model', '=', model)

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Store } from '../store/open.ts'
 import type { RequestRow } from '../store/schema.ts'
 import { rollUps } from './days.ts'
+import { RESERVED_STATE } from './rows.ts'
 
 /** TABLE of the columns that the API shows. */
 const SHOWN = [
@@ -35,7 +36,7 @@ export async function listRequests(store: Store, filter: RequestFilter, limit: n
   const numbers = { from: from === undefined ? undefined : await seqAt(store, from - CLOCK_ROOM), to: to === undefined ? undefined : await seqAt(store, to + CLOCK_ROOM) }
   const newest = (where: RequestFilter, ended = false) => {
     const rows = fitting(store, where, numbers, cursor)
-    return (ended ? rows.where('state', '<>', UNDER_WAY) : rows).orderBy('seq', 'desc').limit(limit)
+    return (ended ? rows.where('state', '<>', RESERVED_STATE) : rows).orderBy('seq', 'desc').limit(limit)
   }
   if (account === null || state === 'reserved') return (await newest(filter).execute()).map(show)
   // Of one account, what has ended and what is under way stand in indexes apart: the newest of both, and of these the newest.
@@ -85,8 +86,6 @@ export async function getRequest(store: Store, id: string, account: string | nul
 }
 
 const CLOCK_ROOM = 3_600_000
-/** Written out, not bound: only then does the index of what has ended serve a query. */
-const UNDER_WAY = sql.lit('reserved' as const)
 
 /** About the number of the first row of a moment, found by halving: rows have no index by time, and need none. */
 export async function seqAt(store: Store, time: number): Promise<number> {

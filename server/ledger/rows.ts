@@ -64,11 +64,13 @@ export type ReserveResult = {
 /** More foreign admissions than this since the last call are not carried over one by one. */
 const MOST_FOREIGN = 10_000
 const HOUR = 3_600_000
-/** Written out, not bound: only then does the index of reserved rows serve the query. */
-const RESERVED_STATE = sql.lit('reserved' as const)
+/** Written out, not bound: only then do the indexes of what is under way, and of what has ended, serve a query. */
+export const RESERVED_STATE = sql.lit('reserved' as const)
 
 export const reservations = (rows: readonly Reservation[]): Folded => fold<Reservation>(RESERVED, rows)
 export const settlements = (rows: readonly Settlement[]): Packed<Folded> => pack(fold<Settlement>(SETTLED, rows))
+const reserved = (rows: Folded) => unfold<Pick<Reservation, (typeof RESERVED.common)[number]>>(RESERVED, rows)
+const settled = (rows: Folded) => unfold<Pick<Settlement, (typeof SETTLED.common)[number]>>(SETTLED, rows)
 
 /** SQL texts by query builder and name: compiling a query costs more than running it. */
 const texts = new WeakMap<QueryBuilder, Map<string, string>>()
@@ -124,7 +126,7 @@ export const reserve = procedure(import.meta.url, 'reserve', function* (db, pack
   const insert = text(db, 'insert', (db) => db.insertInto('requests').values(reservedRow(instance, boot)))
   const refused: number[] = []
   let seq = seen
-  for (const [place, { common, own }] of unfold<Reservation>(RESERVED, args.rows).entries()) {
+  for (const [place, { common, own }] of reserved(args.rows).entries()) {
     const { key_id, rpm } = common.row
     const left = rpm === null ? undefined : room.get(key_id)
     if (left !== undefined && left <= 0) {
@@ -149,7 +151,7 @@ export const record = procedure(import.meta.url, 'record', function* (db, { inst
     db.insertInto('requests').values(reservedRow(instance, boot)).onConflict((conflict) => conflict.column('id').doNothing()),
   )
   let seq = last[0]?.seq ?? 0
-  for (const { common, own } of unfold<Reservation>(RESERVED, rows)) {
+  for (const { common, own } of reserved(rows)) {
     const written = yield { sql, parameters: [...common.values, ...own, seq + 1, instance, boot] }
     if (written.affected > 0) numbers.push(++seq)
     else numbers.push((yield* all(db.selectFrom('requests').select('seq').where('id', '=', String(own[RESERVED.own.indexOf('id')]))))[0]!.seq)
@@ -208,15 +210,15 @@ export const settle = procedure(import.meta.url, 'settle', function* (db, packed
   const complete = (from: RequestRow['state']) =>
     text(db, `settle ${from}`, (db) => db.updateTable('requests').set(blank([...ENDED.common, ...ENDED.own])).where('seq', '=', 0).where('state', '=', sql.lit(from)))
   const [usual, mistaken] = [complete('reserved'), complete('unknown')]
-  const sumsOf = new Map<object, UsageHourRow>()
-  for (const { common, own } of unfold<Settlement>(SETTLED, unpack(packed))) {
+  const sumByCommon = new Map<object, UsageHourRow>()
+  for (const { common, own } of settled(unpack(packed))) {
     const parameters = [...common.values.slice(0, ENDED.common.length), ...own]
     const open = (yield { sql: usual, parameters }).affected > 0
     // Somebody took this process for dead too early: the row has been counted once.
     const counted = !open && (yield { sql: mistaken, parameters }).affected > 0
     if (!open && !counted) continue
-    let sum = sumsOf.get(common)
-    if (!sum) sumsOf.set(common, (sum = sumOf(sums, common.row)))
+    let sum = sumByCommon.get(common)
+    if (!sum) sumByCommon.set(common, (sum = sumOf(sums, common.row)))
     addUp(sum, common.row, own as (number | null)[], counted)
   }
   for (const sum of sums.values()) yield upsert(db, sum)
