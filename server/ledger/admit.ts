@@ -5,8 +5,8 @@ import type { Store } from '../store/open.ts'
 import { openGrace } from './grace.ts'
 import { openLocalAdmissions } from './local.ts'
 import { openRefusals } from './refusals.ts'
-import { abandon, settle, settlements } from './rows.ts'
 import type { Reservation, Settlement } from './rows.ts'
+import { abandon } from './settle.ts'
 
 export type { Settlement } from './rows.ts'
 
@@ -34,6 +34,8 @@ export interface Ledger extends AsyncDisposable {
 const ABANDON_MS = 10_000
 /** Settlements wait so long for company: many rows of one moment share pages, and one row of the roll-ups. */
 const SETTLE_MS = 50
+/** When settlements that could not be written are tried again. */
+const RETRY_MS = 1_000
 /** Settlements that are kept while the store cannot be written. */
 const MOST_UNSETTLED = 100_000
 /** Settlements of one unit at most. */
@@ -51,6 +53,8 @@ export interface Asked {
 /** The windows of all keys, and what is admitted under them. */
 export interface Admissions {
   ask(asked: Asked): void
+  /** Completes rows, in one unit with whatever else waits to enter the ledger. */
+  complete(rows: readonly Settlement[]): Promise<void>
   /**
    * Writes rows that were let through without the store, once each, in the order of the times (`mono`) that they have by this process's clock.
    * Gives their places. Meanwhile nothing is asked.
@@ -73,14 +77,16 @@ export interface Admissions {
 export async function openLedger(store: Store, instance: string, clock: Clock, log: Log, grace = 0): Promise<Ledger> {
   let unsettled: Settlement[] = []
   let settleTimer: NodeJS.Timeout | null = null
+  let flushing = Promise.resolve()
   let closed = false
-  const admissions = await openGrace(await openAdmissions(), { store, clock, log, grace, write: take })
+  const inner = await openAdmissions()
+  const admissions = await openGrace(inner, { store, clock, log, grace, write: take })
   const refusals = openRefusals(store, () => clock.now(), complain)
   await writeOff()
   const timer = setInterval(() => void writeOff().catch(complain), ABANDON_MS).unref()
 
   async function openAdmissions(): Promise<Admissions> {
-    if (store.dialect === 'sqlite') return openLocalAdmissions(store, instance, clock)
+    if (store.dialect === 'sqlite') return openLocalAdmissions(store, instance, clock, completeSoon)
     const { openSharedAdmissions } = await import('./shared.ts')
     return openSharedAdmissions(store, instance, clock, complain)
   }
@@ -96,28 +102,33 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
 
   function take(settlement: Settlement): void {
     unsettled.push(settlement)
-    settleTimer ??= setTimeout(() => void flushSettlements(), SETTLE_MS)
+    completeSoon()
   }
 
-  async function complete(rows: Settlement[]): Promise<void> {
-    if (store.dialect === 'sqlite') await store.run(settle, settlements(rows))
-    else await (await import('./shared-settle.ts')).settleShared(store, rows)
+  function completeSoon(wait = SETTLE_MS): void {
+    settleTimer ??= setTimeout(flush, wait)
+  }
+
+  /** One unit of settlements at a time. */
+  function flush(): Promise<void> {
+    if (settleTimer !== null) clearTimeout(settleTimer)
+    settleTimer = null
+    return (flushing = flushing.then(flushSettlements))
   }
 
   async function flushSettlements(): Promise<void> {
-    if (settleTimer !== null) clearTimeout(settleTimer)
-    settleTimer = null
-    if (unsettled.length === 0) return
-    const rows = unsettled.splice(0, AT_ONCE)
-    try {
-      const done = complete(rows)
-      if (unsettled.length > 0) await Promise.all([done, flushSettlements()])
-      else await done
-    } catch (error) {
-      complain(error)
-      unsettled = [...rows, ...unsettled].slice(-MOST_UNSETTLED)
-      if (!closed) settleTimer ??= setTimeout(() => void flushSettlements(), 1_000)
-    }
+    const due = unsettled.splice(0)
+    do {
+      const rows = due.splice(0, AT_ONCE)
+      try {
+        await inner.complete(rows)
+      } catch (error) {
+        complain(error)
+        unsettled = [...rows, ...due, ...unsettled].slice(-MOST_UNSETTLED)
+        if (!closed) completeSoon(RETRY_MS)
+        return
+      }
+    } while (due.length > 0)
   }
 
   const close = async (): Promise<void> => {
@@ -125,7 +136,7 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
     closed = true
     clearInterval(timer)
     await admissions.close()
-    await Promise.all([flushSettlements(), refusals.flush()])
+    await Promise.all([flush(), refusals.flush()])
   }
 
   return {

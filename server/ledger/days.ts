@@ -7,7 +7,9 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { Store } from '../store/open.ts'
 import { all, first, procedure, run } from '../store/procedure.ts'
 import type { Database, UsageHourRow } from '../store/schema.ts'
+import { enterJournal } from './journal.ts'
 import { RESERVED_STATE } from './rows.ts'
+import { COUNTS, SUMS, TOKENS } from './sums.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -17,10 +19,6 @@ const DAY = 24 * HOUR
 const SETTLED_AFTER = 5 * MINUTE
 const LOOK_MS = MINUTE
 
-export const COUNTS = ['requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms'] as const
-export const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
-export const SUMS = [...COUNTS, ...TOKENS] as const
-
 const MARK = 'days'
 
 /** Adds the next hour that is over to its day; gives whether there was one. Requests of it that are still under way hold it up. */
@@ -28,6 +26,7 @@ export const addHour = procedure(import.meta.url, 'addHour', function* (db, { be
   const mark = yield* first(db.selectFrom('usage_added').select('before').where('name', '=', MARK))
   const next = yield* first(db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark?.before ?? 0).orderBy('hour').limit(1))
   if (!next || next.hour + HOUR > before) return false
+  yield* enterJournal(db)
   const open = yield* all(db.selectFrom('requests').select('seq').where('state', '=', RESERVED_STATE).where('created_at', '<', next.hour + HOUR).limit(1))
   if (open.length > 0) return false
   yield* run(

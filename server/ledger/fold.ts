@@ -60,3 +60,8 @@ export function unfold<Shared>(columns: { common: readonly (keyof Shared)[]; own
   for (let at = 0; at < folded.rows.length; at += width + 1) rows.push({ common: commons[Number(folded.rows[at])]!, own: folded.rows.slice(at + 1, at + 1 + width) })
   return rows
 }
+
+/** The same without the rows at some places. */
+export function without({ own }: { own: readonly unknown[] }, { common, rows }: Folded, places: ReadonlySet<number>): Folded {
+  return { common, rows: rows.filter((_, at) => !places.has(Math.floor(at / (own.length + 1)))) }
+}

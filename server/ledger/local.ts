@@ -5,8 +5,12 @@ import type { Store } from '../store/open.ts'
 import type { Admissions, Asked } from './admit.ts'
 import { pack } from './fold.ts'
 import { goneError } from './grace.ts'
-import { newest, recall, recent, record, reservations, reserve } from './rows.ts'
-import type { ForeignAdmission, Reservation, ReserveResult } from './rows.ts'
+import { enter } from './journal.ts'
+import { recall, recent, record, reserve } from './reserve.ts'
+import type { ForeignAdmission, ReserveArgs, ReserveResult } from './reserve.ts'
+import { reservations, settlements } from './rows.ts'
+import type { Reservation } from './rows.ts'
+import { settle } from './settle.ts'
 import { LONGEST_WAIT_MS, Window, WINDOW_MS } from './window.ts'
 
 /** Under load, units of admissions begin so far apart: each costs a transaction, whatever it holds. A caller alone never waits for that. */
@@ -17,10 +21,11 @@ const HOLD_MS = 5
 const TIDY_MS = 60_000
 
 /** A key's window, and who waits for its next change. */
-type Lane = { window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[] }
+type Lane = { key: string; window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[] }
 type Reserved = { asked: Asked; lane: Lane | null; row: Reservation }
 
-export async function openLocalAdmissions(store: Store, instance: string, clock: Clock): Promise<Admissions> {
+/** @param written told of everything that is written down: `complete` must follow soon, if only of no rows, so that it enters the requests */
+export async function openLocalAdmissions(store: Store, instance: string, clock: Clock, written: () => void): Promise<Admissions> {
   const lanes = new Map<string, Lane>()
   let batch: Reserved[] = []
   /** Units of admissions that are not durable yet; when the last began and what it held; whether the next is on its way. */
@@ -29,7 +34,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   let crowd = 0
   let planned = false
   let merged = 0
-  let seen = await store.run(newest, null)
+  let seen = await store.run(enter, null)
   const timer = setInterval(tidy, TIDY_MS).unref()
 
   function tidy(): void {
@@ -43,7 +48,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     if (rpm === null) return take(asked, null)
     let lane = lanes.get(key_id)
     if (lane === undefined || (lane.ready && lane.limit !== rpm)) {
-      lane = { window: new Window(), limit: rpm, ready: false, loadedTo: 0, waiting: lane?.waiting.splice(0) ?? [] }
+      lane = { key: key_id, window: new Window(), limit: rpm, ready: false, loadedTo: 0, waiting: lane?.waiting.splice(0) ?? [] }
       lanes.set(key_id, lane)
       void load(key_id, lane)
     }
@@ -92,13 +97,11 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       row.mono = mono
       if (lane !== null) mine.set(lane, (mine.get(lane) ?? 0) + 1)
     }
-    const room = new Map<string, number>()
-    for (const { lane, row } of rows) {
-      if (lane !== null && !room.has(row.key_id)) room.set(row.key_id, lane.window.room(lane.limit, now) + mine.get(lane)!)
-    }
+    const room: ReserveArgs['room'] = []
+    for (const [lane, wanted] of mine) room.push([lane.key, lane.window.room(lane.limit, now) + wanted, wanted])
     const since = mono - WINDOW_MS * 1000
     store
-      .run(reserve, pack({ instance, seen, since, boot: clock.boot, rows: reservations(rows.map(({ row }) => row)), room: [...room] }))
+      .run(reserve, [pack({ instance, seen, since, boot: clock.boot, size: rows.length, room }), reservations(rows.map(({ row }) => row))])
       .then((result) => reserved(rows, result), (error: unknown) => failed(rows, error))
       .finally(() => {
         flying--
@@ -131,6 +134,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       one.asked.resolve({ admitted: true, seq: ++seq, created_at: one.row.created_at })
     })
     if (seq > seen) seen = seq
+    written()
     for (const one of again) ask(one.asked)
     wake(changed)
   }
@@ -181,6 +185,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   return {
     ask,
+    complete: (rows) => store.run(settle, settlements(rows)),
     // Every window is read again, behind these rows.
     record: (rows) => {
       lanes.clear()
@@ -191,7 +196,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       clearInterval(timer)
       flush()
       // The writer works in order: when this is through, so is everything before it.
-      await store.run(newest, null).catch(() => {})
+      await store.run(enter, null).catch(() => {})
     },
   }
 }

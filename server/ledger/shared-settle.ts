@@ -3,7 +3,6 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/open.ts'
 import type { Settlement } from './rows.ts'
-import { storable } from './shared.ts'
 
 /** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. Rows and sums are locked in one order by all. */
 export async function settleShared(store: Store, settlements: readonly Settlement[]): Promise<void> {
@@ -47,4 +46,9 @@ export async function settleShared(store: Store, settlements: readonly Settlemen
       tokens_cached = coalesce(u.tokens_cached + excluded.tokens_cached, u.tokens_cached, excluded.tokens_cached),
       tokens_reasoning = coalesce(u.tokens_reasoning + excluded.tokens_reasoning, u.tokens_reasoning, excluded.tokens_reasoning),
       answered = u.answered + excluded.answered, first_byte_ms = u.first_byte_ms + excluded.first_byte_ms, total_ms = u.total_ms + excluded.total_ms`.execute(store.db)
+}
+
+/** PostgreSQL's text holds no NUL, and its JSON no half of a character. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd')
 }

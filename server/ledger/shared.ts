@@ -25,7 +25,8 @@ import { procedure, type Steps } from '../store/procedure.ts'
 import type { SqlValue, Statement } from '../store/statement.ts'
 import type { Admissions, Asked } from './admit.ts'
 import { goneError } from './grace.ts'
-import { recall } from './rows.ts'
+import { recall } from './reserve.ts'
+import { settleShared, storable } from './shared-settle.ts'
 import { Timeline, TOLERANCE_MS } from './timeline.ts'
 import { LONGEST_WAIT_MS, WINDOW_MS } from './window.ts'
 
@@ -215,6 +216,9 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
 
   return {
     ask,
+    complete: async (rows) => {
+      if (rows.length > 0) await settleShared(store, rows)
+    },
     record: (rows) => {
       const there = ahead()
       const stamped = rows.map(({ mono, ...row }) => ({ ...row, model: row.model === null ? null : storable(row.model), endpoint: storable(row.endpoint), mono: mono + Math.round(there * 1000) }))
@@ -269,9 +273,4 @@ function locksOf(keys: string[]): string[] {
 
 function rowOf({ id, account_id, provider, model, endpoint, method, context }: Asked['asking'], key: number, place: number, created_at: number) {
   return { id, account_id, key, place, provider, model: model === null ? null : storable(model), endpoint: storable(endpoint), method, context, created_at }
-}
-
-/** PostgreSQL's text holds no NUL, and its JSON no half of a character. */
-export function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd')
 }

@@ -1,6 +1,7 @@
 // What was used, read from the roll-ups: fast however long the ledger is.
 import type { Store } from '../store/open.ts'
-import { SUMS, rollUps } from './days.ts'
+import { rollUps } from './days.ts'
+import { SUMS } from './sums.ts'
 
 /** Sums over requests. Tokens are null where no provider said a number: unknown is not 0. */
 export interface Totals {

@@ -94,7 +94,7 @@ export async function openStore({ data, databaseUrl, now, onFailure = () => {} }
     reports: kyselyOn({ read: report, write: writeOne }, 'sqlite'),
     write: (...queries) => write(...queries.map(statement)),
     // What crosses back is what the procedure returned: plain data, as its declaration asks for.
-    run: async <A, R>({ module, name }: Procedure<A, R>, args: A) => (await writer.send({ procedure: { module, name, args } })) as R,
+    run: async <A, R>({ address }: Procedure<A, R>, args: A) => (await writer.send({ procedure: address, args })) as R,
     time: (here) => Promise.resolve(here),
     onChange: (listener) => {
       listeners.add(listener)

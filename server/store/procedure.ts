@@ -9,9 +9,8 @@ export type Steps<R> = Generator<Statement, R, StatementResult>
 
 /** A named procedure. `args` and the result are copied between threads: plain data only. */
 export interface Procedure<A, R> {
-  /** `import.meta.url` of the file that exports it under `name`, where the writer's thread finds it. */
-  readonly module: string
-  readonly name: string
+  /** Where the writer's thread finds it: `import.meta.url` of the file that exports it, `#`, and its name there. */
+  readonly address: string
   readonly body: (db: QueryBuilder, args: A) => Steps<R>
   readonly lock?: Lock<A> | undefined
 }
@@ -38,7 +37,7 @@ export type Lock<A> = 'rows' | ((args: A) => string)
  * })
  */
 export function procedure<A, R>(module: string, name: string, body: (db: QueryBuilder, args: A) => Steps<R>, lock?: Lock<A>): Procedure<A, R> {
-  return { module, name, body, lock }
+  return { address: `${module}#${name}`, body, lock }
 }
 
 /** The rows that a query gives. */

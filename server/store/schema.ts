@@ -215,6 +215,16 @@ export interface RequestRow {
   tokens_reasoning: number | null
 }
 
+/** Requests that were let through in one moment, until they enter the ledger: see ledger/journal.ts. */
+export interface JournalRow {
+  /** The place of the last of them in the ledger. */
+  seq: number
+  instance: string
+  boot: number
+  /** JSON of the rows, folded. */
+  rows: string
+}
+
 /** The ledger summed by hour, key, provider and model; `model` is '' where it is not known. */
 export interface UsageHourRow {
   /** Milliseconds since 1970 at which the hour begins. */
@@ -305,6 +315,7 @@ export interface Database {
   keys: KeyRow
   key_secrets: KeySecretRow
   requests: RequestRow
+  journal: JournalRow
   usage_hours: UsageHourRow
   usage_days: UsageDayRow
   usage_added: UsageAddedRow

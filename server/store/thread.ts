@@ -85,7 +85,7 @@ function attempt(units: Unit[], guarded: boolean): Answer[] | null {
 
 function perform(unit: Unit): unknown {
   if ('statements' in unit) return unit.statements.map((statement) => connection.execute(statement))
-  const steps = find(unit.procedure).body(db, unit.procedure.args)
+  const steps = find(unit.procedure).body(db, unit.args)
   let step = steps.next()
   while (!step.done) {
     let result
@@ -100,14 +100,14 @@ function perform(unit: Unit): unknown {
   return step.value
 }
 
-/** The procedure that a module exports under a name; its module is loaded at the first call. */
-function find({ module, name }: { module: string; name: string }): Procedure<unknown, unknown> {
-  const key = `${module}#${name}`
-  let found = procedures.get(key)
+/** The procedure at an address; its module is loaded at the first call. */
+function find(address: string): Procedure<unknown, unknown> {
+  let found = procedures.get(address)
   if (!found) {
+    const [module = '', name = ''] = address.split('#')
     found = (load(fileURLToPath(module)) as Record<string, Procedure<unknown, unknown> | undefined>)[name]
-    if (found?.name !== name) throw new Error(`${module} exports no procedure ${name}`)
-    procedures.set(key, found)
+    if (found?.address !== address) throw new Error(`${module} exports no procedure ${name}`)
+    procedures.set(address, found)
   }
   return found
 }

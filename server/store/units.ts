@@ -3,7 +3,7 @@ import type { StoreErrorCode } from './error.ts'
 import type { Statement } from './statement.ts'
 
 /** What is done completely or not at all. */
-export type Work = { readonly statements: readonly Statement[] } | { readonly procedure: { readonly module: string; readonly name: string; readonly args: unknown } }
+export type Work = { readonly statements: readonly Statement[] } | { /** Its address. */ readonly procedure: string; readonly args: unknown }
 
 export type Unit = Work & { readonly id: number }
 

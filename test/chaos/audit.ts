@@ -1,6 +1,7 @@
 // Holds what callers were told, and what the provider saw, against what is stored. Every sentence it returns is something lost, doubled or wrong.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../server/store/open.ts'
+import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import type { Fleet } from './fleet.ts'
 import { FREE, send, sha256, type Secrets, type Told } from './load.ts'
@@ -53,6 +54,7 @@ export async function auditStore(store: Store, told: Told, upstream: Remembering
 /** Each request that the provider received is in the ledger, once; no request was received twice; none that was refused was received. */
 async function auditLedger(store: Store, told: Told, upstream: RememberingUpstream): Promise<string[]> {
   const wrong: string[] = []
+  await store.run(enter, null)
   const rows = await store.reports.selectFrom('requests').select(['model', 'state', 'status']).execute()
   const byModel = Map.groupBy(rows, ({ model }) => model ?? '')
   for (const [model, times] of upstream.asked) {

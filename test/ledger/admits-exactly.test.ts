@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { WINDOW_MS } from '../../server/ledger/window.ts'
 import { onEveryStore } from '../stores.ts'
@@ -47,6 +48,7 @@ onEveryStore('refused requests do not count, and keys do not share a window', as
   for (let i = 0; i < 20; i++) for (const key of ['a', 'b']) verdicts.push(await ledger.admit(asking(key, 3)))
   assert.equal(verdicts.filter(({ admitted }) => admitted).length, 6)
   for (let i = 0; i < 50; i++) assert.ok((await ledger.admit(asking('free', null))).admitted)
+  await store.run(enter, null)
   assert.equal((await store.db.selectFrom('requests').select('id').execute()).length, 56)
 })
 
@@ -94,6 +96,7 @@ test('a boot ago is at least as long as this one lasts', async (t) => {
 onEveryStore('the proof finds a window that was exceeded', async (_, place) => {
   const { ledger, store, close } = await openOn(place)
   for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))
+  await store.run(enter, null)
   await store.write(store.db.updateTable('requests').set({ rpm: 2 }))
   const { violations } = await verifyWindows(store)
   assert.deepEqual(violations.map(({ key_id, rpm, count }) => ({ key_id, rpm, count })), [{ key_id: 'k', rpm: 2, count: 3 }])
@@ -103,6 +106,7 @@ onEveryStore('the proof finds a window that was exceeded', async (_, place) => {
 onEveryStore('the proof finds it also where a row that came late fills the minute of one before it in the ledger', async (_, place) => {
   const { ledger, store, close } = await openOn(place)
   for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))
+  await store.run(enter, null)
   const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
   // The minute up to the last row holds nothing else; that from it on does.
   for (const [at, mono] of [0, 200_000_000, 150_000_000].entries()) await store.write(store.db.updateTable('requests').set({ rpm: 1, mono: 1 + mono }).where('seq', '=', rows[at]!.seq))

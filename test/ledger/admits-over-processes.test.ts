@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { argumentsOf } from '../place.ts'
 import { onEveryStore, openAt } from '../stores.ts'
@@ -64,6 +65,7 @@ test('admissions whose unit had to wait for the store count by their time, where
   for (let i = 0; i < 3; i++) assert.ok((await ledger.admit(asking('k', 3))).admitted)
   // The second one waited for 6 s, and is over by now: two lie in the last minute.
   const seconds = [55, 61, 1]
+  await store.run(enter, null)
   const rows = await store.db.selectFrom('requests').select('seq').orderBy('seq').execute()
   await store.write(...rows.map(({ seq }, at) => store.db.updateTable('requests').set({ mono: Math.floor((clock.mono() - seconds[at]! * 1000) * 1000) }).where('seq', '=', seq)))
   assert.equal((await other.ledger.admit(asking('k', 2))).admitted, false)

@@ -10,6 +10,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { provideAccount } from '../../server/accounts/accounts.ts'
 import { createKey } from '../../server/keys/keys.ts'
+import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { openStore } from '../../server/store/open.ts'
 import { answer, headerOf, startFake } from '../providers/fake.ts'
@@ -40,6 +41,7 @@ export async function killUnderLoad(t: TestContext, place: Place): Promise<void>
   }
 
   await using after = await openStore({ ...place, now })
+  await after.run(enter, null)
   const rows = await after.db.selectFrom('requests').select(['id', 'context']).execute()
   assert.equal(new Set(rows.map(({ id }) => id)).size, rows.length)
   // Every caller gives each of its requests a name, which goes upstream in one header and is hashed into the ledger from another.

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
-import { abandon, settle, settlements } from '../../server/ledger/rows.ts'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { settlements } from '../../server/ledger/rows.ts'
+import { abandon, settle } from '../../server/ledger/settle.ts'
+import type { Place } from '../place.ts'
+import { query } from '../postgres.ts'
 import { onEveryStore } from '../stores.ts'
+import { until } from '../until.ts'
 import { asking, openFor, openOn, settlement } from './opened.ts'
 
 onEveryStore('a settled row is complete, once, and stands in the roll-ups', async (t, place) => {
@@ -61,3 +68,30 @@ onEveryStore('what a dead process had under way is unknown; what a live one has 
   const sums = await live.store.db.selectFrom('usage_hours').select((e) => [e.fn.sum<number>('requests').as('requests'), e.fn.sum<number>('unknown').as('unknown'), e.fn.sum<number>('unmetered').as('unmetered')]).executeTakeFirstOrThrow()
   assert.deepEqual({ ...sums }, { requests: 2, unknown: 1, unmetered: 1 })
 })
+
+onEveryStore('closing waits for settlements that are on their way', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
+  const one = asking('k', null)
+  const admission = await ledger.admit(one)
+  assert.ok(admission.admitted)
+  const state = async () => (await store.db.selectFrom('requests').select('state').executeTakeFirst())?.state
+  await until(async () => (await state()) === 'reserved')
+  const held = holdWriters(place, 400)
+  await sleep(100)
+  ledger.settle(settlement(one, admission))
+  // The unit has set out, and waits for the store.
+  await sleep(100)
+  await ledger.close()
+  assert.equal(await state(), 'settled')
+  await held
+})
+
+/** Nobody else writes the store for some milliseconds. */
+async function holdWriters({ data, databaseUrl }: Place, milliseconds: number): Promise<void> {
+  if (databaseUrl) return void (await query(databaseUrl, `begin; lock table requests in exclusive mode; select pg_sleep(${milliseconds / 1000}); commit`))
+  const other = new DatabaseSync(join(data, 'tollmark.db'))
+  other.exec('BEGIN IMMEDIATE')
+  await sleep(milliseconds)
+  other.exec('COMMIT')
+  other.close()
+}

@@ -17,6 +17,7 @@ import { changes } from './0040-changes.ts'
 import { sharedLedger } from './0041-shared-ledger.ts'
 import { announcedJobs } from './0042-announced-jobs.ts'
 import { endedRequests } from './0043-ended-requests.ts'
+import { journal } from './0044-journal.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -27,4 +28,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal]
