@@ -4,7 +4,10 @@ import type { RequestRow } from '../store/schema.ts'
 import { statement, type Query, type QueryBuilder, type SqlValue } from '../store/statement.ts'
 import { fold, pack, unfold, unpack, type Columns, type Common, type Folded, type Packed } from './fold.ts'
 
-/** TABLE of what the admission of a request writes. */
+/**
+ * TABLE of what the admission of a request writes. A killed process leaves a journal in this order to the next version: whoever changes it makes
+ * the migration enter that journal first.
+ */
 export const RESERVED = {
   common: ['model', 'account_id', 'key_id', 'rpm', 'provider', 'endpoint', 'method', 'created_at', 'mono'],
   own: ['id', 'context'],
