@@ -2,13 +2,13 @@
 import { sql } from 'kysely'
 import type { RequestRow } from '../store/schema.ts'
 import { statement, type Query, type QueryBuilder, type SqlValue } from '../store/statement.ts'
-import { fold, pack, unfold, unpack, type Columns, type Common, type Folded, type Packed } from './fold.ts'
+import { fold, pack, unfold, unpack, type Columns, type Common, type Folded, type Listed, type Packed } from './fold.ts'
 
 /**
  * TABLE of what the admission of a request writes. A killed process leaves a journal in this order to the next version: whoever changes it makes
  * the migration enter that journal first.
  */
-export const RESERVED = {
+const ADMITTED = {
   common: ['model', 'account_id', 'key_id', 'rpm', 'provider', 'endpoint', 'method', 'created_at', 'mono'],
   own: ['id', 'context'],
 } as const satisfies Columns<RequestRow>
@@ -25,16 +25,25 @@ export const WHOSE = ['account_id', 'key_id', 'provider', 'created_at'] as const
 type ColumnOf<C extends Columns<RequestRow>> = C['common' | 'own'][number]
 
 /** A request that is about to be let through. */
-export type Reservation = Pick<RequestRow, ColumnOf<typeof RESERVED>>
+export type Reservation = Pick<RequestRow, ColumnOf<typeof ADMITTED>>
 
 /** What is known of a request when it is over. */
 export type Settlement = Pick<RequestRow, ColumnOf<typeof ENDED> | (typeof WHOSE)[number] | 'seq'> & { state: 'settled' | 'aborted' }
 
-/** TABLE of a settlement as it travels. */
-const SETTLED = {
+/** Reservations and settlements as they travel. */
+export const RESERVED = {
+  ...ADMITTED,
+  values: (row) => [row.model, row.account_id, row.key_id, row.rpm, row.provider, row.endpoint, row.method, row.created_at, row.mono, row.id, row.context],
+} as const satisfies Listed<Reservation>
+
+export const SETTLED = {
   common: [...ENDED.common, ...WHOSE],
   own: [...ENDED.own, 'seq'],
-} as const satisfies Columns<Settlement>
+  values: (row) => [
+    row.model, row.state, row.status, row.error, row.credential_id, row.account_id, row.key_id, row.provider, row.created_at,
+    row.first_byte_ms, row.total_ms, row.bytes_in, row.bytes_out, row.tokens_in, row.tokens_out, row.tokens_cached, row.tokens_reasoning, row.seq,
+  ],
+} as const satisfies Listed<Settlement>
 
 /** Written out, not bound: only then do the indexes of what is under way, and of what has ended, serve a query. */
 export const RESERVED_STATE = sql.lit('reserved' as const)

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { fold, pack, unfold, unpack } from '../../server/ledger/fold.ts'
+import { RESERVED, SETTLED } from '../../server/ledger/rows.ts'
 
-const columns = { common: ['key', 'model', 'at'], own: ['id', 'tokens'] } as const
+const columns = { common: ['key', 'model', 'at'], own: ['id', 'tokens'], values: ({ key, model, at, id, tokens }: Row) => [key, model, at, id, tokens] } as const
 type Row = { key: string; model: string | null; at: number; id: string; tokens: number | null }
 
 // Few values of each, so that rows share all of them, some or none.
@@ -27,4 +28,12 @@ test('what neighbours have in common travels once, and is one object again', () 
   const folded = fold<Row>(columns, rows)
   assert.equal(folded.common.length, 2)
   assert.equal(new Set(unfold<Pick<Row, (typeof columns.common)[number]>>(columns, folded).map(({ common }) => common)).size, 2)
+})
+
+test('rows of the ledger are read in the order of their columns', () => {
+  for (const { common, own, values } of [RESERVED, SETTLED]) {
+    const names: string[] = [...common, ...own]
+    // Each value is the name of its column.
+    assert.deepEqual((values as (row: unknown) => unknown[])(Object.fromEntries(names.map((name) => [name, name]))), names)
+  }
 })

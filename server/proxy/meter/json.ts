@@ -24,7 +24,7 @@ export class JsonReader implements Reader, JsonSink {
   created: string | null = null
   readonly #creates: readonly string[]
   /** The last usage object of each place, unparsed. */
-  #found: Map<string, Buffer> | null = null
+  #found: Map<string, string> | null = null
   readonly #scanner: JsonScanner
 
   /** @param creates paths of the answer at which a created object's name may stand */
@@ -39,7 +39,7 @@ export class JsonReader implements Reader, JsonSink {
     if (this.#creates.includes(place)) {
       const name = parseJson(raw.toString('utf8'))
       if (typeof name === 'string') this.created ??= name
-    } else if (raw[0] === 0x7b) (this.#found ??= new Map()).set(place, Buffer.from(raw))
+    } else if (raw[0] === 0x7b) (this.#found ??= new Map()).set(place, raw.toString('utf8'))
   }
 
   write(chunk: Buffer): void {
@@ -54,7 +54,7 @@ export class JsonReader implements Reader, JsonSink {
     if (this.#found === null) return NOTHING
     for (const place of PLACES) {
       const raw = this.#found.get(place)
-      const usage = raw && parseJson(raw.toString('utf8'))
+      const usage = raw === undefined ? undefined : parseJson(raw)
       if (isObject(usage)) return [{ place, usage }]
     }
     return NOTHING
