@@ -2,6 +2,7 @@
 // a page or two on the disk, where the rows by themselves, with their indexes, would be a dozen. Every settlement, and whoever else needs to see all
 // rows, enters the journal into the requests first: hundreds at once, which share pages, and those that have ended meanwhile complete, in one write.
 import { sql } from 'kysely'
+import type { Store } from '../store/open.ts'
 import { procedure, type Steps } from '../store/procedure.ts'
 import type { JournalRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
@@ -51,3 +52,13 @@ export const enter = procedure(import.meta.url, 'enter', function* (db): Steps<n
   yield* enterJournal(db)
   return yield* newestSeq(db)
 })
+
+/** How long a reader waits for a store that cannot be written (milliseconds); then it sees what has entered. */
+const ENTERED_WITHIN = 500
+
+/** Lets what is written down enter the ledger, for somebody who is about to read it. */
+export async function entered(store: Store): Promise<void> {
+  if (store.dialect !== 'sqlite' || !(await store.db.selectFrom('journal').select('seq').limit(1).executeTakeFirst())) return
+  const late = new Promise((resolve) => setTimeout(resolve, ENTERED_WITHIN).unref())
+  await Promise.race([store.run(enter, null).catch(() => {}), late])
+}

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Store } from '../store/open.ts'
 import type { RequestRow } from '../store/schema.ts'
 import { rollUps } from './days.ts'
+import { entered } from './journal.ts'
 import { RESERVED_STATE } from './rows.ts'
 
 /** TABLE of the columns that the API shows. */
@@ -32,6 +33,7 @@ export interface RequestFilter {
  */
 export async function listRequests(store: Store, filter: RequestFilter, limit: number, cursor: string | undefined): Promise<ShownRequest[]> {
   const { account, state, from, to } = filter
+  await entered(store)
   // Rows are about as old as their number says, so the time asked for bounds the numbers, with room for a clock that was set.
   const numbers = { from: from === undefined ? undefined : await seqAt(store, from - CLOCK_ROOM), to: to === undefined ? undefined : await seqAt(store, to + CLOCK_ROOM) }
   const newest = (where: RequestFilter, ended = false) => {
@@ -81,6 +83,7 @@ function fitting(store: Store, { account, key, model, provider, state, status, f
 
 /** One row, or undefined where there is none, or (with `account`) it is another account's. */
 export async function getRequest(store: Store, id: string, account: string | null): Promise<ShownRequest | undefined> {
+  await entered(store)
   const row = await store.db.selectFrom('requests').select(['seq', ...SHOWN]).where('id', '=', id).executeTakeFirst()
   return row && (account === null || row.account_id === account) ? show(row) : undefined
 }

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
+import { enter } from '../../server/ledger/journal.ts'
 import { createToken } from '../../server/accounts/tokens.ts'
 import { PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { readConfig } from '../../server/config.ts'
@@ -81,6 +82,7 @@ test('a test call says what a person can do', async (t) => {
   assert.deepEqual({ ...good }, { object: 'credential_test', ok: true, status: 200, detail: 'Anthropic accepts this credential.' })
   const [request] = served.fake.requests
   assert.deepEqual([request!.method, request!.target, headerOf(request!.rawHeaders, 'x-api-key'), headerOf(request!.rawHeaders, 'anthropic-version')], ['GET', '/v1/models?limit=1', 'sk-spare', '2023-06-01'])
+  await served.running.store.run(enter, null)
   assert.equal((await served.running.store.db.selectFrom('requests').selectAll().execute()).length, 0, 'nobody has asked for it by a key')
 
   /** TABLE: what the provider does, and what is said. */

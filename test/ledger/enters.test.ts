@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { Asking, Admission } from '../../server/ledger/admit.ts'
 import { enter } from '../../server/ledger/journal.ts'
+import { getRequest, listRequests } from '../../server/ledger/requests.ts'
 import { abandon } from '../../server/ledger/settle.ts'
 import { onEveryStore, placeOn } from '../stores.ts'
 import { until } from '../until.ts'
@@ -15,6 +16,16 @@ onEveryStore('a request enters the ledger as under way soon, although nothing el
   const rows = () => store.db.selectFrom('requests').select(['id', 'state']).execute()
   await until(async () => (await rows()).length > 0)
   assert.deepEqual((await rows()).map((row) => ({ ...row })), [{ id: one.id, state: 'reserved' }])
+})
+
+onEveryStore('a request is listed from the moment in which it is let through', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
+  for (let i = 1; i <= 20; i++) {
+    const one = asking('k', null)
+    assert.ok((await ledger.admit(one)).admitted)
+    assert.equal((await listRequests(store, { account: 'acc' }, 100, undefined)).length, i)
+    assert.equal((await getRequest(store, one.id, 'acc'))?.state, 'reserved')
+  }
 })
 
 /** What happens in one of two processes. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { enter } from '../../../server/ledger/journal.ts'
 import { answer, headerOf, type Script } from '../../providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../../providers/scripts.ts'
 import { changeKey, revokeKey, rotateKey } from '../../../server/keys/keys.ts'
@@ -15,6 +16,7 @@ const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).di
 /** The ledger's newest row, once it is complete. */
 async function settled({ running }: Served, id?: string) {
   for (;;) {
+    await running.store.run(enter, null)
     let query = running.store.db.selectFrom('requests').selectAll().orderBy('seq', 'desc').limit(1)
     if (id !== undefined) query = query.where('id', '=', id)
     const row = await query.executeTakeFirst()
@@ -114,6 +116,7 @@ test('what is not allowed is refused with its code, in the provider\'s shape, an
   const anthropic = await served.send(scoped.secret, `${ANTHROPIC}/v1/messages`, { body: '{"model":"claude-x"}', headers: JSON_TYPE })
   assert.deepEqual([anthropic.status, JSON.parse(anthropic.body.toString()).type], [403, 'error'])
   assert.equal(served.fake.connections, 0)
+  await served.running.store.run(enter, null)
   assert.equal((await served.running.store.db.selectFrom('requests').select('id').execute()).length, 0)
 })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { enter } from '../../../server/ledger/journal.ts'
 import { answer } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
 import { GOOGLE, OPENAI, raw, startServed } from './served.ts'
@@ -24,6 +25,7 @@ test('a WebSocket is refused with a sentence, and the connection goes on', async
   const google = await raw(served.port, handshake(`${GOOGLE}/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent`, secret, 'WebSocket') + NEXT)
   assert.match(google, /"status":"INVALID_ARGUMENT"/)
   assert.equal(served.fake.requests.length, 0)
+  await served.running.store.run(enter, null)
   assert.equal((await served.running.store.db.selectFrom('requests').select('id').execute()).length, 0)
 })
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { enter } from '../../../server/ledger/journal.ts'
 import type { Received } from '../../providers/fake.ts'
 import { startServed, type Served } from '../data/served.ts'
 import type { Fetch, Run } from './calls.ts'
@@ -121,8 +122,7 @@ export class Twice {
   }
 
   async #newest(): Promise<number> {
-    const { seq } = await this.served.running.store.db.selectFrom('requests').select((e) => e.fn.max('seq').as('seq')).executeTakeFirstOrThrow()
-    return seq ?? 0
+    return this.served.running.store.run(enter, null)
   }
 
   /** The ledger's rows after `seq`, once they are complete. */
