@@ -1,4 +1,4 @@
-// Settlement on PostgreSQL: what `settle` in rows.ts does row by row in the writer's thread, as one statement, because each costs a way to the
+// Settlement on PostgreSQL: what `settle` in settle.ts does row by row in the writer's thread, as one statement, because each costs a way to the
 // database. test/ledger runs the same tests on both.
 import { sql } from 'kysely'
 import type { Store } from '../store/open.ts'

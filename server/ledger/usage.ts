@@ -1,6 +1,7 @@
 // What was used, read from the roll-ups: fast however long the ledger is.
 import type { Store } from '../store/open.ts'
 import { rollUps } from './days.ts'
+import { entered } from './journal.ts'
 import { SUMS } from './sums.ts'
 
 /** Sums over requests. Tokens are null where no provider said a number: unknown is not 0. */
@@ -19,6 +20,7 @@ const NOTHING: Totals = { requests: 0, errors: 0, tokens_in: null, tokens_out: n
 export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, { totals: Totals; lastUsedAt: number | null }>> {
   const found = new Map<string, { totals: Totals; lastUsedAt: number | null }>(keys.map((key) => [key, { totals: NOTHING, lastUsedAt: null }]))
   if (keys.length === 0) return found
+  await entered(store)
   const lines = await rollUps(store, { keys, from: 0, to: Number.MAX_SAFE_INTEGER })
   const sums = await lines.select((e) => ['key_id', ...TOTALS.map((name) => e.fn.sum<number | null>(name).as(name))]).groupBy('key_id').execute()
   for (const { key_id, ...totals } of sums) found.get(key_id)!.totals = { ...NOTHING, ...totals } as Totals

@@ -60,7 +60,7 @@ onEveryStore('whatever two processes let through, settle, enter and take for dea
         for (const { close } of processes) await close()
       }
     }),
-    { numRuns: 8 },
+    { numRuns: 6 },
   )
 })
 

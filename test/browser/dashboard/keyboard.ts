@@ -67,7 +67,8 @@ export function keyboardOf(page: Page, url: string): Keyboard {
   /** A document that has just been opened gives the focus to nothing yet. */
   let fresh = true
   const find = (role: Role, name: Name): Locator => (role === 'summary' ? page.locator('summary', { hasText: name }) : page.getByRole(role, { name, exact: typeof name === 'string' }))
-  const isOn = (wanted: Locator): Promise<boolean> => wanted.evaluateAll((found) => found.some((one) => one === one.ownerDocument.activeElement))
+  /** Tells the page what is wanted, so that one look says whether the focus is on it, and can be seen there. */
+  const want = (wanted: Locator): Promise<void> => wanted.evaluateAll((found) => void Object.assign(globalThis, { wanted: found }))
   const look = async (): Promise<Look> => (await page.evaluate(LOOK)) as Look
 
   /** Looks until it is as it must be: at once, or as soon as what was done is through. */
@@ -89,7 +90,7 @@ export function keyboardOf(page: Page, url: string): Keyboard {
     await held()
     for (let presses = 0; presses < MOST_TABS; presses++) {
       // What is wanted may be drawn anew meanwhile, but hardly ever is.
-      if (presses % 20 === 0) await wanted.evaluateAll((found) => void Object.assign(globalThis, { wanted: found }))
+      if (presses % 20 === 0) await want(wanted)
       if (presses > 0) await page.keyboard.press('Tab')
       const { lost, seen, what, wanted: there } = await look()
       if (there) return
@@ -101,10 +102,14 @@ export function keyboardOf(page: Page, url: string): Keyboard {
   }
 
   async function arrived(wanted: Locator): Promise<void> {
-    await until(() => isOn(wanted), ({ what }) => `the focus is on ${what ?? 'nothing'}`)
+    const there = async (): Promise<boolean> => {
+      await want(wanted)
+      const { wanted: there, seen, what } = await look()
+      if (there) assert.ok(seen, `the focus cannot be seen on ${what}`)
+      return there === true
+    }
+    await until(there, ({ what }) => `the focus is on ${what ?? 'nothing'}`)
     fresh = false
-    const { seen, what } = await look()
-    assert.ok(seen, `the focus cannot be seen on ${what}`)
   }
 
   /** Once around, and back to where the dialog put the focus. */
