@@ -34,6 +34,8 @@ export interface Ledger extends AsyncDisposable {
 const ABANDON_MS = 10_000
 /** Settlements wait so long for company: many rows of one moment share pages, and one row of the roll-ups. */
 const SETTLE_MS = 50
+/** So many go at once: whoever asks to be let through waits behind them. */
+const MANY = 256
 /** When settlements that could not be written are tried again. */
 const RETRY_MS = 1_000
 /** Settlements that are kept while the store cannot be written. */
@@ -101,8 +103,8 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   }
 
   function take(settlement: Settlement): void {
-    unsettled.push(settlement)
-    completeSoon()
+    if (unsettled.push(settlement) === MANY) void flush()
+    else completeSoon()
   }
 
   function completeSoon(wait = SETTLE_MS): void {
