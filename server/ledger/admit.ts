@@ -34,8 +34,8 @@ export interface Ledger extends AsyncDisposable {
 const ABANDON_MS = 10_000
 /** Settlements wait so long for company: many rows of one moment share pages, and one row of the roll-ups. */
 const SETTLE_MS = 50
-/** So many go at once: whoever asks to be let through waits behind them. */
-const MANY = 256
+/** So many do not wait for more: whoever asks to be let through meanwhile waits behind all of them. */
+const ENOUGH = 256
 /** When settlements that could not be written are tried again. */
 const RETRY_MS = 1_000
 /** Settlements that are kept while the store cannot be written. */
@@ -103,7 +103,7 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   }
 
   function take(settlement: Settlement): void {
-    if (unsettled.push(settlement) === MANY) void flush()
+    if (unsettled.push(settlement) === ENOUGH) void flush()
     else completeSoon()
   }
 

@@ -9,7 +9,7 @@ import { all, first, procedure, run } from '../store/procedure.ts'
 import type { Database, UsageHourRow } from '../store/schema.ts'
 import { enterJournal } from './journal.ts'
 import { RESERVED_STATE } from './rows.ts'
-import { COUNTS, SUMS, TOKENS } from './sums.ts'
+import { SUMS, added } from './sums.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -39,17 +39,7 @@ export const addHour = procedure(import.meta.url, 'addHour', function* (db, { be
           .select((h) => [h('hour', '-', h('hour', '%', DAY)).as('day'), 'key_id', 'provider', 'model', 'account_id', ...SUMS])
           .where('hour', '=', next.hour),
       )
-      .onConflict((conflict) =>
-        conflict.columns(['key_id', 'day', 'provider', 'model']).doUpdateSet((e) => ({
-          ...Object.fromEntries(COUNTS.map((name) => [name, e(`usage_days.${name}`, '+', e.ref(`excluded.${name}`))])),
-          ...Object.fromEntries(
-            TOKENS.map((name) => {
-              const [old, more] = [e.ref(`usage_days.${name}`), e.ref(`excluded.${name}`)]
-              return [name, e.fn.coalesce(e(`usage_days.${name}`, '+', more), old, more)]
-            }),
-          ),
-        })),
-      ),
+      .onConflict((conflict) => conflict.columns(['key_id', 'day', 'provider', 'model']).doUpdateSet(added('usage_days'))),
   )
   const row = { name: MARK, before: next.hour + HOUR }
   yield* run(db.insertInto('usage_added').values(row).onConflict((conflict) => conflict.column('name').doUpdateSet({ before: row.before })))

@@ -1,7 +1,7 @@
 // Admission on SQLite: procedures that run in the store's writer, many rows a call.
 import type { Store } from '../store/open.ts'
 import { all, procedure, type Steps } from '../store/procedure.ts'
-import { unpack, without, pack, type Folded, type Packed } from './fold.ts'
+import { pack, unpack, without, type Folded, type Packed } from './fold.ts'
 import { enterJournal, newestSeq, writeDown } from './journal.ts'
 import { enterOnce, RESERVED, reserved, reservedValues } from './rows.ts'
 import { WINDOW_MS } from './window.ts'

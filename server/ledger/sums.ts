@@ -1,4 +1,5 @@
 // The roll-ups by hour: a request is added to the one that it belongs to when it ends.
+import { sql, type RawBuilder } from 'kysely'
 import type { RequestRow, UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder, Statement } from '../store/statement.ts'
 import { text, type Settlement, type WHOSE } from './rows.ts'
@@ -6,8 +7,8 @@ import { text, type Settlement, type WHOSE } from './rows.ts'
 const HOUR = 3_600_000
 
 /** TABLE of the columns of a roll-up that are added up; of the second kind, null is neutral. */
-export const COUNTS = ['requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms'] as const
-export const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
+const COUNTS = ['requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms'] as const
+const TOKENS = ['tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
 export const SUMS = [...COUNTS, ...TOKENS] as const
 
 /** The roll-up that a row belongs to. */
@@ -55,23 +56,20 @@ function plus(sum: number | null, more: number | null): number | null {
   return more === null ? sum : (sum ?? 0) + more
 }
 
+/** What a conflict in one of the two tables of sums is set to: what is there, and what comes (`excluded`) added to it. */
+export function added(table: 'usage_hours' | 'usage_days'): Record<string, RawBuilder<number | null>> {
+  const both = (column: string) => sql<number | null>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`
+  const known = (column: string) => sql<number | null>`coalesce(${both(column)}, ${sql.ref(`${table}.${column}`)}, ${sql.ref(`excluded.${column}`)})`
+  return Object.fromEntries([...COUNTS.map((column) => [column, both(column)]), ...TOKENS.map((column) => [column, known(column)])])
+}
+
 /** The statement that adds a sum to what is there. */
 export function upsert(db: QueryBuilder, sum: UsageHourRow): Statement {
-  const sql = text(db, 'upsert', (db) =>
+  const statement = text(db, 'upsert', (db) =>
     db
       .insertInto('usage_hours')
       .values(sum)
-      .onConflict((conflict) =>
-        conflict.columns(['key_id', 'hour', 'provider', 'model']).doUpdateSet((e) => ({
-          ...Object.fromEntries(COUNTS.map((column) => [column, e(`usage_hours.${column}`, '+', e.ref(`excluded.${column}`))])),
-          ...Object.fromEntries(
-            TOKENS.map((column) => {
-              const [old, more] = [e.ref(`usage_hours.${column}`), e.ref(`excluded.${column}`)]
-              return [column, e.fn.coalesce(e(`usage_hours.${column}`, '+', more), old, more)]
-            }),
-          ),
-        })),
-      ),
+      .onConflict((conflict) => conflict.columns(['key_id', 'hour', 'provider', 'model']).doUpdateSet(added('usage_hours'))),
   )
-  return { sql, parameters: Object.values(sum) }
+  return { sql: statement, parameters: Object.values(sum) }
 }
