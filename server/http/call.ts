@@ -1,5 +1,6 @@
 // One request that our own reader has read, and its answer.
 import type { Socket } from 'node:net'
+import { joinBurst, type Writer } from './burst.ts'
 import type { AnswerWatcher, BodySink, Caller, CallerBody } from './caller.ts'
 import { fieldLines, NO_BYTES, valueOf, type RawHeaders } from './fields.ts'
 import type { RequestHead, RequestReader } from './request.ts'
@@ -28,7 +29,10 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const CLOSE = 'Connection: close\r\n\r\n'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
-export class Call implements Caller, CallerBody {
+/** So many bytes of an answer do not wait for the burst: a caller that does not read must be noticed before there are more. */
+const MOST_WAITING = 64 * 1024
+
+export class Call implements Caller, CallerBody, Writer {
   readonly method: string
   readonly target: string
   readonly headers: RawHeaders
@@ -49,6 +53,9 @@ export class Call implements Caller, CallerBody {
   #head = ''
   #framing: 'none' | 'counted' | 'chunked' | 'until-close' = 'none'
   #pieces: Buffer[] = []
+  /** Bytes of the pieces. */
+  #waiting = 0
+  #joined = false
   #ended = false
   /** The end has been handed to the socket; the system has taken it. */
   #handed = false
@@ -144,6 +151,7 @@ export class Call implements Caller, CallerBody {
     if (close !== '') piece.write(close, open.length + bytes.length, 'latin1')
     this.#head = ''
     this.#pieces.push(piece)
+    this.#waiting += piece.length
   }
 
   end(trailers: RawHeaders = []): void {
@@ -158,30 +166,47 @@ export class Call implements Caller, CallerBody {
 
   flush(): boolean {
     if (this.gone) return true
-    const { socket } = this.#line
-    this.#putHead()
-    const pieces = this.#pieces
-    if (pieces.length === 1) socket.write(pieces[0]!)
-    else if (pieces.length > 1) {
-      socket.cork()
-      for (const piece of pieces) socket.write(piece)
-      socket.uncork()
+    if (this.#waiting >= MOST_WAITING) this.writeNow()
+    else if (!this.#joined) {
+      this.#joined = true
+      joinBurst(this)
     }
-    if (pieces.length > 0) this.#pieces = []
-    if (!this.#ended) return !socket.writableNeedDrain
-    if (this.#handed) return true
+    return !this.#line.socket.writableNeedDrain
+  }
+
+  writeNow(): void {
+    this.#joined = false
+    if (this.gone) return
+    this.handToSocket()
+    if (!this.#ended || this.#handed) return
     this.#handed = true
+    const { socket } = this.#line
     if (socket.writableLength === 0) this.#onTaken()
     else {
       socket.write(NO_BYTES, () => this.#onTaken())
       this.more()
     }
-    return true
+  }
+
+  /** Everything that has been said of the answer, and no more: what becomes of the request is somebody else's. */
+  handToSocket(): void {
+    const { socket } = this.#line
+    this.#putHead()
+    const pieces = this.#pieces
+    if (pieces.length === 0) return
+    this.#pieces = []
+    this.#waiting = 0
+    if (pieces.length === 1) socket.write(pieces[0]!)
+    else {
+      socket.cork()
+      for (const piece of pieces) socket.write(piece)
+      socket.uncork()
+    }
   }
 
   breakOff(): void {
     if (this.gone) return
-    this.flush()
+    this.handToSocket()
     const { socket } = this.#line
     // Without a length or chunks (HTTP/1.0) an ordinary close is a complete answer, so it has to be a reset.
     if (this.#framing === 'until-close') socket.resetAndDestroy()

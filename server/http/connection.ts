@@ -132,8 +132,9 @@ export class Connection implements Line {
 
   /** The caller sends no more. That is how a caller leaves: one that only closes its sending side cannot be told from it. */
   readonly #onEnd = (): void => {
-    if (this.#call?.ended === false) this.socket.destroy()
-    else this.#close()
+    if (this.#call?.ended === false) return void this.socket.destroy()
+    this.#call?.writeNow()
+    this.#close()
   }
 
   readonly #onClose = (): void => {
@@ -181,6 +182,7 @@ export class Connection implements Line {
   #refuse(code: RefusalCode, message: string): void {
     const call = this.#call
     this.#call = null
+    call?.handToSocket()
     call?.lose()
     if (call?.answered) return void this.socket.destroy()
     this.socket.write(this.#house.refusal(code, message))

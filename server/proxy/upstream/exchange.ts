@@ -194,12 +194,13 @@ export class Exchange implements UpstreamCall, ConnectionUser {
 
   /**
    * A pooled connection that the upstream has closed meanwhile is nobody's fault, but a request may only be repeated when it was
-   * certainly not processed: its one and only write was refused by our own kernel, or it is a GET or HEAD without a body.
+   * certainly not processed: nothing of it was written, its one and only write was refused by our own kernel, or it is a GET or HEAD without a body.
    */
   #mayRetry(error: Error): boolean {
     const connection = this.#connection
     if (this.#retried || connection === null || !connection.reused || connection.reader.started) return false
     if (error instanceof UpstreamError) return false
+    if (this.#sending?.writes === 0) return true
     if (this.#request.body === null && REPEATABLE.has(this.#request.method)) return true
     const { code, syscall } = error as NodeJS.ErrnoException
     return code === 'EPIPE' && syscall === 'write' && this.#sending?.writes === 1 && this.#request.body?.rest == null

@@ -1,5 +1,6 @@
 // A request as it goes on the wire: head and first bytes of the body in one piece, then the rest as it comes.
 import type { Socket } from 'node:net'
+import { joinBurst, type Writer } from '../../http/burst.ts'
 import type { BodySink, CallerBody } from '../../http/caller.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from '../../http/fields.ts'
 import type { Dial } from './dial.ts'
@@ -32,7 +33,7 @@ export type Outgoing = {
 /** Up to this size head and body go out as one piece. */
 const ONE_WRITE_BYTES = 32 * 1024
 
-export class Sending implements BodySink {
+export class Sending implements BodySink, Writer {
   /** Body bytes handed to the connection so far. */
   bytes = 0
   writes = 0
@@ -53,6 +54,13 @@ export class Sending implements BodySink {
   }
 
   start(): void {
+    joinBurst(this)
+  }
+
+  /** The head, and what has come of the body; the rest follows as it comes. */
+  writeNow(): void {
+    // Aborted, or lost, since it was to start.
+    if (this.#socket.destroyed) return
     const body = this.#body
     if (body === null) {
       this.#write(NO_BYTES)
