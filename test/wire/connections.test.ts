@@ -270,6 +270,60 @@ test('head and body of an answer go out in one piece', async (t) => {
   assert.equal(pieces, 20)
 })
 
+test('answers of one turn of the event loop are written when it is over, in their order', async (t) => {
+  const { port, seen } = await start(t, () => {})
+  const sockets = [dial(t, port), dial(t, port), dial(t, port)]
+  for (const [i, socket] of sockets.entries()) socket.write(get(`/proxy?${i}`))
+  await until(() => seen.length === 3)
+  for (const { caller } of seen) answer(caller, caller.target)
+  assert.ok(seen.every(({ taken }) => !taken))
+  const order: string[] = []
+  for (const { caller } of seen) caller.watch({ onDrain() {}, onGone() {}, onTaken: () => order.push(caller.target) })
+  await new Promise(setImmediate)
+  assert.deepEqual(order, seen.map(({ caller }) => caller.target))
+  await until(() => sockets.every(({ text }, i) => text.endsWith(`/proxy?${i}`)))
+})
+
+test('an answer that has been said arrives, although its request breaks in the same turn', async (t) => {
+  const { port } = await start(t, (caller) => answer(caller, 'early'))
+  const socket = dial(t, port)
+  // More than one read of the socket, and what is wrong stands in the last.
+  socket.write(post('/proxy', `${(150_000).toString(16)}\r\n${'x'.repeat(150_000)}\r\nnonsense\r\n`, 'Transfer-Encoding: chunked\r\n'))
+  await until(() => socket.readableEnded || socket.destroyed)
+  assert.match(socket.text, /early$/)
+})
+
+test('an answer that has been said arrives, although its caller sends its end in the same turn', async (t) => {
+  const { port, seen } = await start(t, (caller) => {
+    if (caller.target.endsWith('now')) answer(seen[0]!.caller, 'late')
+  })
+  const [waiting, trigger] = [dial(t, port), dial(t, port)]
+  waiting.write(get('/proxy?wait'))
+  await until(() => seen.length === 1 && !trigger.connecting)
+  // Both are there when the server looks, in this order.
+  trigger.write(get('/proxy?now'))
+  waiting.end()
+  await until(() => waiting.readableEnded || waiting.destroyed)
+  assert.match(waiting.text, /late$/)
+  assert.ok(seen[0]!.taken)
+})
+
+test('a caller that does not read is noticed within a turn', async (t) => {
+  let written = 0
+  const { port } = await start(t, (caller) => {
+    caller.head(200, 'OK', [])
+    do {
+      caller.write(Buffer.alloc(64 * 1024))
+      written++
+    } while (caller.flush() && written < 1_000)
+  })
+  const socket = dial(t, port)
+  socket.pause()
+  socket.write(get('/proxy'))
+  await until(() => written > 0)
+  assert.ok(written < 1_000, `${written} pieces of 64 KB`)
+})
+
 test('Expect: 100-continue is answered when the body is wanted; an answer without it closes', async (t) => {
   const { port } = await start(t, (caller, seen) => (caller.target.endsWith('no') ? answer(caller, 'no') : echo(caller, seen)))
   const wanted = dial(t, port)
