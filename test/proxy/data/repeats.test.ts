@@ -1,0 +1,64 @@
+// A connection that breaks between the moment when a request takes it and the moment when the request is written.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NO_BYTES } from '../../../server/http/fields.ts'
+import { createUpstream, dialOf, type Outgoing, type Upstream } from '../../../server/proxy/upstream.ts'
+import { answer, startFake } from '../../providers/fake.ts'
+import { until } from '../../until.ts'
+import { LIMITS } from './relayed.ts'
+
+/** Sends a request. @returns how it ends, which is filled in when it does: a status, or the code of an error */
+function send(upstream: Upstream, request: Outgoing): { end: number | string | null } {
+  const seen: { end: number | string | null } = { end: null }
+  let status = 0
+  upstream.send(request, {
+    onInterim() {},
+    onHead: (said) => (status = said),
+    onBody() {},
+    onPause() {},
+    onEnd: () => (seen.end = status),
+    onError: ({ code }) => (seen.end = code),
+  })
+  return seen
+}
+
+test('a request of which nothing was written yet when its connection broke goes over another one', async (t) => {
+  let cut = () => {}
+  const fake = await startFake((call) => {
+    cut = () => call.reset()
+    return answer(200, {}, 'a')(call)
+  })
+  const upstream = createUpstream(LIMITS, () => performance.now())
+  t.after(async () => {
+    upstream.close()
+    await fake.close()
+  })
+  const body = { length: 2, held: Buffer.from('{}'), heldTrailers: [], rest: null, watch: null, trailers: () => [] }
+  const request = { dial: dialOf(new URL('https://api.test'), new URL(fake.origin)), method: 'POST', path: '/', headers: [], body }
+  const first = send(upstream, request)
+  await until(() => first.end !== null)
+  // What is sent in the check phase is written in the next one: the poll between them reads the reset.
+  await new Promise(setImmediate)
+  const second = send(upstream, request)
+  cut()
+  await until(() => second.end !== null)
+  assert.equal(second.end, 200)
+  assert.equal(fake.requests.length, 2)
+  assert.equal(fake.connections, 2)
+})
+
+test('a call that was aborted before it was written is never written', async (t) => {
+  const fake = await startFake(answer(200, {}, 'a'))
+  const upstream = createUpstream(LIMITS, () => performance.now())
+  t.after(async () => {
+    upstream.close()
+    await fake.close()
+  })
+  const request = { dial: dialOf(new URL('https://api.test'), new URL(fake.origin)), method: 'GET', path: '/', headers: [], body: null }
+  const first = send(upstream, request)
+  await until(() => first.end !== null)
+  upstream.send(request, { onInterim() {}, onHead() {}, onBody() {}, onPause() {}, onEnd() {}, onError() {} }).abort()
+  const last = send(upstream, request)
+  await until(() => last.end !== null)
+  assert.equal(fake.requests.length, 2)
+})
