@@ -1,6 +1,6 @@
 // What the whole gate costs, side by side in one run with nginx's bare proxy_pass, Caddy's bare reverse_proxy and the Portkey gateway: CPU of a
 // request and of an event, how late an event is, memory of open streams, and what two conversions of 50 MB do to proxied requests.
-// Machines differ and are noisy: believe the ratios. `--seconds N`, `--rounds N`, `--only requests|events|memory|isolation`. Linux only: it reads /proc.
+// Machines differ and are noisy: believe the ratios, each of which is the median of the rounds' own. `--seconds N`, `--rounds N`, `--only requests|events|memory|isolation`. Linux only: it reads /proc.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -17,7 +17,7 @@ import { answerOf, start } from '../test/harness.ts'
 import { startCaddy, startNginx, startOurs, startPortkey, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
 import type { Found } from './proxy/load.ts'
 
-const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '2' }, rounds: { type: 'string', default: '5' }, only: { type: 'string' } } })
+const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '1' }, rounds: { type: 'string', default: '11' }, only: { type: 'string' } } })
 const seconds = Number(options.seconds)
 const rounds = Number(options.rounds)
 const wanted = (what: string): boolean => options.only === undefined || options.only === what
@@ -82,7 +82,8 @@ async function costs(mode: 'requests' | 'events', contenders: Contender[]): Prom
   // Until the compiler is through, which takes a number of requests and no number of seconds: before that the figures are about the compiler.
   for (const contender of contenders) await load(mode, contender, connections, mode === 'requests' ? 15 : 4, 30_000).found
   for (let round = 0; round < rounds; round++) {
-    for (const contender of contenders) {
+    // There and back: whoever comes behind somebody that leaves the machine hot does so every other time.
+    for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
       await load(mode, contender, connections, RUN_IN).found
       const before = cpu(contender.pid)
       const { done, events, p50, p99 } = await load(mode, contender, connections, seconds).found
@@ -92,11 +93,11 @@ async function costs(mode: 'requests' | 'events', contenders: Contender[]): Prom
       mine.p99.push(p99)
     }
   }
-  const ours = median(all.get('tollmark')!.cost)
+  const ours = all.get('tollmark')!.cost
   console.log(`\nCPU of ${mode === 'requests' ? 'a request (1 KB up, 1.5 KB down, 32 connections)' : 'an event (200 streams, 50 events a second each)'}, median of ${rounds} × ${seconds} s`)
   for (const [name, { cost, p50, p99 }] of all) {
     const most = BARS.find(([what, of]) => what === mode && of === name)?.[2]
-    const ratio = ours / median(cost)
+    const ratio = median(cost.map((theirs, round) => ours[round]! / theirs))
     const delay = mode === 'events' ? `  late by ${median(p50).toFixed(2)} ms median, ${median(p99).toFixed(2)} ms p99` : ''
     const bar = name === 'tollmark' ? '' : `  ours is ${ratio.toFixed(2)} ×${most === undefined ? '' : ` (at most ${most.toFixed(2)} ×)${verdict(ratio <= most)}`}`
     console.log(`  ${name.padEnd(9)} ${median(cost).toFixed(1).padStart(7)} µs (${Math.min(...cost).toFixed(1)} to ${Math.max(...cost).toFixed(1)})${delay}${bar}`)

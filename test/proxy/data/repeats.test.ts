@@ -1,7 +1,6 @@
 // A connection that breaks between the moment when a request takes it and the moment when the request is written.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_BYTES } from '../../../server/http/fields.ts'
 import { createUpstream, dialOf, type Outgoing, type Upstream } from '../../../server/proxy/upstream.ts'
 import { answer, startFake } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
