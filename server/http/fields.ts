@@ -7,7 +7,9 @@ export type RawHeaders = string[]
 export const HEAD_END = Buffer.from('\r\n\r\n')
 export const NO_BYTES = Buffer.alloc(0)
 
-const [CR, LF, COLON] = [13, 10, 58]
+const [CR, LF, COLON, ZERO] = [13, 10, 58, 48]
+/** As many as any number has that is exact. */
+const MOST_DIGITS = 15
 
 /** What a character may stand in: 1 a field name (RFC 9110 token), 2 a field value or reason. */
 const CHARACTERS = new Uint8Array(256)
@@ -40,6 +42,18 @@ export function readFields(text: string, at: number): RawHeaders | null {
 export function endOfLine(text: string, at: number): number {
   while (at < text.length && (CHARACTERS[text.charCodeAt(at)]! & 2) !== 0) at++
   return at < text.length && (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) ? -1 : at
+}
+
+/** The number that a text of 1 to 15 digits is, and nothing else; null for any other text. */
+export function digits(text: string, from = 0, to = text.length): number | null {
+  if (to === from || to - from > MOST_DIGITS) return null
+  let number = 0
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - ZERO
+    if (digit < 0 || digit > 9) return null
+    number = number * 10 + digit
+  }
+  return number
 }
 
 /** The first value of a field (name in lower case), or undefined. */

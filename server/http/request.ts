@@ -1,7 +1,7 @@
 // Reads the requests of one HTTP/1.1 connection (RFC 9112), strictly: wherever two servers could read different requests out of the same
 // bytes, there is none.
 import { BodyReader, CALLERS_SIZE, FramingError } from './body.ts'
-import { endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from './fields.ts'
+import { digits, endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from './fields.ts'
 
 /** The head of a request. */
 export interface RequestHead {
@@ -28,7 +28,7 @@ export class RequestError extends Error {
   }
 }
 
-const [CR, LF] = [13, 10]
+const [CR, LF, A, Z] = [13, 10, 65, 90]
 /** As Node's own server has it. */
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 256
@@ -107,7 +107,8 @@ function readHead(text: string): RequestHead {
   const headers = readFields(text, end + 2)
   if (headers === null) throw malformed('A header of the request is malformed.')
   if (headers.length > 2 * MAX_FIELDS) throw new RequestError('headers_too_large', `A request may have ${MAX_FIELDS} headers.`)
-  return { method: line[1]!, target: line[2]!, headers, ...meaningOf(headers, line[3] === '0') }
+  const { http10, framing, keepAlive, expects } = meaningOf(headers, line[3] === '0')
+  return { method: line[1]!, target: line[2]!, headers, http10, framing, keepAlive, expects }
 }
 
 /** What the fields say about the connection and about where the body ends (RFC 9112, sections 6.3 and 9.3). */
@@ -148,27 +149,30 @@ function meaningOf(headers: RawHeaders, http10: boolean): Pick<RequestHead, 'htt
   if (hosts > 1 || (hosts === 0 && !http10)) throw malformed('The request must have one Host header.')
   if (coding !== null && (length !== null || http10)) throw malformed('The request says in two ways where its body ends.')
   if (coding !== null && coding !== 'chunked') throw malformed('The request has a transfer coding other than chunked.')
-  if (length !== null && !/^\d{1,15}$/.test(length)) throw malformed('The Content-Length of the request is not a number.')
+  const counted = length === null ? null : digits(length)
+  if (length !== null && counted === null) throw malformed('The Content-Length of the request is not a number.')
   const options = connection === '' ? null : connection.split(',').map((option) => option.trim())
   const keepAlive = options?.includes('close') ? false : !http10 || (options?.includes('keep-alive') ?? false)
-  return { http10, framing: coding === null ? (length === null ? null : Number(length)) : 'chunked', keepAlive, expects: expects && !http10 }
+  return { http10, framing: coding === null ? counted : 'chunked', keepAlive, expects: expects && !http10 }
 }
 
 function malformed(message: string): RequestError {
   return new RequestError('malformed_request', message)
 }
 
-/** TABLE of what may begin on a connection. */
-const OURS = / \/proxy[?/ ]/
-const MOST_OF_A_METHOD = 17
-const PATH = ' /proxy'
+const MOST_OF_A_METHOD = 16
+const PATH = Buffer.from(' /proxy')
+/** What may stand behind the path: a query, a path below it, the version. */
+const BEHIND = new Set(Buffer.from('?/ '))
 
 /** Whether bytes begin a request for `/proxy`; null as long as they could. */
 export function beginsProxied(bytes: Buffer): boolean | null {
-  const text = bytes.toString('latin1', 0, MOST_OF_A_METHOD + PATH.length + 1)
-  const space = text.indexOf(' ')
-  if (space < 0) return text.length >= MOST_OF_A_METHOD || !/^[A-Z]+$/.test(text) ? false : null
-  if (!/^[A-Z]+ /.test(text)) return false
-  const path = text.slice(space, space + PATH.length + 1)
-  return path.length > PATH.length ? OURS.test(path) : PATH.startsWith(path) ? null : false
+  let at = 0
+  while (at < bytes.length && at <= MOST_OF_A_METHOD && bytes[at]! >= A && bytes[at]! <= Z) at++
+  if (at === 0 || at > MOST_OF_A_METHOD) return false
+  for (let i = 0; i < PATH.length; i++, at++) {
+    if (at === bytes.length) return null
+    if (bytes[at] !== PATH[i]) return false
+  }
+  return at === bytes.length ? null : BEHIND.has(bytes[at]!)
 }

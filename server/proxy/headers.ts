@@ -68,6 +68,8 @@ function fateOf(name: string): Fate {
 function connectionNames(raw: readonly string[]): Set<string> | null {
   let names: Set<string> | null = null
   for (const value of valuesOf(raw, 'connection')) {
+    // What nearly everybody says names nothing that would pass anyway.
+    if (value === 'keep-alive') continue
     names ??= new Set()
     for (const name of value.split(',')) names.add(name.trim().toLowerCase())
   }

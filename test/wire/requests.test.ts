@@ -154,6 +154,7 @@ test('whether a connection begins with a request for the proxy is known as early
     ['POST /proxy?url=a HTTP/1.1', true], ['GET /proxy HTTP/1.1', true], ['DELETE /proxy/x HTTP/1.1', true], ['BREW /proxy?', true],
     ['GET /proxyx HTTP/1.1', false], ['GET /prox HTTP/1.1', false], ['GET / HTTP/1.1', false], ['get /proxy?', false], ['\r\nGET /proxy?', false],
     ['GET http://x/proxy?', false], ['\x16\x03\x01', false], ['ABCDEFGHIJKLMNOPQRSTUVWXYZ', false], ['GET  /proxy?', false], [' /proxy?', false],
+    ['ABCDEFGHIJKLMNOP /proxy?', true], ['ABCDEFGHIJKLMNOPQ /proxy?', false], ['G\u0000T /proxy?', false], ['PO5T /proxy?', false],
   ] as const) {
     assert.equal(beginsProxied(Buffer.from(bytes, 'latin1')), ours, bytes)
     let decided: boolean | null = null

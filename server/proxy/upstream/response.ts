@@ -1,6 +1,6 @@
 // Reads the answers of one connection to an upstream.
 import { BodyReader, FramingError, PROVIDERS_SIZE } from '../../http/body.ts'
-import { endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from '../../http/fields.ts'
+import { digits, endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from '../../http/fields.ts'
 
 /** What a {@link ResponseReader} reports, in wire order. */
 export type ResponseSink = {
@@ -22,7 +22,10 @@ export class ProtocolError extends Error {}
 const MAX_HEAD_BYTES = 64 * 1024
 const MAX_INTERIM = 32
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: (.*))?$/
+const VERSION = 'HTTP/1.'
+/** Where a reason stands in a status line; what stands before it has a fixed length. */
+const REASON = VERSION.length + '1 200 '.length
+const [SPACE, ZERO, ONE] = [32, 48, 49]
 
 /**
  * Reads the responses of one HTTP/1.1 connection from whatever pieces the socket delivers (RFC 9112).
@@ -123,9 +126,8 @@ export class ResponseReader {
     if (at < 0) return 0
     const text = input.toString('latin1', 0, at)
     const end = endOfLine(text, 0)
-    const line = end < 0 ? null : STATUS_LINE.exec(text.slice(0, end))
-    if (!line) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
-    const status = Number(line[2])
+    const status = end < 0 ? 0 : statusOf(text, end)
+    if (status < 100) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
     const headers = readFields(text, end + 2)
     if (headers === null) throw new ProtocolError('the upstream sent a malformed header')
     const used = at + HEAD_END.length
@@ -135,9 +137,9 @@ export class ResponseReader {
       this.#sink.onInterim(status, headers)
       return used
     }
-    this.#frame(status, line[1] === '1', headers)
+    this.#frame(status, text.charCodeAt(VERSION.length) === ONE, headers)
     this.#inHead = false
-    this.#sink.onHead(status, line[3] ?? '', headers)
+    this.#sink.onHead(status, text.slice(REASON, end), headers)
     if (this.#body.ended && !this.done) this.#end([])
     return used
   }
@@ -145,6 +147,7 @@ export class ResponseReader {
   /** Decides how the body ends (RFC 9112, section 6.3) and whether the connection lives on. */
   #frame(status: number, http11: boolean, headers: RawHeaders): void {
     let length: string | null = null
+    let counted: number | null = null
     let coding: string | null = null
     let connection = ''
     for (let i = 0; i < headers.length; i += 2) {
@@ -155,8 +158,9 @@ export class ResponseReader {
       const value = headers[i + 1]!
       if (lower === 'content-length') {
         if (length !== null && length !== value) throw new ProtocolError('the upstream sent two different lengths')
-        if (!/^\d{1,15}$/.test(value)) throw new ProtocolError('the upstream sent a malformed length')
         length = value
+        counted = digits(value)
+        if (counted === null) throw new ProtocolError('the upstream sent a malformed length')
       } else if (lower === 'transfer-encoding') coding = coding === null ? value : `${coding}, ${value}`
       else if (lower === 'connection') connection += `,${value.toLowerCase()}`
       else if (lower === 'keep-alive') {
@@ -168,10 +172,10 @@ export class ResponseReader {
     this.keepAlive = http11 ? !options.includes('close') : options.includes('keep-alive') && !options.includes('close')
     if (this.#method === 'HEAD' || status === 204 || status === 304) this.#body.begin(0)
     else if (coding !== null) {
-      if (length !== null) throw new ProtocolError('the upstream sent a length beside a transfer coding')
+      if (counted !== null) throw new ProtocolError('the upstream sent a length beside a transfer coding')
       if (coding.trim().toLowerCase() !== 'chunked') throw new ProtocolError('the upstream used an unknown transfer coding')
       this.#body.begin('chunked')
-    } else if (length !== null) this.#body.begin(Number(length))
+    } else if (counted !== null) this.#body.begin(counted)
     else {
       this.#body.begin('until-close')
       this.keepAlive = false
@@ -182,4 +186,12 @@ export class ResponseReader {
     this.done = true
     this.#sink.onEnd(trailers)
   }
+}
+
+/** The status of a status line (RFC 9112, section 4) that ends at `end`, with or without a reason; 0 where it is none. */
+function statusOf(text: string, end: number): number {
+  const minor = text.charCodeAt(VERSION.length)
+  if (!text.startsWith(VERSION) || (minor !== ZERO && minor !== ONE) || text.charCodeAt(VERSION.length + 1) !== SPACE) return 0
+  if (end !== REASON - 1 && (end < REASON || text.charCodeAt(REASON - 1) !== SPACE)) return 0
+  return digits(text, VERSION.length + 2, REASON - 1) ?? 0
 }
