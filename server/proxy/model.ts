@@ -91,6 +91,8 @@ function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | n
   const types = valuesOf(headers, 'content-type')
   if (types.length > 1) return ambiguous('The request has two content types.')
   const type = types[0] ?? ''
+  // What nearly everybody says.
+  if (type === 'application/json') return jsonModels(rule, body)
   if (/^multipart\//i.test(type.trim())) {
     const boundary = rule.multipart ? boundaryOf(type) : null
     if (boundary === null) return unknown('The body is multipart in a way in which its model cannot be known.')

@@ -22,10 +22,6 @@ export interface Metrics {
 /** Upper bounds in seconds: from an answer out of memory to a long stream. */
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-/** TABLE of the kinds of tokens, and of the directions of bytes: the label's value → the field of a request's line. */
-const TOKENS = [['input', 'tokens_in'], ['output', 'tokens_out'], ['cached', 'tokens_cached'], ['reasoning', 'tokens_reasoning']] as const
-const BYTES = [['up', 'bytes_in'], ['down', 'bytes_out']] as const
-
 /** No label holds what a caller made up (a model's name, a path), or the series would never end; keys and models are in the ledger. */
 export function openMetrics(): Metrics {
   const registry = new Registry()
@@ -48,8 +44,12 @@ export function openMetrics(): Metrics {
     if (line.aborted) aborted.inc({ provider })
     proxied.observe(line.duration_ms / 1000, provider, line.status)
     if (line.first_byte_ms !== undefined) firstByte.observe(line.first_byte_ms / 1000, provider)
-    for (const [kind, field] of TOKENS) if (line[field]) tokens.add(provider, kind, line[field])
-    for (const [direction, field] of BYTES) if (line[field]) bytes.add(provider, direction, line[field])
+    if (line.tokens_in) tokens.add(provider, 'input', line.tokens_in)
+    if (line.tokens_out) tokens.add(provider, 'output', line.tokens_out)
+    if (line.tokens_cached) tokens.add(provider, 'cached', line.tokens_cached)
+    if (line.tokens_reasoning) tokens.add(provider, 'reasoning', line.tokens_reasoning)
+    if (line.bytes_in) bytes.add(provider, 'up', line.bytes_in)
+    if (line.bytes_out) bytes.add(provider, 'down', line.bytes_out)
   }
 
   return {
