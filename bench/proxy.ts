@@ -99,7 +99,7 @@ async function costs(mode: 'requests' | 'events', contenders: Contender[]): Prom
     const most = BARS.find(([what, of]) => what === mode && of === name)?.[2]
     const ratio = median(cost.map((theirs, round) => ours[round]! / theirs))
     const delay = mode === 'events' ? `  late by ${median(p50).toFixed(2)} ms median, ${median(p99).toFixed(2)} ms p99` : ''
-    const bar = name === 'tollmark' ? '' : `  ours is ${ratio.toFixed(2)} ×${most === undefined ? '' : ` (at most ${most.toFixed(2)} ×)${verdict(ratio <= most)}`}`
+    const bar = name === 'tollmark' ? '' : `  ours is ${ratio.toPrecision(3)} ×${most === undefined ? '' : ` (at most ${most.toPrecision(3)} ×)${verdict(ratio <= most)}`}`
     console.log(`  ${name.padEnd(9)} ${median(cost).toFixed(1).padStart(7)} µs (${Math.min(...cost).toFixed(1)} to ${Math.max(...cost).toFixed(1)})${delay}${bar}`)
   }
   if (mode === 'requests') return

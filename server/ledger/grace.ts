@@ -83,8 +83,9 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   let peak = 1
   let peakAt = -Infinity
 
-  /** Who was passed on and has no answer of the store yet, in the order in which they came. */
-  const pending = new Set<Pending>()
+  /** Who was passed on, in the order in which they came: those who have no answer of the store yet, and some who have. */
+  let passed: Pending[] = []
+  let unanswered = 0
 
   /** One request. */
   class Pending implements Asked {
@@ -92,6 +93,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     readonly #tell: (admission: Admission) => void
     readonly #fail: (error: unknown) => void
     gone = false
+    answered = false
     given: Given | null = null
 
     constructor(asking: Asking, tell: (admission: Admission) => void, fail: (error: unknown) => void) {
@@ -101,7 +103,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     }
 
     resolve(admission: Admission): void {
-      pending.delete(this)
+      this.#answer()
       if (admission.admitted) heard = true
       if (!this.gone) {
         if (admission.admitted) windowOf(this.asking.key_id).add(clock.mono() + MARGIN_MS)
@@ -114,12 +116,17 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     }
 
     reject(error: unknown): void {
-      pending.delete(this)
+      this.#answer()
       if (this.given !== null) owe(this.given)
       if (this.gone) return
       if (!refusing(error)) return this.#fail(error)
       fall(error)
       this.decide(error)
+    }
+
+    #answer(): void {
+      this.answered = true
+      unanswered--
     }
 
     /** Decides without the store. */
@@ -149,7 +156,10 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   }
 
   function pass(one: Pending): void {
-    pending.add(one)
+    // A set that gets and loses an entry with every request would cost more than the rest of this file.
+    if (passed.length > 2 * unanswered + 64) passed = passed.filter(({ answered }) => !answered)
+    passed.push(one)
+    unanswered++
     inner.ask(one)
   }
 
@@ -176,7 +186,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     since ??= clock.mono()
     state = 'down'
     // In the order in which they came: what the store may have written already is among the first.
-    for (const one of pending) if (!one.gone) one.decide(error)
+    for (const one of passed) if (!one.answered && !one.gone) one.decide(error)
     for (const one of parked.splice(0)) refuseOrGive(one)
   }
 
@@ -237,7 +247,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   }
 
   function tick(): void {
-    const waiting = pending.size > 0 || probing || writing !== null
+    const waiting = unanswered > 0 || probing || writing !== null
     silent = waiting && !heard ? silent + 1 : 0
     heard = false
     if (silent >= PATIENCE) fall(SILENT)
