@@ -4,7 +4,14 @@ import { StoreError } from './error.ts'
 import type { Answer, FromThread, ToThread, Unit, Work } from './units.ts'
 
 /** Units that may wait for their answer. More means that the disk cannot follow: refusing is better than a queue without bound. */
-const WAITING = 50_000
+const MOST_WAITING = 50_000
+
+/** Who has sent a unit. */
+interface Waiting {
+  readonly id: number
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
 
 export interface ThreadClient {
   /** Resolves to the unit's value when it is durable. @throws StoreError */
@@ -26,7 +33,8 @@ export async function startThread(
   onFailure: (error: Error) => void,
 ): Promise<ThreadClient> {
   const worker = new Worker(new URL('thread.ts', import.meta.url), { workerData: { path, mode }, name: `store-${mode}` })
-  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  // In the order in which they were sent, and so are the answers. A map would keep what was in each of its tables alive from one to the next.
+  const waiting: Waiting[] = []
   let bunch: Unit[] = []
   let lastId = 0
   let closed = false
@@ -37,16 +45,17 @@ export async function startThread(
     bunch = []
   }
   const settle = (answer: Answer): void => {
-    const caller = waiting.get(answer.id)
-    waiting.delete(answer.id)
-    if ('error' in answer) caller?.reject(new StoreError(answer.error.code, answer.error.message))
-    else caller?.resolve(answer.value)
+    const at = waiting.findIndex(({ id }) => id === answer.id)
+    const caller = waiting[at]
+    if (caller === undefined) return
+    waiting.splice(at, 1)
+    if ('error' in answer) caller.reject(new StoreError(answer.error.code, answer.error.message))
+    else caller.resolve(answer.value)
   }
 
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      for (const { reject } of waiting.values()) reject(new StoreError('closed', 'the thread of the store has ended'))
-      waiting.clear()
+      for (const { reject } of waiting.splice(0)) reject(new StoreError('closed', 'the thread of the store has ended'))
       closed = true
       resolve()
     })
@@ -66,12 +75,12 @@ export async function startThread(
   return {
     send: (work) => {
       if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
-      if (waiting.size >= WAITING) return Promise.reject(new StoreError('busy', 'too many writes wait for the store'))
+      if (waiting.length >= MOST_WAITING) return Promise.reject(new StoreError('busy', 'too many writes wait for the store'))
       // All units of this turn of the event loop travel in one message.
       if (bunch.length === 0) setImmediate(flush)
       const id = ++lastId
       bunch.push({ ...work, id })
-      return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
+      return new Promise((resolve, reject) => waiting.push({ id, resolve, reject }))
     },
     close: async () => {
       if (!closed) {
