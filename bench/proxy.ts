@@ -35,6 +35,8 @@ const BARS: readonly [what: 'requests' | 'events', of: string, most: number][] =
 const MOST_DELAY_MS = 1
 const MOST_STREAMS_MB = 300
 const MOST_ISOLATION_MS = 5
+/** A p99 is made by the few worst moments of a machine, which are not always the conversions'. */
+const ISOLATION_ROUNDS = 5
 
 /** User and system time of a process with all its threads, in microseconds. */
 function cpu(pid: number): number {
@@ -125,21 +127,28 @@ async function isolation(ours: Ours): Promise<void> {
   const exportOf = (count: number) => form(file('Export.zip', Buffer.from(archive(pages(count)))))
   const upload = exportOf(88)
   // One load for both figures, and a conversion before: what a process does for the first time is about its compiler.
-  const paced = load('paced', ours, 16, 120)
+  const paced = load('paced', ours, 16, 300)
   await convert(ours, exportOf(12))
   await sleep(3_000)
-  const rest = Date.now()
-  await sleep(6_000)
-  const begun = Date.now()
-  await Promise.all([convert(ours, upload), convert(ours, upload)])
-  const ended = Date.now()
+  const moments: { rest: number; begun: number; ended: number }[] = []
+  for (let round = 0; round < ISOLATION_ROUNDS; round++) {
+    const rest = Date.now()
+    await sleep(6_000)
+    const begun = Date.now()
+    await Promise.all([convert(ours, upload), convert(ours, upload)])
+    moments.push({ rest, begun, ended: Date.now() })
+    await sleep(2_000)
+  }
   paced.child.kill('SIGTERM')
   const { answers } = await paced.found
-  const between = (from: number, to: number) => answers.filter(([at]) => at >= from && at < to).map(([, delay]) => delay).toSorted((a, b) => a - b)
-  const [idle, busy] = [between(rest, begun), between(begun, ended)]
-  const later = p99(busy) - p99(idle)
-  console.log(`\nIsolation: p99 of proxied requests ${p99(idle).toFixed(1)} ms at rest, ${p99(busy).toFixed(1)} ms while two exports of ${(upload.body.length / MB).toFixed(0)} MB are converted`)
-  console.log(`  ${later.toFixed(1)} ms more (at most ${MOST_ISOLATION_MS} ms)${verdict(later <= MOST_ISOLATION_MS)}; ${busy.length} requests in that time`)
+  const p99Between = (from: number, to: number) => p99(answers.filter(([at]) => at >= from && at < to).map(([, delay]) => delay).toSorted((a, b) => a - b))
+  console.log(`\nIsolation: p99 of proxied requests at rest, and while two exports of ${(upload.body.length / MB).toFixed(0)} MB are converted`)
+  const later = moments.map(({ rest, begun, ended }) => {
+    const [idle, busy] = [p99Between(rest, begun), p99Between(begun, ended)]
+    console.log(`  ${idle.toFixed(1).padStart(6)} ms ${busy.toFixed(1).padStart(6)} ms`)
+    return busy - idle
+  })
+  console.log(`  ${median(later).toFixed(1)} ms more in the middle (at most ${MOST_ISOLATION_MS} ms)${verdict(median(later) <= MOST_ISOLATION_MS)}`)
 }
 
 /** Converts an export to its end, whether the document comes at once or from a job. */

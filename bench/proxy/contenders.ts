@@ -141,6 +141,7 @@ export async function startOurs(folder: string, upstream: number): Promise<Ours>
   const port = await freePort()
   const child = node(join(here, '../../packages/cli/src/main.ts'), ['serve'], {
     PORT: String(port), HOST: '127.0.0.1', TOLLMARK_DATA: data, LOG_LEVEL: 'warn', OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
+    TOLLMARK_FREE_CONVERSIONS: '1000',
   }, [...process.execArgv.filter((flag) => flag.startsWith('--max-')), ...(process.env['BENCH_FLAGS']?.split(' ') ?? [])])
   await listening(port)
   const path = `/proxy?url=${encodeURIComponent(`https://api.openai.com${PATH}`)}`
