@@ -55,7 +55,6 @@ export class Call implements Caller, CallerBody, Writer {
   #pieces: Buffer[] = []
   /** Bytes of the pieces. */
   #waiting = 0
-  #joined = false
   #ended = false
   /** The end has been handed to the socket; the system has taken it. */
   #handed = false
@@ -167,15 +166,11 @@ export class Call implements Caller, CallerBody, Writer {
   flush(): boolean {
     if (this.gone) return true
     if (this.#waiting >= MOST_WAITING) this.writeNow()
-    else if (!this.#joined) {
-      this.#joined = true
-      joinBurst(this)
-    }
+    else joinBurst(this)
     return !this.#line.socket.writableNeedDrain
   }
 
   writeNow(): void {
-    this.#joined = false
     if (this.gone) return
     this.handToSocket()
     if (!this.#ended || this.#handed) return

@@ -8,7 +8,7 @@ export const HEAD_END = Buffer.from('\r\n\r\n')
 export const NO_BYTES = Buffer.alloc(0)
 
 const [CR, LF, COLON, ZERO] = [13, 10, 58, 48]
-/** As many as any number has that is exact. */
+/** Every number of so many digits is exact. */
 const MOST_DIGITS = 15
 
 /** What a character may stand in: 1 a field name (RFC 9110 token), 2 a field value or reason. */

@@ -1,10 +1,20 @@
 // A connection that breaks between the moment when a request takes it and the moment when the request is written.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { createUpstream, dialOf, type Outgoing, type Upstream } from '../../../server/proxy/upstream.ts'
-import { answer, startFake } from '../../providers/fake.ts'
+import { test, type TestContext } from 'node:test'
+import { createUpstream, dialOf, type Dial, type Outgoing, type Upstream } from '../../../server/proxy/upstream.ts'
+import { answer, startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
 import { LIMITS } from './relayed.ts'
+
+async function start(t: TestContext, script: Script): Promise<{ fake: FakeProvider; upstream: Upstream; dial: Dial }> {
+  const fake = await startFake(script)
+  const upstream = createUpstream(LIMITS, () => performance.now())
+  t.after(async () => {
+    upstream.close()
+    await fake.close()
+  })
+  return { fake, upstream, dial: dialOf(new URL('https://api.test'), new URL(fake.origin)) }
+}
 
 /** Sends a request. @returns how it ends, which is filled in when it does: a status, or the code of an error */
 function send(upstream: Upstream, request: Outgoing): { end: number | string | null } {
@@ -23,17 +33,12 @@ function send(upstream: Upstream, request: Outgoing): { end: number | string | n
 
 test('a request of which nothing was written yet when its connection broke goes over another one', async (t) => {
   let cut = () => {}
-  const fake = await startFake((call) => {
+  const { fake, upstream, dial } = await start(t, (call) => {
     cut = () => call.reset()
     return answer(200, {}, 'a')(call)
   })
-  const upstream = createUpstream(LIMITS, () => performance.now())
-  t.after(async () => {
-    upstream.close()
-    await fake.close()
-  })
   const body = { length: 2, held: Buffer.from('{}'), heldTrailers: [], rest: null, watch: null, trailers: () => [] }
-  const request = { dial: dialOf(new URL('https://api.test'), new URL(fake.origin)), method: 'POST', path: '/', headers: [], body }
+  const request = { dial, method: 'POST', path: '/', headers: [], body }
   const first = send(upstream, request)
   await until(() => first.end !== null)
   // What is sent in the check phase is written in the next one: the poll between them reads the reset.
@@ -47,13 +52,8 @@ test('a request of which nothing was written yet when its connection broke goes 
 })
 
 test('a call that was aborted before it was written is never written', async (t) => {
-  const fake = await startFake(answer(200, {}, 'a'))
-  const upstream = createUpstream(LIMITS, () => performance.now())
-  t.after(async () => {
-    upstream.close()
-    await fake.close()
-  })
-  const request = { dial: dialOf(new URL('https://api.test'), new URL(fake.origin)), method: 'GET', path: '/', headers: [], body: null }
+  const { fake, upstream, dial } = await start(t, answer(200, {}, 'a'))
+  const request = { dial, method: 'GET', path: '/', headers: [], body: null }
   const first = send(upstream, request)
   await until(() => first.end !== null)
   upstream.send(request, { onInterim() {}, onHead() {}, onBody() {}, onPause() {}, onEnd() {}, onError() {} }).abort()
