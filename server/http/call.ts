@@ -35,7 +35,7 @@ const MOST_WAITING = 64 * 1024
 export class Call implements Caller, CallerBody, Writer {
   readonly method: string
   readonly target: string
-  readonly headers: RawHeaders
+  readonly headers: readonly string[]
   readonly body: CallerBody | null
   readonly length: number | null
   gone = false

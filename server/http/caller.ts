@@ -37,7 +37,7 @@ export interface Caller {
   readonly method: string
   /** As it was sent: path and query. */
   readonly target: string
-  readonly headers: RawHeaders
+  readonly headers: readonly string[]
   /** Null where the request has none. */
   readonly body: CallerBody | null
   /** The caller has left: nothing that is written arrives. */

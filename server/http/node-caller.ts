@@ -7,7 +7,7 @@ import { fieldLines, valueOf, type RawHeaders } from './fields.ts'
 export class NodeCaller implements Caller, CallerBody {
   readonly method: string
   readonly target: string
-  readonly headers: RawHeaders
+  readonly headers: readonly string[]
   readonly body: CallerBody | null
   readonly length: number | null
   readonly #incoming: IncomingMessage

@@ -8,7 +8,7 @@ export interface RequestHead {
   readonly method: string
   /** The target as it was sent. */
   readonly target: string
-  readonly headers: RawHeaders
+  readonly headers: readonly string[]
   readonly http10: boolean
   /** How the body ends: after so many bytes, or in chunks; null for no body. */
   readonly framing: number | 'chunked' | null
@@ -28,17 +28,33 @@ export class RequestError extends Error {
   }
 }
 
-const [CR, LF, A, Z] = [13, 10, 65, 90]
+const [CR, LF, A, Z, ZERO, NINE] = [13, 10, 65, 90, 48, 57]
 /** As Node's own server has it. */
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 256
+/** Longer heads are not kept to be known again: there may be thousands of connections. */
+const LONGEST_KNOWN = 4 * 1024
 
 const REQUEST_LINE = /^([A-Z]{1,16}) ([\x21-\x7e]+) HTTP\/1\.([01])$/
+
+/** A head up to the length of its body, and that length. */
+const LENGTH = /^(.*\r\ncontent-length:[ \t]*)(\d+)/is
+
+/** A head that has been read, to be known again. */
+interface Known {
+  readonly head: RequestHead
+  /** Its bytes up to the digits of its length, and those behind them; where it has no length, all of them, and none. */
+  readonly before: Buffer
+  readonly after: Buffer
+  /** Where the length stands in its headers; -1: nowhere. */
+  readonly length: number
+}
 
 /** Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body with `piece` until `ended`. */
 export class RequestReader {
   #unread: Buffer = NO_BYTES
   readonly #body = new BodyReader(CALLERS_SIZE)
+  #known: Known | null = null
 
   push(bytes: Buffer): void {
     this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
@@ -61,6 +77,31 @@ export class RequestReader {
 
   /** The next request's head, or null as long as it is not complete. @throws RequestError */
   head(): RequestHead | null {
+    const head = this.#headAgain() ?? this.#newHead()
+    if (head !== null) this.#body.begin(head.framing ?? 0)
+    return head
+  }
+
+  /** The next head where it is the last one again, save for the length of its body: that is what callers send on one connection. */
+  #headAgain(): RequestHead | null {
+    const bytes = this.#unread
+    if (this.#known === null || !standsAt(bytes, 0, this.#known.before)) return null
+    const { head, before, after, length } = this.#known
+    let end = before.length
+    if (length >= 0) while (end < bytes.length && bytes[end]! >= ZERO && bytes[end]! <= NINE) end++
+    if (!standsAt(bytes, end, after)) return null
+    if (length < 0) {
+      this.#skip(end)
+      return head
+    }
+    const value = bytes.toString('latin1', before.length, end)
+    const framing = digits(value)
+    if (framing === null) return null
+    this.#skip(end + after.length)
+    return value === head.headers[length] ? head : { ...head, framing, headers: head.headers.with(length, value) }
+  }
+
+  #newHead(): RequestHead | null {
     const at = this.#unread.indexOf(HEAD_END)
     if (at > MAX_HEAD_BYTES || (at < 0 && this.#unread.length > MAX_HEAD_BYTES)) throw new RequestError('headers_too_large', `The head of a request may have ${MAX_HEAD_BYTES} bytes.`)
     if (at < 0) {
@@ -68,9 +109,10 @@ export class RequestReader {
       if (hasBareLine(this.#unread)) throw malformed('The lines of a request end with CRLF.')
       return null
     }
-    const head = readHead(this.#unread.toString('latin1', 0, at))
+    const text = this.#unread.toString('latin1', 0, at)
+    const head = readHead(text)
     this.#skip(at + HEAD_END.length)
-    this.#body.begin(head.framing ?? 0)
+    this.#known = at > LONGEST_KNOWN ? null : known(text, head)
     return head
   }
 
@@ -92,6 +134,22 @@ export class RequestReader {
   #skip(length: number): void {
     this.#unread = length === this.#unread.length ? NO_BYTES : this.#unread.subarray(length)
   }
+}
+
+/** What is kept of a head. @param text without the blank line that ends it */
+function known(text: string, head: RequestHead): Known {
+  // Not from Node's pool: a connection would keep a whole slab of it alive.
+  const bytes = Buffer.allocUnsafeSlow(text.length + HEAD_END.length)
+  bytes.write(text, 'latin1')
+  bytes.set(HEAD_END, text.length)
+  const [line, before] = LENGTH.exec(text) ?? []
+  if (line === undefined || before === undefined) return { head, before: bytes, after: NO_BYTES, length: -1 }
+  const name = head.headers.findIndex((field, i) => i % 2 === 0 && field.toLowerCase() === 'content-length')
+  return { head, before: bytes.subarray(0, before.length), after: bytes.subarray(line.length), length: name + 1 }
+}
+
+function standsAt(bytes: Buffer, at: number, part: Buffer): boolean {
+  return at + part.length <= bytes.length && bytes.compare(part, 0, part.length, at, at + part.length) === 0
 }
 
 function hasBareLine(bytes: Buffer): boolean {

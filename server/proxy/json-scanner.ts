@@ -321,7 +321,7 @@ export class JsonScanner {
     let backslash = -2
     while (i < length) {
       // A loop is faster than a search where escapes are dense, a search is faster where there is nothing to find.
-      const near = Math.min(length, i + 192)
+      const near = Math.min(length, i + 64)
       while (i < near) {
         const byte = chunk[i]!
         if (byte === QUOTE) return i + 1

@@ -11,7 +11,7 @@ import { beginsProxied, RequestError, RequestReader, type RequestHead } from '..
 interface Read {
   method: string
   target: string
-  headers: string[]
+  headers: readonly string[]
   body: string
   trailers: string[]
 }
@@ -205,6 +205,66 @@ const request = fc
     fc.oneof(fc.constant('hello'), fc.constant(''), chunks),
   )
   .map(([first, lines, body]) => `${first}${lines.join('')}\r\n${body}`)
+
+/** One request as a reader reads it: its head and body, and whether it can be followed by another one. */
+function one(reader: RequestReader, text: string): { head: RequestHead | null; body: string; whole: boolean; code: string | null } {
+  reader.push(Buffer.from(text, 'latin1'))
+  let head: RequestHead | null = null
+  let body = ''
+  try {
+    head = reader.head()
+    if (head !== null) for (let piece = reader.piece(); piece !== null; piece = reader.piece()) body += piece.toString('latin1')
+    return { head, body, whole: head !== null && reader.ended && reader.unread.length === 0, code: null }
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    return { head, body, whole: false, code: error.code }
+  }
+}
+
+/** What becomes of a request until it is sent again: nothing, another length (of its body, or not), a character more, less, or another one. */
+const change = fc.oneof(
+  fc.constant((text: string) => text),
+  fc.tuple(fc.constantFrom('0', '5', '05', '11', '123456789012345', '1234567890123456', '', ' 5', '5 ', '-5', '5,5', '\xb5'), fc.boolean()).map(([digits, fill]) => (text: string) => {
+    const [head = '', body = ''] = text.split('\r\n\r\n', 2)
+    const long = Number(digits)
+    return `${head.replace(/(content-length[ \t]*:[ \t]*)\d+/i, `$1${digits}`)}\r\n\r\n${fill && long >= 0 && long < 100 ? 'x'.repeat(long) : body}`
+  }),
+  fc.tuple(fc.nat(150), fc.nat(1), fc.constantFrom('', 'a', 'X', '5', ' ', '\t', '\r', '\n', '\r\n', ':', '\0', '\xe4')).map(([at, cut, more]) => (text: string) => text.slice(0, at) + more + text.slice(at + cut)),
+)
+const well = fc
+  .tuple(goodStart, fc.array(goodLine, { maxLength: 4 }), fc.constantFrom('', 'hello', '5\r\nhello\r\n0\r\n\r\n'))
+  .map(([first, lines, body]) => `${first}${lines.join('')}\r\n${body}`)
+
+test('a head that comes again on its connection, as it was or changed, is read as if it were the first', () => {
+  let again = 0
+  fc.assert(
+    fc.property(well, fc.array(change, { minLength: 2, maxLength: 5 }), (text, changes) => {
+      const reader = new RequestReader()
+      const heads = new Set<RequestHead>()
+      for (const changed of changes) {
+        const sent = changed(text)
+        const found = one(reader, sent)
+        assert.deepEqual(found, one(new RequestReader(), sent))
+        if (!found.whole) return
+        if (heads.has(found.head!)) again++
+        heads.add(found.head!)
+      }
+    }),
+    { numRuns: 20_000 },
+  )
+  assert.ok(again > 500, `${again} heads were known again: too few to mean anything`)
+})
+
+test('a head whose length alone is another one need not be read again, and a very long one is', () => {
+  const reader = new RequestReader()
+  const sent = (length: number, more = '') => one(reader, `POST /proxy HTTP/1.1\r\n${HOST}Content-Length: ${length}\r\nA: b\r\n${more}\r\n${'x'.repeat(length)}`).head!
+  const first = sent(5)
+  assert.equal(sent(5), first)
+  assert.deepEqual(sent(12), { ...first, framing: 12, headers: ['Host', 'x', 'Content-Length', '12', 'A', 'b'] })
+  assert.equal(sent(5), first, 'the one that was read is the one that is kept')
+  const long = sent(5, `B: ${'c'.repeat(5_000)}\r\n`)
+  assert.notEqual(sent(5, `B: ${'c'.repeat(5_000)}\r\n`), long)
+})
 
 test('whatever Node refuses we refuse, and what both take is the same to both', async () => {
   let taken = 0

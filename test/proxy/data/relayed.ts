@@ -74,7 +74,7 @@ export function both(name: string, run: (rig: (script: Script, options?: RigOpti
   for (const door of ['ours', 'node'] as const) test(`${name} (${door})`, (t) => run((script, options) => startRig(t, script, { ...options, door })))
 }
 
-function endToEnd(headers: RawHeaders): RawHeaders {
+function endToEnd(headers: readonly string[]): RawHeaders {
   return headers.filter((_, i) => !HOP_BY_HOP.has(headers[i & ~1]!.toLowerCase()))
 }
 
