@@ -17,7 +17,7 @@ import { answerOf, start } from '../test/harness.ts'
 import { startCaddy, startNginx, startOurs, startPortkey, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
 import type { Found } from './proxy/load.ts'
 
-const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '1' }, rounds: { type: 'string', default: '11' }, only: { type: 'string' } } })
+const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '1' }, rounds: { type: 'string', default: '21' }, only: { type: 'string' } } })
 const seconds = Number(options.seconds)
 const rounds = Number(options.rounds)
 const wanted = (what: string): boolean => options.only === undefined || options.only === what
@@ -36,7 +36,7 @@ const MOST_DELAY_MS = 1
 const MOST_STREAMS_MB = 300
 const MOST_ISOLATION_MS = 5
 /** A p99 is made by the few worst moments of a machine, which are not always the conversions'. */
-const ISOLATION_ROUNDS = 5
+const ISOLATION_ROUNDS = 9
 
 /** User and system time of a process with all its threads, in microseconds. */
 function cpu(pid: number): number {
@@ -127,7 +127,7 @@ async function isolation(ours: Ours): Promise<void> {
   const exportOf = (count: number) => form(file('Export.zip', Buffer.from(archive(pages(count)))))
   const upload = exportOf(88)
   // One load for both figures, and a conversion before: what a process does for the first time is about its compiler.
-  const paced = load('paced', ours, 16, 300)
+  const paced = load('paced', ours, 16, 600)
   await convert(ours, exportOf(12))
   await sleep(3_000)
   const moments: { rest: number; begun: number; ended: number }[] = []
