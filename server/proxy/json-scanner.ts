@@ -132,8 +132,11 @@ export class JsonScanner {
     const { length } = chunk
     for (let i = start; i < length; ) {
       const byte = chunk[i]!
-      if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) i++
-      else if (this.#state === AFTER_VALUE) {
+      if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+        i++
+        // What is indented has runs of them.
+        while (i < length && chunk[i] === 0x20) i++
+      } else if (this.#state === AFTER_VALUE) {
         const isObject = this.#isObject[this.#depth]!
         if (byte === COMMA) {
           if (isObject) this.#state = KEY
