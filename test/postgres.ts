@@ -92,7 +92,7 @@ export async function startPostgres(settings: Record<string, string> = { fsync: 
     return {
       url: new URL(`postgres://tollmark@127.0.0.1:${at}/postgres`),
       signal: (signal) => {
-        for (const pid of running ? processesOf(running.pid) : []) process.kill(pid, signal)
+        for (const pid of running ? processesOf(running.pid) : []) send(pid, signal)
       },
       stop,
       start: async () => void (running ??= await begin()),
@@ -104,6 +104,15 @@ export async function startPostgres(settings: Record<string, string> = { fsync: 
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
+  }
+}
+
+/** A backend may end between being listed and being told. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 

@@ -56,6 +56,9 @@ export async function chaos(backing: Backing, { seconds, pause, seed, onEvent = 
   await using fleet = await startFleet(backing.roles, env)
   const random = generator(seed)
   const ending = new AbortController()
+  // Also where this ends with an error: the load would go on for ever.
+  using over = new DisposableStack()
+  over.defer(() => ending.abort())
   const driving = drive(fleet, secrets, ending.signal)
   const troubles = new Map<string, number>()
   let kills = 0
@@ -67,7 +70,7 @@ export async function chaos(backing: Backing, { seconds, pause, seed, onEvent = 
     troubles.set(name, (troubles.get(name) ?? 0) + 1)
     onEvent(`${name}; the provider has received ${upstream.asked.size} requests`)
   }
-  ending.abort()
+  over.dispose()
   const told = await driving
   await fleet.whole()
   const wrong = await auditJobs(fleet, secrets, told, expected)
