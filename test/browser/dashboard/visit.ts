@@ -62,7 +62,13 @@ const VIEWS = [
   { colorScheme: 'light', viewport: DESKTOP },
 ] as const
 
-/** What a person with a screen reader, a keyboard or weak eyes would stumble over. */
+/** Run in the page: what would move, or fade from one colour into another, by its classes. */
+const MOVING = `[...document.querySelectorAll('*')].filter((element) => {
+  const { transitionDuration, animationName } = getComputedStyle(element)
+  return transitionDuration.split(', ').some((duration) => duration !== '0s') || animationName !== 'none'
+}).map((element) => element.getAttribute('class') ?? element.tagName).join(', ')`
+
+/** What a person with a screen reader, a keyboard or weak eyes, or whom motion makes ill, would stumble over. */
 export async function faultsOf(page: Page, what: string): Promise<string[]> {
   const faults: string[] = []
   for (const { colorScheme, viewport } of VIEWS) {
@@ -70,6 +76,8 @@ export async function faultsOf(page: Page, what: string): Promise<string[]> {
     await page.setViewportSize(viewport)
     const beyond = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
     if (beyond > 0) faults.push(`${what}, ${viewport.width} px: ${beyond} px too wide`)
+    const moving = String(await page.evaluate(MOVING))
+    if (moving !== '') faults.push(`${what}, ${viewport.width} px: moves although less motion is asked for: ${moving}`)
     // The page has no frames, which is all that the newer mode is for.
     const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
     faults.push(...violations.map(({ id, nodes }) => `${what}, ${colorScheme}, ${viewport.width} px: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`))
