@@ -20,7 +20,7 @@ const steps: { name: string; args: string[]; check?: true }[] = [
   { name: 'types of the client packages, without Node\'s', args: [bin('typescript/bin/tsc'), '-p', 'packages/tsconfig.json'], check: true },
   { name: 'types of the dashboard', args: [bin('typescript/bin/tsc'), '-p', 'dashboard/tsconfig.json'], check: true },
   { name: 'nothing unused', args: [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'], check: true },
-  { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--quiet', '--report-unused-disable-directives-severity=error'], check: true },
+  { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--report-unused-disable-directives-severity=error'], check: true },
   {
     name: 'tests',
     args: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--test', '--test-reporter=spec', '--test-timeout=120000', '--test-concurrency=2', ...tests],

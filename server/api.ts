@@ -144,7 +144,7 @@ export function problems<C extends ErrorCode>(...codes: C[]): { [K in C as (type
     const described = answers[status]?.description
     answers[status] = { description: described ? `${described}; ${title}` : title, content: { 'application/problem+json': { schema: ProblemSchema } } }
   }
-  return answers as { [K in C as (typeof ERRORS)[K]['status']]: ProblemAnswer }
+  return answers
 }
 
 /** What any route behind a token may answer besides its own. */

@@ -47,7 +47,7 @@ export async function streams({ port, path, headers }: Contender): Promise<boole
 
 export async function stopAll(): Promise<void> {
   for (const child of children) child.kill('SIGTERM')
-  await Promise.all(children.map((child) => (child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null)))
+  await Promise.all(children.filter((child) => child.exitCode === null && child.signalCode === null).map((child) => once(child, 'exit')))
 }
 
 async function freePort(): Promise<number> {

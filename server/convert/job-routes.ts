@@ -192,7 +192,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
     const body = ReadableStream.from(eventsOf(watch.follow(row, whenGone(outgoing), limits.eventsIdle), clock))
     // The last header keeps nginx from holding events back.
-    return new Response(body as ReadableStream<Uint8Array>, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } })
   })
 
   return api

@@ -108,7 +108,7 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   }
 
   function completeSoon(wait = SETTLE_MS): void {
-    settleTimer ??= setTimeout(flush, wait)
+    settleTimer ??= setTimeout(() => void flush(), wait)
   }
 
   /** One unit of settlements at a time. */

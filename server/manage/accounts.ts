@@ -92,7 +92,7 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
     const { plan, disabled } = c.req.valid('json')
     if (disabled && id === callerOf(c).account.id) throw new Problem('invalid_field', 'You cannot disable your own account.')
     const row = await changeAccount(store, id, { plan: plan === undefined ? undefined : knownPlan(plans, plan), disabled })
-    keys.refresh()
+    await keys.refresh()
     return c.json(await showAccount(store, plans, row, clock()), 200)
   })
 

@@ -63,12 +63,12 @@ export async function startFleet(roles: readonly Role[], env: Record<string, str
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const member: Member = { role, child, port: null, ending: false }
-    child.stderr!.setEncoding('utf8').on('data', (said: string) => {
+    child.stderr.setEncoding('utf8').on('data', (said: string) => {
       const port = /http:\/\/[^\s:]+:(\d+)/.exec(said)?.[1]
       if (port !== undefined) member.port = Number(port)
       else complain(said)
     })
-    child.stdout!.setEncoding('utf8').on('data', (lines: string) => {
+    child.stdout.setEncoding('utf8').on('data', (lines: string) => {
       for (const line of lines.split('\n')) if (line.includes('"level":"error"')) complain(messageOf(line))
     })
     child.once('exit', (code) => {

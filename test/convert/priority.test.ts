@@ -27,7 +27,7 @@ test('a process that gives way is an idle task, but not while it gets nothing of
   t.after(() => child.kill())
   giveWay(child.pid!)
   await becomes(child, IDLE)
-  assert.equal(getPriority(child.pid!), 10)
+  assert.equal(getPriority(child.pid), 10)
   const going = getOn(child.pid!)
   await becomes(child, OTHER)
   going[Symbol.dispose]()

@@ -200,7 +200,7 @@ function compareBlocks(a: Block, b: Block, where: string): Difference[] {
     expect('list', a.checked, b.checked)
     if (a.list === b.list && a.opens !== undefined) expect('list', a.opens ? 'a list begins' : 'the list goes on', b.opens ? 'a list begins' : 'the list goes on')
   }
-  if ((a.kind === 'heading' && b.kind === 'heading' && a.level > 0) || (a.kind === 'toggle' && b.kind === 'toggle')) expect('level', a.level, (b as typeof a).level)
+  if ((a.kind === 'heading' && b.kind === 'heading' && a.level > 0) || (a.kind === 'toggle' && b.kind === 'toggle')) expect('level', a.level, b.level)
   if (a.kind === 'code' && b.kind === 'code') {
     expect('code', JSON.stringify(a.text.replaceAll('\r\n', '\n')), JSON.stringify(b.text))
     if (!isLanguage(a.lang, b.lang)) expect('lang', a.lang, b.lang)

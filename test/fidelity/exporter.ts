@@ -183,7 +183,7 @@ class Printer {
   #database({ title, rows }: Extract<Block, { kind: 'database' }>, id: string): string {
     const columns = { Name: 'Title', Tags: 'MultipleSelect', Done: 'Checkbox', Date: 'Date', Note: 'Text' }
     const head = Object.entries(columns).map(([name, type]) => `<th><span class="icon property-icon"><svg viewBox="0 0 16 16" class="types${type}"><path d="M1 2"></path></svg></span>${name}</th>`).join('')
-    const body = rows.map((row) => `<tr id="${this.#id()}"><td class="cell-title"><a href="Db/${encodeURIComponent(row.title)}.html">${escape(row.title)}</a></td><td class="cell-a>b">${row.tags.map(pill).join('')}</td><td class="cell-c">${`<div class="checkbox checkbox-${row.done ? 'on' : 'off'}"></div>`}</td><td class="cell-d">${row.date ? `<time>@${escape(row.date)}</time>` : ''}</td><td class="cell-e">${this.inline(row.note)}</td></tr>`).join('')
+    const body = rows.map((row) => `<tr id="${this.#id()}"><td class="cell-title"><a href="Db/${encodeURIComponent(row.title)}.html">${escape(row.title)}</a></td><td class="cell-a>b">${row.tags.map(pill).join('')}</td><td class="cell-c"><div class="checkbox checkbox-${row.done ? 'on' : 'off'}"></div></td><td class="cell-d">${row.date ? `<time>@${escape(row.date)}</time>` : ''}</td><td class="cell-e">${this.inline(row.note)}</td></tr>`).join('')
     return `<div ${id} class="collection-content"><h4 class="collection-title">${escape(title)}</h4><table class="collection-content"><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>${this.#era >= 3 ? '<br/><br/>' : ''}</div>`
   }
 

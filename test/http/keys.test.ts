@@ -90,6 +90,17 @@ test('an account sees its own keys and usage only', async (t) => {
   assertProblem(await member.api('GET', 'credentials'), 403, 'insufficient_scope')
 })
 
+test('the keys of an account stop and work again with it: what comes after the answer is judged by it', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const [admin, member] = [await manager(served), await manager(served, 'member')]
+  const key = (await member.api('POST', 'keys', { name: 'k' })).json<NewKey>()
+  for (let round = 0; round < 60; round++) {
+    const disabled = round % 2 === 0
+    assert.equal((await admin.api('PATCH', `accounts/${member.token.account_id}`, { disabled })).status, 200)
+    assert.equal(await use(served, key.secret), disabled ? 401 : 200, `round ${round}`)
+  }
+})
+
 test('usage and the ledger can be read, as JSON and as CSV', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'))
   const { api } = await manager(served)

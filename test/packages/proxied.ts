@@ -50,7 +50,7 @@ export async function startProxied(t: TestContext, script: Script = answer(200, 
       const now = Date.now()
       const { id } = await running.store.run(provideAccount, { name: null, plan: 'free', newId: newId('acc', now), now })
       const key = await createKey(running.store, id, { name: 'test', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)
-      running.keys?.refresh()
+      await running.keys?.refresh()
       return key.secret
     },
   }

@@ -203,7 +203,7 @@ function serve(socket: Socket, connection: number, requests: Received[], script:
         body: () => body,
         gone: () => gone,
         write: (bytes) => void (socket.writable && socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)),
-        pause: async (milliseconds) => void (await Promise.race([sleep(milliseconds, undefined, { ref: false }), gone])),
+        pause: (milliseconds) => Promise.race([sleep(milliseconds, undefined, { ref: false }), gone]),
         reset: () => void socket.resetAndDestroy(),
       })
       done = true

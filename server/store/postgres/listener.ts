@@ -36,7 +36,7 @@ export async function listen(url: URL, name: string, onChange: () => void): Prom
       timer = setTimeout(() => void connect(), pause).unref()
       pause = Math.min(2 * pause, LONGEST)
     }
-    const check = setInterval(() => client.query('select 1').catch(end), CHECK).unref()
+    const check = setInterval(() => void client.query('select 1').catch(end), CHECK).unref()
     client.on('error', end)
     client.on('end', end)
     client.on('notification', ({ payload }) => {

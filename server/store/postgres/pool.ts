@@ -57,7 +57,8 @@ export function openConnections({ url, name, most, patience }: ConnectionOptions
     client.on('error', () => {}) // whoever uses the connection gets the error too; without a listener the process would end
     await client.query(settings)
   }
-  const pool = new Pool({ ...connectionConfig(url), max: most, idleTimeoutMillis: IDLE, onConnect: prepare as (client: ClientBase) => void })
+  // oxlint-disable-next-line typescript/no-misused-promises -- pg waits for it, though its types do not say so
+  const pool = new Pool({ ...connectionConfig(url), max: most, idleTimeoutMillis: IDLE, onConnect: prepare })
   pool.on('error', () => {}) // an unused connection was lost: the next unit gets a new one
   let under = 0
   let closing: Promise<void> | undefined
