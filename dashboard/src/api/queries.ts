@@ -26,8 +26,8 @@ export function usePages<S extends z.ZodMiniType>({ key, item, path, query, ever
   })
 }
 
-/** A change, after which everything under `key` is asked anew. */
+/** A change, after which everything under `key` is asked anew. Changes under one key go one after the other: the last one stays. */
 export function useChange<Input, Output>(key: QueryKey, mutationFn: (input: Input) => Promise<Output>) {
   const client = useQueryClient()
-  return useMutation({ mutationFn, onSuccess: () => client.invalidateQueries({ queryKey: key }) })
+  return useMutation({ mutationFn, scope: { id: JSON.stringify(key) }, onSuccess: () => client.invalidateQueries({ queryKey: key }) })
 }

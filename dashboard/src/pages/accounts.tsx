@@ -89,20 +89,24 @@ function Accounts() {
   )
 }
 
+/** The plan as it was chosen last, also while it is being saved: whoever goes through the list by arrow keys chooses each on the way. */
 function PlanOf({ account }: { account: Account }) {
   const plans = usePlans()
   const change = useChangeAccount()
-  const names = [...new Set([account.plan, ...(plans.data ?? []).map(({ name }) => name)])]
+  const [chosen, setChosen] = useState<string | null>(null)
+  const choose = (plan: string): void => {
+    setChosen(plan)
+    change.mutate({ id: account.id, plan }, { onSettled: () => setChosen(null) })
+  }
   return (
     <NativeSelect
       size="xs"
       w={150}
       aria-label={`Plan of ${account.email ?? account.name}`}
-      value={account.plan}
+      value={chosen ?? account.plan}
       error={change.error instanceof Refused ? change.error.message : null}
-      disabled={change.isPending}
-      onChange={(event) => change.mutate({ id: account.id, plan: event.currentTarget.value })}
-      data={names}
+      onChange={(event) => choose(event.currentTarget.value)}
+      data={[...new Set([...(plans.data ?? []).map(({ name }) => name), account.plan])]}
     />
   )
 }

@@ -51,6 +51,38 @@ test('an invited colleague has an account of their own, and sees nothing of othe
   await grace.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
+test('going through the plans by arrow keys ends at the one that is seen, however slowly each is saved', async (t) => {
+  const site = await startSite(t, { TOLLMARK_PLANS: '{"pro":{"conversions_per_day":1000},"team":{"conversions_per_day":5000},"unlimited":{"conversions_per_day":null}}' })
+  const cookie = await site.setUp()
+  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })).json()) as { link: string }
+  await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email: 'grace@example.com', password: 'another good password' })
+  const { page } = await visit(t, site, cookie)
+  // The first is held for the longest: sent beside the others, it would be saved over them.
+  const saved: string[] = []
+  await page.route('**/api/v1/accounts/*', async (route) => {
+    const { plan } = route.request().postDataJSON() as { plan: string }
+    await new Promise((resolve) => setTimeout(resolve, plan === 'pro' ? 500 : 50))
+    saved.push(plan)
+    await route.continue()
+  })
+  await page.goto(`${site.url}/accounts`)
+  const plan = page.getByLabel('Plan of grace@example.com')
+  await plan.focus()
+  for (const [key, seen] of [['ArrowDown', 'pro'], ['ArrowDown', 'team'], ['ArrowDown', 'unlimited'], ['ArrowUp', 'team']] as const) {
+    await page.keyboard.press(key)
+    assert.equal(await plan.inputValue(), seen, 'what is chosen is seen at once')
+  }
+  await t.waitFor(() => assert.deepEqual(saved, ['pro', 'team', 'unlimited', 'team']), { timeout: 15_000 })
+  await t.waitFor(
+    async () => {
+      const { data } = (await (await site.api(cookie, 'GET', '/api/v1/accounts')).json()) as { data: { email: string; plan: string }[] }
+      assert.equal(data.find(({ email }) => email === 'grace@example.com')?.plan, 'team')
+    },
+    { timeout: 15_000 },
+  )
+  assert.equal(await plan.inputValue(), 'team')
+})
+
 test('wrong passwords are slowed down, and a cookie from before the sign-out opens nothing', async (t) => {
   const site = await startSite(t)
   await site.setUp()
