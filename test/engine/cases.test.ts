@@ -31,3 +31,19 @@ for (const name of readdirSync(folder).sort()) {
     })
   }
 }
+
+test('many lines deep inside containers make a document longer by a bounded amount, and none is lost', () => {
+  const lines = 100_000
+  const deep = (open: string, close: string, inner: string): string => `<article class="page"><div class="page-body">${open.repeat(600)}${inner}${close.repeat(600)}</div></article>`
+  const pages = {
+    'paragraphs in lists': deep('<ul class="bulleted-list"><li>', '</li></ul>', '<p>word</p>'.repeat(lines)),
+    'paragraphs in quotes': deep('<blockquote>', '</blockquote>', '<p>word</p>'.repeat(lines)),
+    'lines of code in numbered lists': deep('<ol class="numbered-list" start="1000"><li>', '</li></ol>', `<pre class="code"><code>${'word\n'.repeat(lines)}</code></pre>`),
+    'rows in to-dos': deep('<ul class="to-do-list"><li>', '</li></ul>', `<table class="simple-table"><tbody>${'<tr><td>word</td></tr>'.repeat(lines)}</tbody></table>`),
+  }
+  for (const [what, html] of Object.entries(pages)) {
+    const text = convertHtml(html)
+    assert.ok(text.length < 70 * 1024 * 1024, `${what}: ${text.length} characters of ${html.length}`)
+    assert.equal(text.split('word').length - 1, lines, what)
+  }
+})

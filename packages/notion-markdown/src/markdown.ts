@@ -17,10 +17,8 @@ export interface Written {
   outline: Outline[]
 }
 
-/** How much indentation a document may take, in characters: past it, containers indent no further. */
-const INDENT_BUDGET = 64 * 1024 * 1024
-/** How far containers may always indent. */
-const INDENT_ALWAYS = 64
+/** How much the prefixes of a document's lines may take, in characters: past it, no line has one. Only pages that want to harm come that far. */
+const PREFIX_BUDGET = 64 * 1024 * 1024
 
 /** Writes a tree as CommonMark + GFM + math: LF, one final newline. */
 export function writeMarkdown(root: Root): Written {
@@ -33,7 +31,7 @@ export function writeMarkdown(root: Root): Written {
 class Writer {
   readonly text = new Pieces()
   readonly outline: Outline[] = []
-  #budget = INDENT_BUDGET
+  #budget = PREFIX_BUDGET
 
   /** Writes siblings, each line behind `prefix` (the first line's is there already). `tight`: in an item of a list. */
   blocks(blocks: readonly Block[], prefix: string, tight: boolean): void {
@@ -82,9 +80,8 @@ class Writer {
 
   /** Ends the line; `blank` puts an empty one below it. */
   #newline(prefix: string, blank: boolean): void {
-    const bare = prefix.trimEnd()
-    this.text.add(blank ? `\n${bare}\n${prefix}` : `\n${prefix}`)
-    this.#budget -= prefix.length
+    const before = this.#affordable(prefix, blank ? 2 : 1)
+    this.text.add(blank ? `\n${before.trimEnd()}\n${before}` : `\n${before}`)
   }
 
   #lines(text: string, prefix: string): void {
@@ -94,13 +91,14 @@ class Writer {
   /** Text whose lines, but for the first, stand behind `prefix`; empty lines behind what of it is visible. */
   #prefixed(text: string, prefix: string): string {
     const lines = text.split('\n')
-    this.#budget -= prefix.length * lines.length
-    return lines.map((line, i) => (i === 0 ? line : line === '' ? prefix.trimEnd() : prefix + line)).join('\n')
+    const before = this.#affordable(prefix, lines.length)
+    return lines.map((line, i) => (i === 0 ? line : line === '' ? before.trimEnd() : before + line)).join('\n')
   }
 
-  /** The prefix inside a container. */
-  #inside(prefix: string, indent: string): string {
-    return this.#budget > 0 || prefix.length < INDENT_ALWAYS ? prefix + indent : prefix
+  /** The prefix for so many lines, or none from the moment on when the budget does not reach. */
+  #affordable(prefix: string, lines: number): string {
+    this.#budget -= prefix.length * lines
+    return this.#budget >= 0 ? prefix : ''
   }
 
   #list(list: List, prefix: string, marker: number): void {
@@ -113,7 +111,7 @@ class Writer {
   }
 
   #item(item: ListItem, sign: string, prefix: string): void {
-    const inside = this.#inside(prefix, ' '.repeat(sign.length + 1))
+    const inside = prefix + ' '.repeat(sign.length + 1)
     this.text.add(sign)
     const [first] = item.children
     if (item.checked !== null) {
@@ -131,7 +129,7 @@ class Writer {
   }
 
   #quote(quote: Blockquote, prefix: string): void {
-    const inside = this.#inside(prefix, '> ')
+    const inside = `${prefix}> `
     this.text.add('> ')
     this.blocks(quote.children, inside, false)
   }
