@@ -7,6 +7,9 @@ const SPECIAL = /[\\`*_[\]<&~$|!]/g
 const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
 const REFERENCE = /&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{0,31});/y
 
+/** An address of e-mail between angle brackets is a link (CommonMark 6.5), whatever its name begins with. */
+const EMAIL = /<[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z\d]/y
+
 /** What a run of `*`, `_` or `~` could do. */
 const OPENS = 1
 const CLOSES = 2
@@ -47,7 +50,7 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
           dollars.push(at)
           break
         case '<':
-          if (/[a-zA-Z/!?]/.test(next) && (lastGreater > at || isLineStart(text, at, place))) escapes[at] = 1
+          if (/[a-zA-Z/!?]/.test(next) ? lastGreater > at || isLineStart(text, at, place) : lastGreater > at && isEmail(text, at)) escapes[at] = 1
           break
         case '&':
           if (isReference(text, at)) escapes[at] = 1
@@ -99,6 +102,11 @@ function isDefinition(text: string, open: number, close: number, place: Draft['p
 
 function isLineStart(text: string, at: number, place: Draft['place']): boolean {
   return (place === 'paragraph' || place === 'item') && (at === 0 || text[at - 1] === '\n')
+}
+
+function isEmail(text: string, at: number): boolean {
+  EMAIL.lastIndex = at
+  return EMAIL.test(text)
 }
 
 function isReference(text: string, at: number): boolean {
