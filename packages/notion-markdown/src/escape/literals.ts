@@ -26,7 +26,9 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   // Indexes only, and flags: a hostile text is nothing but special characters, and an object for each would take too much.
   const runs: Record<string, number[]> = { '*': [], _: [], '~': [], '`': [] }
   const dollars: number[] = []
-  const lastGreater = text.lastIndexOf('>')
+  let lastGreater = text.lastIndexOf('>')
+  // A tag of the writer's ends with one too.
+  for (const { close } of tagged) lastGreater = Math.max(lastGreater, close)
   let brackets: number[] = []
   for (const { from, to: end, linked } of draft.texts) {
     if (linked) brackets = []
@@ -73,6 +75,8 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
           const isOutermost = next === ':' || brackets.length === 0
           if (means && (isOutermost || linked)) escapes[open] = 1
           if ((means && !isOutermost) || (linked && (means || open === undefined))) escapes[at] = 1
+          // Its bracket still waits for another one.
+          if (open !== undefined && escapes[at] === 1 && escapes[open] === 0) brackets.push(open)
           break
         }
       }
