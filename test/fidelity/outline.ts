@@ -101,9 +101,12 @@ export function atoms(runs: readonly Run[], flat = false): Atom[] {
       out.push({ text: unit, marks: run.math ? run.marks.filter((mark) => mark.startsWith('link ')) : [...run.marks] })
     }
   }
-  while (out.at(-1)?.text.trim() === '') out.pop()
+  while (out.length > 0 && INVISIBLE.test(out.at(-1)!.text)) out.pop()
   return out
 }
+
+/** What is not seen at the end: a break is no more than a space there. */
+const INVISIBLE = /^[\s\u{E001}\u{E003}]$/u
 
 /** What a run of whitespace between two visible characters amounts to. */
 function gap(space: string, flat: boolean): string[] {

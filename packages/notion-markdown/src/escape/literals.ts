@@ -72,7 +72,7 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
           // `[text](address)` and definitions; other pairs mean nothing in a document without definitions.
           const means = open !== undefined && (next === '(' || (next === ':' && isDefinition(text, open, at, place)))
           // An outer bracket would take the place of one that is escaped; in a link's text brackets must pair up (CommonMark 6.3).
-          const isOutermost = next === ':' || brackets.length === 0
+          const isOutermost = brackets.length === 0
           if (means && (isOutermost || linked)) escapes[open] = 1
           if ((means && !isOutermost) || (linked && (means || open === undefined))) escapes[at] = 1
           // Its bracket still waits for another one.
