@@ -29,9 +29,10 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   let lastGreater = text.lastIndexOf('>')
   // A tag of the writer's ends with one too.
   for (const { close } of tagged) lastGreater = Math.max(lastGreater, close)
-  let brackets: number[] = []
+  const outside: number[] = []
   for (const { from, to: end, linked } of draft.texts) {
-    if (linked) brackets = []
+    // A link takes the brackets of its text for itself; those before it go on waiting behind it.
+    const brackets = linked ? [] : outside
     SPECIAL.lastIndex = from
     for (let match = SPECIAL.exec(text); match && match.index < end; match = SPECIAL.exec(text)) {
       const at = match.index
@@ -81,10 +82,7 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
         }
       }
     }
-    if (linked) {
-      for (const open of brackets) escapes[open] = 1
-      brackets = []
-    }
+    if (linked) for (const open of brackets) escapes[open] = 1
   }
   for (const char of ['*', '_', '~']) escapeRuns(runs[char]!, char, draft, typed, tagged, escapes)
   escapeBackticks(runs['`']!, draft, typed, escapes)
