@@ -105,6 +105,8 @@ export function wordsOfRendered(html: string): string[] {
       if (element.tagName === 'img' || element.tagName === 'p') settle(element)
       if (element.tagName === 'img') image = element
       visit(elements(element.childNodes))
+      // A caption stands beside its image, never outside of what both are in.
+      if (/^(?:li|blockquote|details)$/.test(element.tagName)) settle()
     }
   }
   visit(elements(nodes))
