@@ -29,6 +29,8 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   let lastGreater = text.lastIndexOf('>')
   // A tag of the writer's ends with one too.
   for (const { close } of tagged) lastGreater = Math.max(lastGreater, close)
+  // Definitions come before everything else: a bracket within code would end a name too.
+  const endsInCode = holds(draft, ']:')
   const outside: number[] = []
   for (const { from, to: end, linked } of draft.texts) {
     // A link takes the brackets of its text for itself; those before it go on waiting behind it.
@@ -67,6 +69,7 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
           break
         case '[':
           brackets.push(at)
+          if (endsInCode && beginsDefinition(text, at, place)) escapes[at] = 1
           break
         case ']': {
           const open = brackets.pop()
@@ -91,15 +94,20 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   return typed
 }
 
-/** What makes the rest of a definition: an address, and at most a title (CommonMark 4.7). */
-const DEFINED = /[ \t]*\n?[ \t]*(?:<[^<>\n]*>|[^ \t\n<][^ \t\n]*)[ \t]*(?:$|\n|["'(])/y
+/** What makes the rest of a definition: an address, and at most a title (CommonMark 4.7). A `<` may get a backslash, and begins one then. */
+const DEFINED = /[ \t]*\n?[ \t]*(?:<[^<>\n]*>|[^ \t\n]+)[ \t]*(?:$|\n|["'(])/y
 
-/** Whether `[…]:` would define a link (where a block begins) or a footnote (where any line does). */
+/** Whether a bracket stands where it could begin the definition of a link (where a block begins) or of a footnote (where any line does). */
+function beginsDefinition(text: string, open: number, place: Draft['place']): boolean {
+  return isLineStart(text, open, place) && (open === 0 || text[open + 1] === '^')
+}
+
+/** Whether `[…]:` would be a definition. */
 function isDefinition(text: string, open: number, close: number, place: Draft['place']): boolean {
-  if (!isLineStart(text, open, place)) return false
+  if (!beginsDefinition(text, open, place)) return false
   if (text[open + 1] === '^') return true
   DEFINED.lastIndex = close + 2
-  return open === 0 && DEFINED.test(text)
+  return DEFINED.test(text)
 }
 
 function isLineStart(text: string, at: number, place: Draft['place']): boolean {
@@ -162,9 +170,9 @@ function roleOf(text: string, char: string, from: number, to: number): number {
   return role
 }
 
-/** Whether code, equations or addresses of the writer's hold `char`, with which one that was typed could pair. */
-function holds(draft: Draft, char: string): boolean {
-  return draft.spans.some((span) => draft.text.slice(span.from, span.to).includes(char))
+/** Whether code, equations or addresses of the writer's hold `sign`, with which one that was typed could pair. */
+function holds(draft: Draft, sign: string): boolean {
+  return draft.spans.some((span) => draft.text.slice(span.from, span.to).includes(sign))
 }
 
 /** A run of backticks opens code only where another of the same length follows. */
