@@ -6,7 +6,7 @@ import type { CompileContext, HtmlExtension, Token } from 'micromark-util-types'
 import { readMarkdown, unescapePipes } from './actual.ts'
 import { diff } from './diff.ts'
 import { isSitemap, readExport } from './expected.ts'
-import { SOME_BREAKS, LOOSE_BREAK, atoms, isBlank, plainText, plainTex, splitWords, summaryRuns, type Atom, type Block, type Outline, type Run } from './outline.ts'
+import { SOME_BREAKS, LOOSE_BREAK, atoms, isBlank, isInvisible, plainText, plainTex, splitWords, summaryRuns, type Atom, type Block, type Outline, type Run } from './outline.ts'
 import { wordsOfRendered } from './visible.ts'
 
 /** One thing that is not as it was in the export. */
@@ -248,7 +248,7 @@ function compareTables(a: Extract<Block, { kind: 'table' }>, b: Extract<Block, {
 
 /** The marks of every visible character of two equal texts. */
 function compareMarks(a: readonly Run[], b: readonly Run[], flat: boolean, where: string): Difference[] {
-  const visible = (runs: readonly Run[]) => atoms(runs, flat).filter((atom) => !/^[\s\u{E001}\u{E003}]$/u.test(atom.text))
+  const visible = (runs: readonly Run[]) => atoms(runs, flat).filter((atom) => !isInvisible(atom))
   const wanted = visible(a)
   const found = visible(b)
   if (wanted.every((atom, index) => sameMarks(atom, found[index]))) return []

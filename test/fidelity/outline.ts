@@ -101,12 +101,12 @@ export function atoms(runs: readonly Run[], flat = false): Atom[] {
       out.push({ text: unit, marks: run.math ? run.marks.filter((mark) => mark.startsWith('link ')) : [...run.marks] })
     }
   }
-  while (out.length > 0 && INVISIBLE.test(out.at(-1)!.text)) out.pop()
+  while (out.length > 0 && isInvisible(out.at(-1)!)) out.pop()
   return out
 }
 
-/** What is not seen at the end: a break is no more than a space there. */
-const INVISIBLE = /^[\s\u{E001}\u{E003}]$/u
+/** Whether it is a space or a break of any kind. */
+export const isInvisible = ({ text }: Atom): boolean => /^[\s\u{E001}\u{E003}]$/u.test(text)
 
 /** What a run of whitespace between two visible characters amounts to. */
 function gap(space: string, flat: boolean): string[] {

@@ -1,6 +1,8 @@
 // Two people who share a server and nothing else.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../until.ts'
 import { ADMIN, GEMINI } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 
@@ -54,32 +56,28 @@ test('an invited colleague has an account of their own, and sees nothing of othe
 test('going through the plans by arrow keys ends at the one that is seen, however slowly each is saved', async (t) => {
   const site = await startSite(t, { TOLLMARK_PLANS: '{"pro":{"conversions_per_day":1000},"team":{"conversions_per_day":5000},"unlimited":{"conversions_per_day":null}}' })
   const cookie = await site.setUp()
-  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'grace@example.com' })).json()) as { link: string }
-  await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email: 'grace@example.com', password: 'another good password' })
   const { page } = await visit(t, site, cookie)
   // The first is held for the longest: sent beside the others, it would be saved over them.
   const saved: string[] = []
   await page.route('**/api/v1/accounts/*', async (route) => {
     const { plan } = route.request().postDataJSON() as { plan: string }
-    await new Promise((resolve) => setTimeout(resolve, plan === 'pro' ? 500 : 50))
+    await sleep(plan === 'pro' ? 500 : 50)
     saved.push(plan)
     await route.continue()
   })
   await page.goto(`${site.url}/accounts`)
-  const plan = page.getByLabel('Plan of grace@example.com')
+  const plan = page.getByLabel(`Plan of ${ADMIN.email}`)
   await plan.focus()
   for (const [key, seen] of [['ArrowDown', 'pro'], ['ArrowDown', 'team'], ['ArrowDown', 'unlimited'], ['ArrowUp', 'team']] as const) {
     await page.keyboard.press(key)
     assert.equal(await plan.inputValue(), seen, 'what is chosen is seen at once')
   }
-  await t.waitFor(() => assert.deepEqual(saved, ['pro', 'team', 'unlimited', 'team']), { timeout: 15_000 })
-  await t.waitFor(
-    async () => {
-      const { data } = (await (await site.api(cookie, 'GET', '/api/v1/accounts')).json()) as { data: { email: string; plan: string }[] }
-      assert.equal(data.find(({ email }) => email === 'grace@example.com')?.plan, 'team')
-    },
-    { timeout: 15_000 },
-  )
+  await until(() => saved.length === 4)
+  assert.deepEqual(saved, ['pro', 'team', 'unlimited', 'team'])
+  await until(async () => {
+    const { data } = (await (await site.api(cookie, 'GET', '/api/v1/accounts')).json()) as { data: { plan: string }[] }
+    return data[0]?.plan === 'team'
+  })
   assert.equal(await plan.inputValue(), 'team')
 })
 

@@ -55,7 +55,7 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
           dollars.push(at)
           break
         case '<':
-          if (/[a-zA-Z/!?]/.test(next) ? lastGreater > at || isLineStart(text, at, place) : lastGreater > at && isEmail(text, at)) escapes[at] = 1
+          if (/[a-zA-Z/!?]/.test(next) ? lastGreater > at || isLineStart(text, at, place) : lastGreater > at && standsAt(EMAIL, text, at)) escapes[at] = 1
           break
         case '&':
           if (isReference(text, at)) escapes[at] = 1
@@ -68,19 +68,23 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
           if (next === '[' && at + 1 === end) escapes[at] = 1
           break
         case '[':
-          brackets.push(at)
           if (endsInCode && beginsDefinition(text, at, place)) escapes[at] = 1
+          else brackets.push(at)
           break
         case ']': {
           const open = brackets.pop()
           // `[text](address)` and definitions; other pairs mean nothing in a document without definitions.
           const means = open !== undefined && (next === '(' || (next === ':' && isDefinition(text, open, at, place)))
-          // An outer bracket would take the place of one that is escaped; in a link's text brackets must pair up (CommonMark 6.3).
-          const isOutermost = brackets.length === 0
-          if (means && (isOutermost || linked)) escapes[open] = 1
-          if ((means && !isOutermost) || (linked && (means || open === undefined))) escapes[at] = 1
-          // Its bracket still waits for another one.
-          if (open !== undefined && escapes[at] === 1 && escapes[open] === 0) brackets.push(open)
+          if (linked) {
+            // In a link's text brackets must pair up (CommonMark 6.3).
+            if (means) escapes[open] = 1
+            if (means || open === undefined) escapes[at] = 1
+          } else if (means && brackets.length === 0) escapes[open] = 1
+          else if (means) {
+            // An outer bracket would take the place of one that is escaped. This one goes on waiting for another end.
+            escapes[at] = 1
+            brackets.push(open)
+          }
           break
         }
       }
@@ -106,17 +110,17 @@ function beginsDefinition(text: string, open: number, place: Draft['place']): bo
 function isDefinition(text: string, open: number, close: number, place: Draft['place']): boolean {
   if (!beginsDefinition(text, open, place)) return false
   if (text[open + 1] === '^') return true
-  DEFINED.lastIndex = close + 2
-  return DEFINED.test(text)
+  return standsAt(DEFINED, text, close + 2)
 }
 
 function isLineStart(text: string, at: number, place: Draft['place']): boolean {
   return (place === 'paragraph' || place === 'item') && (at === 0 || text[at - 1] === '\n')
 }
 
-function isEmail(text: string, at: number): boolean {
-  EMAIL.lastIndex = at
-  return EMAIL.test(text)
+/** Whether what a sticky pattern wants stands at an index. */
+function standsAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at
+  return pattern.test(text)
 }
 
 function isReference(text: string, at: number): boolean {
