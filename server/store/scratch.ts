@@ -10,6 +10,9 @@ export interface Scratch extends Disposable {
   place(): AsyncDisposable & { readonly path: string }
 }
 
+/** A converter outlives its server by a moment, and writes: a folder that is not empty after all is tried again, for 5.5 s in all. */
+const WHOLE = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 } as const
+
 /**
  * Makes the scratch folder of this instance.
  *
@@ -22,12 +25,12 @@ export async function openScratch(folder: string, id: string, living: () => Prom
   // In this order: an instance is entered before its folder is made, so whose folder is seen here is seen there too, if it lives.
   const names = readdirSync(folder)
   const known = await living()
-  for (const name of names) if (!known.includes(name)) rmSync(join(folder, name), { recursive: true, force: true })
+  for (const name of names) if (!known.includes(name)) await rm(join(folder, name), WHOLE)
   return {
     place: () => {
       const path = join(own, randomText(16))
-      return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+      return { path, [Symbol.asyncDispose]: () => rm(path, WHOLE) }
     },
-    [Symbol.dispose]: () => rmSync(own, { recursive: true, force: true }),
+    [Symbol.dispose]: () => rmSync(own, WHOLE),
   }
 }
