@@ -36,7 +36,7 @@ export function createProxy(parts: ProxyParts): { handle(caller: Caller): void; 
     open--
   }
   const handle = (caller: Caller): void => {
-    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, model: null }
+    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, model: null, kept: false }
     if (caller.method === 'OPTIONS') return answerPreflight(parts, trip)
     if (open >= parts.limits.open) return refuse(parts, trip, busy('The proxy is busy.'))
     open++

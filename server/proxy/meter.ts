@@ -15,8 +15,8 @@ export { UNKNOWN, type Usage } from './meter/usage.ts'
 
 export interface Metered {
   readonly usage: Usage
-  /** The object that the answer created, for stickiness and ownership. */
-  readonly created: ObjectRef | null
+  /** The objects that the answer created, for stickiness and ownership. */
+  readonly created: readonly ObjectRef[]
 }
 
 export interface Meter {
@@ -26,7 +26,7 @@ export interface Meter {
   end(): Metered | Promise<Metered>
 }
 
-const NOTHING: Metered = { usage: UNKNOWN, created: null }
+const NOTHING: Metered = { usage: UNKNOWN, created: [] }
 const SILENT: Meter = { write() {}, end: () => NOTHING }
 
 /** How much compressed input may wait for the decoder, in bytes; beyond it the usage is unknown rather than the memory unbounded. */
@@ -58,14 +58,16 @@ const NONE: readonly string[] = []
  * @param provider whose answer it is
  * @param match the endpoint that was called; lists and polls are not metered, or what they repeat would be counted twice
  * @param headers the upstream's response headers as a raw list
+ * @param kept whether the request asked the provider to keep the answer
  */
-export function createMeter(provider: Provider, match: Match, headers: readonly string[]): Meter {
+export function createMeter(provider: Provider, match: Match, headers: readonly string[], kept = false): Meter {
   const kind = usageKind(provider, match)
-  const creates = match.endpoint?.creates
+  const expected = match.endpoint?.creates
+  const creates = expected?.kept === true && !kept ? undefined : expected
   if (kind === null && !creates) return SILENT
   const { type, encoding, fromHeaders } = readHeaders(headers)
   const make = READERS.find((row) => row.type.test(type))?.reader
-  if (!make) return fromHeaders === null ? SILENT : { write() {}, end: () => ({ usage: fromHeaders, created: null }) }
+  if (!make) return fromHeaders === null ? SILENT : { write() {}, end: () => ({ usage: fromHeaders, created: [] }) }
   const reader = make(creates?.at ?? NONE)
   const settle = (): Metered => {
     let findings: readonly Finding[] = []
@@ -75,10 +77,9 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
     } catch {
       // A reader's fault must never reach the stream that it watches.
     }
-    const name = reader.created
     return {
       usage: kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind),
-      created: creates && name !== null ? objectRef(creates.kind, name) : null,
+      created: creates === undefined ? [] : reader.created.map((name) => objectRef(creates.kind, name)),
     }
   }
   if (encoding === '' || encoding === 'identity') return { write: (chunk) => reader.write(chunk), end: settle }

@@ -14,7 +14,7 @@ import type { Provider } from './providers/provider.ts'
 
 /** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
 export type Reach =
-  | { readonly ok: true; readonly models: readonly string[]; readonly objects: readonly ObjectRef[] }
+  | { readonly ok: true; readonly models: readonly string[]; readonly objects: readonly ObjectRef[]; /** Whether it asks the provider to keep the answer. */ readonly kept?: boolean }
   | { readonly ok: false; readonly code: 'ambiguous_body' | 'model_not_allowed'; readonly message: string }
 
 type RefusedReach = Extract<Reach, { ok: false }>
@@ -79,15 +79,15 @@ function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): Reach | 
   models.push(...found.models)
   if (found.hidden !== null) return { models, hidden: found.hidden }
   if (match.model === null && !found.named) return unknown('The body does not name a model where this endpoint expects it.')
-  return { ok: true, models, objects: [...match.objects, ...found.objects] }
+  return { ok: true, models, objects: [...match.objects, ...found.objects], kept: found.kept }
 }
 
 type BodyModels =
-  | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly hidden: string | null }
+  | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly kept: boolean; readonly hidden: string | null }
   | RefusedReach
 
 function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null): BodyModels {
-  if (body === null || body.length === 0) return { ok: true, models: [], named: false, objects: [], hidden: null }
+  if (body === null || body.length === 0) return { ok: true, models: [], named: false, objects: [], kept: false, hidden: null }
   const types = valuesOf(headers, 'content-type')
   if (types.length > 1) return ambiguous('The request has two content types.')
   const type = types[0] ?? ''
@@ -101,7 +101,7 @@ function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | n
     if (!found.ok) return ambiguous(found.message)
     const models = found.fields.map((field) => field.value)
     if (new Set(found.fields.map((field) => field.name)).size < models.length) return ambiguous('A field of the multipart body stands there twice.')
-    return { ok: true, models, named: found.fields.some((field) => rule.required.includes(field.name)), objects: [], hidden: null }
+    return { ok: true, models, named: found.fields.some((field) => rule.required.includes(field.name)), objects: [], kept: false, hidden: null }
   }
   if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return unknown('The body is not JSON.')
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
@@ -126,6 +126,7 @@ class ModelReader implements JsonSink {
   #models: string[] = []
   #objects: ObjectRef[] = []
   #named = false
+  #kept = false
   #hidden: string | null = null
   #twofold: string | null = null
   #problem: RefusedReach | null = null
@@ -138,7 +139,7 @@ class ModelReader implements JsonSink {
   read(body: Buffer): BodyModels {
     this.#models = []
     this.#objects = []
-    this.#named = false
+    this.#named = this.#kept = false
     this.#hidden = this.#twofold = this.#problem = null
     this.#scanner.reset()
     this.#scanner.write(body)
@@ -146,7 +147,7 @@ class ModelReader implements JsonSink {
     if (!this.#scanner.ok) return ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.')
     if (this.#twofold !== null) return ambiguous(this.#twofold)
     if (this.#problem !== null) return this.#problem
-    return { ok: true, models: this.#models, named: this.#named, objects: this.#objects, hidden: this.#hidden }
+    return { ok: true, models: this.#models, named: this.#named, objects: this.#objects, kept: this.#kept, hidden: this.#hidden }
   }
 
   value(path: string, raw: Buffer | null): void {
@@ -158,6 +159,8 @@ class ModelReader implements JsonSink {
     if (kind !== undefined) {
       if (raw === null) this.#problem ??= ambiguous(tooLong(path))
       else this.#objects.push(...refsIn(kind, value))
+    } else if (path === places.keeps) {
+      this.#kept = value === true
     } else if (places.stored.has(path)) {
       this.#problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
     } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {

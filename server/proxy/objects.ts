@@ -16,13 +16,23 @@ export interface Objects {
 
 /** How many of the newest are also kept in memory. */
 const REMEMBERED = 10_000
+/** Names that are looked for at once. */
+const AT_ONCE = 1_000
 
 export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
   const fresh = new Map<string, ObjectRow>()
 
-  const find = async (provider: string, { kind, id }: ObjectRef): Promise<ObjectRow | undefined> =>
-    fresh.get(`${provider} ${kind} ${id}`) ??
-    (await store.db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', '=', kind).where('object_id', '=', id).executeTakeFirst())
+  /** Those that are known, by kind and id. */
+  const find = async (provider: string, objects: readonly ObjectRef[]): Promise<Map<string, ObjectRow>> => {
+    const kinds = [...new Set(objects.map(({ kind }) => kind))]
+    const ids = [...new Set(objects.map(({ id }) => id))]
+    const found = new Map<string, ObjectRow>()
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const rows = await store.db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', 'in', kinds).where('object_id', 'in', ids.slice(at, at + AT_ONCE)).execute()
+      for (const row of rows) found.set(`${row.kind} ${row.object_id}`, row)
+    }
+    return found
+  }
 
   return {
     created(provider, { kind, id }, key_id, credential_id, created_at) {
@@ -33,8 +43,9 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     },
     async look(provider, objects, key) {
       let credential: string | null = null
-      for (const object of objects) {
-        const row = await find(provider, object)
+      const stored = await find(provider, objects)
+      for (const { kind, id } of objects) {
+        const row = fresh.get(`${provider} ${kind} ${id}`) ?? stored.get(`${kind} ${id}`)
         if (row === undefined) continue
         if (row.key_id !== key) return { foreign: true, credential: null }
         credential ??= row.credential_id

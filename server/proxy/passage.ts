@@ -55,7 +55,7 @@ export class Passage implements Passing {
     const { named, match, credential } = this.#bound
     this.#firstByte = clock.mono() - this.#trip.started
     credentials.note(credential, status, status >= 400 ? retryAfter(raw, clock.now()) : null)
-    this.#meter = createMeter(named.provider, match, raw)
+    this.#meter = createMeter(named.provider, match, raw, this.#trip.kept)
     const headers = this.#downstream(raw)
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
     return this.#cors ? headers.concat(corsHeaders(headers)) : headers
@@ -78,7 +78,7 @@ export class Passage implements Passing {
   settle(relayed: Relayed, metered: Metered | null): RefusalCode | null {
     const { objects, clock } = this.#parts
     const { named, match, credential, admission } = this.#bound
-    if (metered?.created) objects.created(named.provider.id, metered.created, this.#trip.key!.id, credential.id, clock.now())
+    for (const object of metered?.created ?? []) objects.created(named.provider.id, object, this.#trip.key!.id, credential.id, clock.now())
     const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
     settle(this.#parts, this.#trip, { match, admission, credential, relayed, firstByte: this.#firstByte, error, usage: metered?.usage ?? UNKNOWN })
     return error

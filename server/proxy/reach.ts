@@ -54,6 +54,7 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
         throw new Refused(reach.code, reach.message)
       }
       trip.model = reach.models[0] ?? null
+      trip.kept = reach.kept === true
       const reached = (objects: readonly ObjectRef[]): Reached => ({ objects, body: outgoingBody(caller, provider, match, read, null), held, observer: null })
       // Where no model runs, the body was read for the objects that it names.
       if (body === null || match.class !== 'neutral') return reached(reach.objects)
@@ -68,6 +69,7 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
   return after(observing, (observer) => {
     if (observer === null) throw unclear()
     trip.model = observer.model
+    trip.kept = observer.kept
     const watching = body === null && observer.watching ? observer : null
     return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching), held, observer: watching }
   })

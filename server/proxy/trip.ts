@@ -21,6 +21,8 @@ export interface Trip {
   near: Provider | null
   key: CachedKey | null
   model: string | null
+  /** Whether the request asks the provider to keep the answer. */
+  kept: boolean
 }
 
 /** Thrown to end a request with a refusal. */

@@ -26,14 +26,14 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
   // One does everything, one only works; either is killed at any moment, and started again.
   const processes: Process[] = [await spawnServer(t, env), await spawnServer(t, env, '--role', 'worker')]
   const over = new AbortController()
-  let lost = false
+  const lost = new AbortController()
   const jobs = new Map<string, Set<string>>()
   const uploading = Promise.all(
     [0, 1].map(async (lane) => {
       for (let index = 0; !over.signal.aborted; index++) {
         // A caller whose server is killed does not know whether its job was accepted: it asks again with its key.
         const key = `${lane}-${index}-${index % archives.length}`
-        for (let accepted = false; !accepted && !lost; ) {
+        for (let accepted = false; !accepted && !lost.signal.aborted; ) {
           const answer = await convert(processes[0]!.url, token, archives[index % archives.length]!, { 'idempotency-key': key }).catch(() => undefined)
           if (answer) assert.equal(answer.status, 202, answer.text)
           else await new Promise((resolve) => setTimeout(resolve, 50))
@@ -54,7 +54,7 @@ test(`${KILLS} times kill -9: every accepted job is done once and counted once, 
     }
   } catch (error) {
     // There is no server any more that could answer.
-    lost = true
+    lost.abort()
     throw error
   } finally {
     over.abort()

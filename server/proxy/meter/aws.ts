@@ -11,7 +11,7 @@ const METRICS = Buffer.from('"amazon-bedrock-invocationMetrics"')
 const WRAPPED = Buffer.from('"bytes"')
 
 export class AwsReader implements Reader {
-  readonly created = null
+  readonly created = []
   readonly #candidates = new Candidates([])
   #frame: Buffer = Buffer.alloc(1024)
   #length = 0

@@ -22,7 +22,7 @@ export function findMarker(bytes: Buffer, from: number, to: number): number {
 }
 
 export class Candidates {
-  created: string | null = null
+  readonly created: string[] = []
   readonly #creates: readonly string[]
   #first: (() => readonly Finding[]) | null = null
   readonly #last: (() => readonly Finding[])[] = []
@@ -35,7 +35,7 @@ export class Candidates {
 
   /** Whether events must be looked at although they hold no usage: the first ones name the object that was created. */
   get searching(): boolean {
-    return this.#creates.length > 0 && this.created === null && this.#searched < 4
+    return this.#creates.length > 0 && this.created.length === 0 && this.#searched < 4
   }
 
   /** Looks into an event, given as text, for the name of a created object. */
@@ -44,7 +44,7 @@ export class Candidates {
     const event = parseJson(json)
     for (const path of this.#creates) {
       const name = at(event, path)
-      if (typeof name === 'string') this.created ??= name
+      if (typeof name === 'string') this.created.push(name)
     }
   }
 

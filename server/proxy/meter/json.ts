@@ -20,8 +20,11 @@ const ONE = { many: false }
 const MANY = { many: true }
 const NOTHING: readonly Finding[] = []
 
+/** An answer that names more objects than this is a list, or broken. */
+const MOST_CREATED = 100
+
 export class JsonReader implements Reader, JsonSink {
-  created: string | null = null
+  readonly created: string[] = []
   readonly #creates: readonly string[]
   /** The last usage object of each place, unparsed. */
   #found: Map<string, string> | null = null
@@ -38,7 +41,7 @@ export class JsonReader implements Reader, JsonSink {
     const place = path.startsWith('[].') ? path.slice('[].'.length) : path
     if (this.#creates.includes(place)) {
       const name = parseJson(raw.toString('utf8'))
-      if (typeof name === 'string') this.created ??= name
+      if (typeof name === 'string' && this.created.length < MOST_CREATED) this.created.push(name)
     } else if (raw[0] === 0x7b) (this.#found ??= new Map()).set(place, raw.toString('utf8'))
   }
 

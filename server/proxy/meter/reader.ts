@@ -8,8 +8,8 @@ export interface Reader {
   end(): void
   /** Usage objects: the first, and the last ones. */
   findings(): readonly Finding[]
-  /** The name of the object that the answer created, or null. */
-  readonly created: string | null
+  /** The names of the objects that the answer created. */
+  readonly created: readonly string[]
 }
 
 /** Largest event, frame or line that is looked at as a whole, in bytes; longer ones are scanned as they pass. */

@@ -21,7 +21,7 @@ export class SseReader implements Reader {
     this.#candidates = new Candidates(creates)
   }
 
-  get created(): string | null {
+  get created(): readonly string[] {
     return this.#candidates.created
   }
 

@@ -30,6 +30,7 @@ export interface Places {
   readonly required: ReadonlySet<string>
   readonly stored: ReadonlySet<string>
   readonly objects: ReadonlyMap<string, string>
+  readonly keeps: string | null
   /** Every place on the way to a model or to what is stored. */
   readonly ways: readonly string[]
 }
@@ -41,10 +42,11 @@ export function placesOf(rule: BodyRule): Places {
   if (!places) {
     const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
     places = {
-      wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {})]),
+      wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {}), ...(rule.keeps === undefined ? [] : [rule.keeps])]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),
       objects: new Map(Object.entries(rule.objects ?? {})),
+      keeps: rule.keeps ?? null,
       ways,
     }
     known.set(rule, places)

@@ -15,6 +15,8 @@ export class ModelObserver {
   readonly objects: ObjectRef[]
   /** Whether something stood where an object is named that was too long to look at. */
   unclear = false
+  /** Whether it asks the provider to keep the answer. */
+  kept = false
   #scanner: JsonScanner | null = null
   #head: Buffer[] | null = null
   #headLength = 0
@@ -38,7 +40,8 @@ export class ModelObserver {
           if (kind !== undefined) {
             if (raw === null) this.unclear = true
             else this.objects.push(...refsIn(kind, value))
-          } else if (typeof value !== 'string') return
+          } else if (path === places.keeps) this.kept = value === true
+          else if (typeof value !== 'string') return
           else if (places.required.has(path) || (path === 'model' && this.model === null)) this.model = value
         },
       },

@@ -21,6 +21,8 @@ export interface BodyRule {
   readonly stored?: readonly string[]
   /** Places that name a stored object, and its kind. */
   readonly objects?: Readonly<Record<string, string>>
+  /** The place that says, by `true`, that the provider keeps the answer. */
+  readonly keeps?: string
   /** Whether multipart/form-data is spoken here too. */
   readonly multipart?: true
 }
@@ -42,8 +44,8 @@ export interface EndpointRow {
   readonly usage?: UsageKind
   /** Places of the body that name a stored object, and its kind, where the endpoint has no rule for the body's models. */
   readonly names?: Readonly<Record<string, string>>
-  /** The object that an answer creates: its kind, and where in the answer its id stands (several places are tried). */
-  readonly creates?: { readonly kind: string; readonly at: readonly string[] }
+  /** The objects that an answer creates: their kind, and where in the answer their ids stand; `kept`: only where the body's rule `keeps` it. */
+  readonly creates?: { readonly kind: string; readonly at: readonly string[]; readonly kept?: true }
   readonly auth?: Auth
   /** How the path's parameters make the model's name, where it is more than `{model}`. */
   readonly modelName?: string
@@ -67,21 +69,23 @@ export interface Match {
   readonly pattern: string
   /** The model that the path names, decoded. */
   readonly model: string | null
-  /** Stored objects that the path names. */
+  /** Stored objects that the path names; of an unknown endpoint whatever might be one. */
   readonly objects: readonly ObjectRef[]
   /**
-   * How the path departs from plain spelling. `dots`: it would be rewritten by a URL parser, so it is sent for nobody. `odd`: encoded,
-   * doubled, cased or parametrised in a way that could reach a known endpoint.
+   * How the path departs from plain spelling. `dots`: it would be rewritten by a URL parser, so it is sent for nobody; nor is `long`, which has
+   * more segments than are looked at. `odd`: encoded, doubled, cased or parametrised in a way that could reach a known endpoint.
    */
-  readonly spelling: 'plain' | 'odd' | 'dots'
+  readonly spelling: 'plain' | 'odd' | 'dots' | 'long'
 }
 
 export interface EndpointTable {
   /** The row whose pattern is this very path. */
   literal(method: string, path: string): EndpointRow | null
   match(method: string, path: string): { row: EndpointRow; pattern: string; params: Record<string, string> } | null
-  /** Whether a loosened path, case aside, is that of a row. */
-  resembles(path: string): boolean
+  /** The rows whose pattern a loosened path fits, case aside, and their methods. */
+  resembled(path: string): readonly { readonly methods: readonly string[]; readonly row: EndpointRow }[]
+  /** The kinds of stored objects that its paths name, or its answers create. */
+  readonly kinds: readonly string[]
 }
 
 /** What the body of an endpoint's requests says, or null where nothing in it is of interest. */
@@ -112,7 +116,8 @@ const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
 export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
   const literal = new Map<string, EndpointRow>()
   const patterns = new Map<string, Compiled[]>()
-  const loose: RegExp[] = []
+  const loose: { regexp: RegExp; methods: readonly string[]; row: EndpointRow }[] = []
+  const kinds = new Set<string>()
   for (const row of rows) {
     const words = row.on.split(' ')
     const pattern = words.pop() ?? ''
@@ -124,7 +129,8 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
       return form === ':' ? `([:${CHARACTERS}]+)` : `([${CHARACTERS}]+)`
     })
     const compiled: Compiled = { row, pattern, regexp: new RegExp(`^${source}$`), names }
-    loose.push(new RegExp(compiled.regexp, 'i'))
+    loose.push({ regexp: new RegExp(compiled.regexp, 'i'), methods: words, row })
+    for (const kind of [...names, row.creates?.kind ?? 'model']) if (kind !== 'model' && !PLACES.has(kind)) kinds.add(kind)
     for (const method of words) {
       if (names.length === 0) literal.set(`${method} ${pattern}`, row)
       else patterns.set(method, [...(patterns.get(method) ?? []), compiled])
@@ -141,7 +147,8 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
       }
       return null
     },
-    resembles: (path) => loose.some((regexp) => regexp.test(path)),
+    resembled: (path) => loose.filter(({ regexp }) => regexp.test(path)),
+    kinds: [...kinds],
   }
 }
 
@@ -157,19 +164,20 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   if (exact) return { class: exact.class, endpoint: exact, pattern: path, model: null, objects: NO_OBJECTS, spelling: 'plain' }
   const loose = loosen(path)
   const spelling = path.split('/').some((segment) => segment === '.' || segment === '..') ? 'dots' : loose.plain ? 'plain' : 'odd'
-  const unknown: Match = { class: 'unknown', endpoint: null, pattern: '', model: null, objects: [], spelling }
+  const unknown: Match = { class: 'unknown', endpoint: null, pattern: '', model: null, objects: NO_OBJECTS, spelling }
   if (provider.minting?.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'minting' }
   if (provider.admin?.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'admin' }
   if (spelling === 'dots') return unknown
   const found = provider.endpoints.match(method, path)
-  if (!found) return spelling === 'plain' && loose.path !== path && provider.endpoints.resembles(loose.path) ? { ...unknown, spelling: 'odd' } : unknown
+  const resembled = () => (spelling === 'plain' && loose.path === path ? [] : provider.endpoints.resembled(loose.path))
+  if (!found) return odd(unknown, method, loose, resembled(), provider.endpoints.kinds)
   let model: string | null = null
   const objects: ObjectRef[] = []
   for (const [name, raw] of Object.entries(found.params)) {
     const value = raw.includes('%') ? decodeURIComponent(raw) : raw
     // An encoded slash or the like belongs in no name but an ARN: the path is then not what it seems.
     const encoded = name === 'model' && provider.encodedModel
-    if (raw.includes('%') && !encoded && /[/\\?#%;:]/.test(value)) return { ...unknown, spelling: 'odd' }
+    if (raw.includes('%') && !encoded && /[/\\?#%;:]/.test(value)) return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider.endpoints.kinds)
     if (name === 'model') model = found.row.modelName?.replaceAll(/\{(\w+)\}/g, (_, part: string) => found.params[part] ?? '') ?? value
     else if (!PLACES.has(name)) objects.push({ kind: name, id: value })
   }
@@ -178,14 +186,38 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
 
 const NO_OBJECTS: readonly ObjectRef[] = []
 
+/** Segments of an unknown path that are looked at; no provider's path has as many. */
+const MOST_SEGMENTS = 24
+
+/**
+ * A path that is no row's. An upstream may read it as one all the same: then its body counts as that row's, and whatever in the path could be the
+ * name of a stored object is taken for one.
+ */
+function odd(unknown: Match, method: string, { segments }: Loose, resembled: ReturnType<EndpointTable['resembled']>, kinds: readonly string[]): Match {
+  const names = new Set(segments.flatMap((segment) => [segment, ...segment.split(':')]))
+  if (names.size > MOST_SEGMENTS) return { ...unknown, spelling: 'long' }
+  return {
+    ...unknown,
+    endpoint: resembled.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method))?.row ?? null,
+    objects: kinds.flatMap((kind) => [...names].map((id) => ({ kind, id }))),
+    spelling: resembled.length === 0 ? unknown.spelling : 'odd',
+  }
+}
+
 /** Parameters of patterns that name a place, not an object of somebody's. */
 const PLACES = new Set(['base', 'version', 'project', 'location', 'publisher', 'account', 'any', 'agent'])
 
-/**
- * The path as the most lenient server could read it: decoded until nothing changes, lower case, without `;parameters`, empty
- * and dot segments and slashes at the end. `plain` says that the path, case aside, was spelled so already.
- */
-function loosen(path: string): { path: string; plain: boolean } {
+/** A path as the most lenient server could read it. `plain` says that it, case aside, was spelled so already. */
+interface Loose {
+  /** In lower case. */
+  readonly path: string
+  /** In the path's own case. */
+  readonly segments: readonly string[]
+  readonly plain: boolean
+}
+
+/** Reads a path leniently: decoded until nothing changes, without `;parameters`, empty and dot segments and slashes at the end. */
+function loosen(path: string): Loose {
   let text = path
   for (let round = 0; round < 4 && text.includes('%'); round++) {
     try {
@@ -195,13 +227,13 @@ function loosen(path: string): { path: string; plain: boolean } {
     }
   }
   const segments: string[] = []
-  for (const segment of text.replaceAll('\\', '/').toLowerCase().split('/')) {
+  for (const segment of text.replaceAll('\\', '/').split('/')) {
     const name = segment.replace(/;.*$/s, '').trim()
     if (name === '..') segments.pop()
     else if (name !== '' && name !== '.') segments.push(name)
   }
-  const loose = `/${segments.join('/')}`
-  return { path: loose, plain: loose === path.toLowerCase() }
+  const loose = `/${segments.join('/')}`.toLowerCase()
+  return { path: loose, segments, plain: loose === path.toLowerCase() }
 }
 
 /** Why a request may not go to this endpoint, or null when it may; `scoped` for a key that is limited to models. */
@@ -212,6 +244,7 @@ export function refuseEndpoint(match: Match, scoped: boolean): { code: 'endpoint
   if (match.spelling !== 'plain' && scoped) {
     return { code: 'model_not_allowed', message: 'The path is spelled so that the model it reaches cannot be known. This key is limited to certain models.' }
   }
+  if (match.spelling === 'long') return { code: 'endpoint_not_allowed', message: 'The path of the upstream address has too many segments.' }
   if (match.spelling === 'dots') return { code: 'endpoint_not_allowed', message: 'The path of the upstream address holds . or .. segments.' }
   if (scoped) return { code: 'endpoint_not_allowed', message: 'This endpoint is not known to the proxy, and this key is limited to certain models.' }
   return null

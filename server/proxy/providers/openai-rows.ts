@@ -64,9 +64,9 @@ export const fileRows = (prefix: string): EndpointRow[] => [
 export const batchRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/batches`, STORED, { ...creates('batch'), names: { input_file_id: 'file' } }),
   neutral(`GET ${prefix}/batches`),
-  // The file with the results comes into being by itself, and is its batch's maker's.
-  neutral(`GET ${prefix}/batches/{batch}`, creates('file', 'output_file_id')),
-  neutral(`POST ${prefix}/batches/{batch}/cancel`),
+  // The files with the results and the errors come into being by themselves, and are their batch's maker's.
+  neutral(`GET ${prefix}/batches/{batch}`, creates('file', 'output_file_id', 'error_file_id')),
+  neutral(`POST ${prefix}/batches/{batch}/cancel`, creates('file', 'output_file_id', 'error_file_id')),
 ]
 
 /** The whole public surface of OpenAI (platform.openai.com/docs/api-reference), under `/v1` or Azure's `/openai/v1`. */
@@ -74,6 +74,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
   const p = prefix
   return [
     ...compatibleRows(p),
+    model(`POST ${p}/chat/completions`, body({ keeps: 'store' }), { creates: { kind: 'completion', at: ['id'], kept: true } }),
     neutral(`GET ${p}/responses/{response}`),
     neutral(`DELETE ${p}/responses/{response}`),
     neutral(`POST ${p}/responses/{response}/cancel`),
@@ -120,7 +121,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     // A fine-tuning method or an evaluation may grade with models of its own, at any depth.
     model(`POST ${p}/fine_tuning/jobs`, body({ stored: ['method', 'integrations'], objects: TRAINING }), creates('fine_tuning_job')),
     neutral(`GET ${p}/fine_tuning/jobs`),
-    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}`),
+    neutral(`GET ${p}/fine_tuning/jobs/{fine_tuning_job}`, creates('file', 'result_files[]')),
     neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/cancel`),
     neutral(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/pause`),
     model(`POST ${p}/fine_tuning/jobs/{fine_tuning_job}/resume`, STORED),

@@ -85,6 +85,84 @@ test('a place of objects that cannot be looked at is refused', async (t) => {
   assert.equal(fake.requests.length, 0)
 })
 
+/** TABLE of other ways to spell a path that names an object; a provider may read them as the plain one. */
+const SPELLED: [made: keyof typeof MADE, ...addresses: string[]][] = [
+  ['file', `${V1}/files/ID/`, `${V1}//files/ID`, `${V1}/files//ID`, `${V1}/Files/ID`, `${V1}/files/ID;x=1`, `${V1}/files/ID/content/`, `${V1}/files/ID/of-tomorrow`],
+  ['response', `${V1}/responses/ID/`, `${V1}/responses//ID/input_items`, `${V1}/RESPONSES/ID`],
+  ['googleFile', `${GEMINI}/files/ID/`, `${GOOGLE}/v1beta//files/ID`, `${GEMINI}/Files/ID`, `${GEMINI}/files/ID:download`, `${GOOGLE}/v9/files/ID`],
+  ['anthropicFile', `${ANTHROPIC}/v1/files/ID/`, `${ANTHROPIC}/v1//files/ID/content`],
+]
+
+test('an id that another key made is refused however the path that names it is spelled', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const [mine, theirs] = [await key(), await key()]
+  for (const [made, ...addresses] of SPELLED) {
+    const { address, answered } = MADE[made]!
+    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    assert.equal((await send(mine.secret, address, { body: '{"model":"gpt-5"}', headers: JSON_TYPE })).status, 200)
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    for (const spelled of addresses) {
+      for (const method of ['GET', 'DELETE']) {
+        assert.equal((await send(theirs.secret, spelled, { method })).status, 403, `${method} ${spelled}`)
+        assert.equal((await send(mine.secret, spelled, { method })).status, 200, `${method} ${spelled}`)
+        assert.equal((await send(theirs.secret, spelled.replace('ID', 'of-before'), { method })).status, 200, `${method} ${spelled}`)
+      }
+    }
+  }
+  const body = JSON.stringify({ model: 'gpt-5', input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'ID' }] }] })
+  for (const address of [`${V1}/responses/`, `${OPENAI}//v1/responses`, `${V1}/Responses`]) {
+    assert.equal((await send(theirs.secret, address, { body, headers: JSON_TYPE })).status, 403, address)
+    assert.equal((await send(mine.secret, address, { body, headers: JSON_TYPE })).status, 200, address)
+  }
+  const reached = fake.requests.length
+  assert.equal((await send(mine.secret, `${V1}${'/x'.repeat(3)}${Array.from({ length: 30 }, (_, i) => `/${i}`).join('')}`, { method: 'GET' })).status, 403)
+  assert.equal(fake.requests.length, reached)
+})
+
+test('a chat completion that the provider keeps is its maker\'s; of others nothing is written down', async (t) => {
+  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const [mine, scoped, theirs] = [await key(), await key({ models: ['gpt-*'] }), await key()]
+  const kept = (id: string, stream: boolean) =>
+    stream ? answer(200, { 'Content-Type': 'text/event-stream' }, `data: {"id":"${id}","choices":[]}\n\ndata: [DONE]\n\n`) : answer(200, JSON_TYPE, `{"id":"${id}","choices":[]}`)
+  for (const [i, { secret }] of [mine, scoped].entries()) {
+    for (const stream of [false, true]) {
+      const id = `chatcmpl-${i}-${stream}`
+      fake.play(kept(id, stream))
+      await send(secret, `${V1}/chat/completions`, { body: JSON.stringify({ model: 'gpt-5', store: true, stream, messages: [] }), headers: JSON_TYPE })
+      fake.play(answer(200, JSON_TYPE, '{}'))
+      for (const path of [id, `${id}/messages`]) {
+        assert.equal((await send(theirs.secret, `${V1}/chat/completions/${path}`, { method: 'GET' })).status, 403, path)
+        assert.equal((await send(secret, `${V1}/chat/completions/${path}`, { method: 'GET' })).status, 200, path)
+      }
+    }
+  }
+  const before = await running.store.db.selectFrom('objects').select('object_id').execute()
+  for (const store of [false, null, 'true', undefined]) {
+    fake.play(kept('chatcmpl-not', false))
+    assert.equal((await send(scoped.secret, `${V1}/chat/completions`, { body: JSON.stringify({ model: 'gpt-5', store, messages: [] }), headers: JSON_TYPE })).status, 200)
+  }
+  assert.deepEqual(await running.store.db.selectFrom('objects').select('object_id').execute(), before)
+})
+
+test('files that come into being by themselves are the maker\'s of what they come from', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"job_1"}'))
+  const [mine, theirs] = [await key(), await key()]
+  const cases: [address: string, method: string, answered: object, files: string[]][] = [
+    [`${V1}/batches/job_1`, 'GET', { output_file_id: 'file-1', error_file_id: 'file-2' }, ['file-1', 'file-2']],
+    [`${V1}/batches/job_1/cancel`, 'POST', { output_file_id: 'file-3', error_file_id: null }, ['file-3']],
+    [`${V1}/fine_tuning/jobs/job_1`, 'GET', { result_files: ['file-4', 'file-5'] }, ['file-4', 'file-5']],
+  ]
+  for (const [address, method, answered, files] of cases) {
+    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    assert.equal((await send(mine.secret, address, { method })).status, 200)
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    for (const file of files) {
+      assert.equal((await send(theirs.secret, `${V1}/files/${file}/content`, { method: 'GET' })).status, 403, file)
+      assert.equal((await send(mine.secret, `${V1}/files/${file}/content`, { method: 'GET' })).status, 200, file)
+    }
+  }
+})
+
 test('the file that a batch has made is its maker\'s', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"batch_1","output_file_id":null}'))
   const [mine, theirs] = [await key(), await key()]

@@ -261,7 +261,7 @@ for (const fixture of fixtures) {
     const body = Buffer.from(fixture.body)
     const [input, output, cached, reasoning] = fixture.usage
     const [kind, id] = fixture.created?.split(':') ?? []
-    const expected = { usage: { input, output, cached, reasoning }, created: kind === undefined ? null : { kind, id } }
+    const expected = { usage: { input, output, cached, reasoning }, created: kind === undefined ? [] : [{ kind, id }] }
     assert.deepEqual(await read(fixture, cut(body, Infinity)), expected, 'in one piece')
     for (const size of [1, 2, 3, 7, 1000]) if (body.length / size < 50_000) assert.deepEqual(await read(fixture, cut(body, size)), expected, `in pieces of ${size}`)
     for (const [encoding, encode] of ENCODERS) assert.deepEqual(await read(fixture, [encode(body)], ['content-encoding', encoding]), expected, encoding)
