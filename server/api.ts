@@ -98,9 +98,11 @@ export const jsonBody: Middleware = async (c, next) => {
     if (length > JSON_BYTES) throw tooLarge()
     pieces.push(piece)
   }
-  // Where Hono's own readers look first, because the stream can be read only once. Its type says string, and it is a promise of one.
-  const text: unknown = Promise.resolve(new TextDecoder().decode(Buffer.concat(pieces)) || '{}')
+  // Where Hono's own readers look first, because the stream can be read only once. Its types say what these are promises of.
+  const bytes = Buffer.concat(pieces)
+  const [text, whole]: unknown[] = [Promise.resolve(new TextDecoder().decode(bytes) || '{}'), Promise.resolve(bytes)]
   c.req.bodyCache.text = text as string
+  c.req.bodyCache.arrayBuffer = whole as ArrayBuffer
   await next()
 }
 
@@ -200,7 +202,7 @@ export function listOf<S extends z.ZodType>(item: S) {
 /** The parameters that choose a page of a list. */
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).openapi({ description: 'How many at most.' }),
-  cursor: z.string().max(200).optional().openapi({ description: 'The `next_cursor` of the page before.' }),
+  cursor: z.string().regex(/^[a-z]{1,20}_[0-9A-Za-z]{1,100}$/, 'the `next_cursor` of the page before').optional().openapi({ description: 'The `next_cursor` of the page before.' }),
 })
 
 /** A page from rows that were asked for with `limit + 1`: one too many tells that there is a next page. */

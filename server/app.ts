@@ -93,7 +93,8 @@ export function app(parts: AppParts): Doors {
   const answerApi = listener(api, parts)
   const rest: RawHandler = (incoming, outgoing) => {
     // On a connection that began with something else requests for the proxy come by this way.
-    if (/^\/proxy(?:[?/]|$)/.test(incoming.url ?? '')) proxy(new NodeCaller(incoming, outgoing))
+    // In absolute form too (RFC 9112, section 3.2.2).
+    if (/^(?:https?:\/\/[^/?#]*)?\/proxy(?:[?/]|$)/i.test(incoming.url ?? '')) proxy(new NodeCaller(incoming, outgoing))
     else if (!dashboard(incoming, outgoing)) answerApi(incoming, outgoing)
   }
   return { proxy, rest }

@@ -203,9 +203,8 @@ export class Call implements Caller, CallerBody, Writer {
     if (this.gone) return
     this.handToSocket()
     const { socket } = this.#line
-    // Without a length or chunks (HTTP/1.0) an ordinary close is a complete answer, so it has to be a reset.
-    if (this.#framing === 'until-close') socket.resetAndDestroy()
-    else socket.destroy()
+    // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an ordinary close would be one.
+    socket.resetAndDestroy()
   }
 
   /** The socket takes more again. */

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { linger } from '../linger.ts'
 import type { AnswerWatcher, BodySink, Caller, CallerBody } from './caller.ts'
-import { fieldLines, valueOf, type RawHeaders } from './fields.ts'
+import { fieldLines, type RawHeaders } from './fields.ts'
 
 export class NodeCaller implements Caller, CallerBody {
   readonly method: string
@@ -16,7 +16,6 @@ export class NodeCaller implements Caller, CallerBody {
   #sink: BodySink | null = null
   #begun = false
   #wholly = false
-  #counted = false
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
     this.#incoming = incoming
@@ -87,7 +86,6 @@ export class NodeCaller implements Caller, CallerBody {
   head(status: number, reason: string, headers: RawHeaders): void {
     // The upstream's own Date passes; none is made up.
     this.#outgoing.sendDate = false
-    this.#counted = valueOf(headers, 'content-length') !== undefined
     this.#outgoing.writeHead(status, reason, headers)
   }
 
@@ -112,8 +110,8 @@ export class NodeCaller implements Caller, CallerBody {
     const outgoing = this.#outgoing
     // What has arrived before the break still goes out.
     setImmediate(() => {
-      // Without a length or chunks (HTTP/1.0) an ordinary close is a complete answer, so it has to be a reset.
-      if (this.#counted || outgoing.chunkedEncoding || outgoing.socket === null) outgoing.destroy()
+      // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an ordinary close would be one.
+      if (outgoing.socket === null) outgoing.destroy()
       else outgoing.socket.resetAndDestroy()
     })
   }

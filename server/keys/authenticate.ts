@@ -75,6 +75,6 @@ function invalid(message: string): Authenticated {
 export function normalOrigin(text: string): string | null {
   if (!URL.canParse(text)) return null
   const { origin, protocol, pathname, search, hash } = new URL(text)
-  const bare = pathname === '/' && search === '' && hash === ''
+  const bare = pathname === '/' && search === '' && hash === '' && !origin.includes('*')
   return bare && (protocol === 'https:' || protocol === 'http:') ? origin : null
 }

@@ -41,7 +41,7 @@ export const abandon = procedure(import.meta.url, 'abandon', function* (db): Ste
   const rows = yield* all(db.selectFrom('requests').select(['account_id', 'key_id', 'provider', 'created_at', 'model']).where(leftBehind))
   if (rows.length === 0) return 0
   const sums = new Map<string, UsageHourRow>()
-  for (const row of rows) addUp(sumOf(sums, row), { state: 'unknown', status: null }, [])
+  for (const row of rows) addUp(sumOf(sums, row), { state: 'unknown', status: null, error: null }, [])
   yield* run(db.updateTable('requests').set({ state: 'unknown' }).where(leftBehind))
   for (const sum of sums.values()) yield upsert(db, sum)
   return rows.length

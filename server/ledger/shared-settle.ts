@@ -29,7 +29,7 @@ export async function settleShared(store: Store, settlements: readonly Settlemen
       tokens_in, tokens_out, tokens_cached, tokens_reasoning, answered, first_byte_ms, total_ms)
     select created_at - created_at % 3600000 as hour, key_id, provider, coalesce(model, '') as name, min(account_id),
       count(*) filter (where not counted),
-      count(*) filter (where state = 'settled' and (status is null or status >= 400)),
+      count(*) filter (where state = 'settled' and (status is null or status >= 400 or error is not null)),
       count(*) filter (where state = 'aborted'),
       -count(*) filter (where counted),
       count(*) filter (where tokens_in is null and tokens_out is null) - count(*) filter (where counted),

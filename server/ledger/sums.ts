@@ -29,7 +29,7 @@ export function sumOf(sums: Map<string, UsageHourRow>, row: Pick<Settlement, (ty
 }
 
 /** Counts a row that has ended. @param numbers its values of `ENDED.own` @param counted as unknown, because its process was taken for dead too early */
-export function addUp(sum: UsageHourRow, { state, status }: Pick<RequestRow, 'state' | 'status'>, numbers: readonly (number | null)[], counted = false): void {
+export function addUp(sum: UsageHourRow, { state, status, error }: Pick<RequestRow, 'state' | 'status' | 'error'>, numbers: readonly (number | null)[], counted = false): void {
   const [first_byte_ms = null, total_ms = null, bytes_in = null, bytes_out = null, tokens_in = null, tokens_out = null, tokens_cached = null, tokens_reasoning = null] = numbers
   if (counted) {
     sum.unknown--
@@ -37,7 +37,7 @@ export function addUp(sum: UsageHourRow, { state, status }: Pick<RequestRow, 'st
   } else sum.requests++
   if (state === 'unknown') sum.unknown++
   if (state === 'aborted') sum.aborted++
-  if (state === 'settled' && (status === null || status >= 400)) sum.errors++
+  if (state === 'settled' && (status === null || status >= 400 || error !== null)) sum.errors++
   if (tokens_in === null && tokens_out === null) sum.unmetered++
   sum.bytes_in += bytes_in ?? 0
   sum.bytes_out += bytes_out ?? 0

@@ -234,7 +234,7 @@ export interface UsageHourRow {
   model: string
   account_id: string
   requests: number
-  /** Of them: answered 400 and above or not at all; left by the caller; cut off with the process; whose tokens nobody said. */
+  /** Of them: answered 400 and above, not at all, or not to the end; left by the caller; cut off with the process; whose tokens nobody said. */
   errors: number
   aborted: number
   unknown: number

@@ -79,6 +79,7 @@ const STRANGE: [what: string, bytes: string, answer: RegExp][] = [
   ['a Host with a user', 'GET /livez HTTP/1.1\r\nHost: a@b\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['a backslash', 'GET /..\\livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['an absolute address', 'GET http://other.test/livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 200 /],
+  ['an absolute address of the proxy', 'GET http://other.test/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fmodels HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 401 [^]*\nX-Proxy-Error: invalid_api_key/i],
   ['two lengths', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello', /^HTTP\/1\.1 400 /],
   ['length and chunks', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['heads without end', `GET / HTTP/1.1\r\nHost: localhost\r\n${'X: y\r\n'.repeat(20_000)}\r\n`, /^HTTP\/1\.1 431 /],
@@ -120,7 +121,7 @@ test('IPv4 and IPv6 both reach localhost', async (t) => {
 test('the log tells every request, and no secret, query or path of a caller', async (t) => {
   const server = await startServer(t)
   const secret = await server.token({ scopes: ['manage'] })
-  await call(server.url, '/api/v1/tokens?cursor=private', { token: secret })
+  await call(server.url, '/api/v1/tokens?cursor=tok_private', { token: secret })
   await call(server.url, '/api/v1/tokens/private', { token: secret })
   await call(server.url, '/private', { token: secret })
   await call(server.url, '/api/v1/tokens', { method: 'POST', token: secret, headers: { 'content-type': 'application/json' }, body: '{"name":"private","scopes":["private"]}' })

@@ -65,6 +65,8 @@ test('a body in chunks is read, none counts as empty, and a large one is refused
   const made = await post('keys', { 'transfer-encoding': 'chunked' }, '{"name":"in chunks"}')
   assert.equal(made.status, 201)
   assert.equal((await post(`keys/${made.json<Key>().id}/rotate`, {})).status, 200)
+  // As curl sends it: neither a body nor a type of one.
+  assert.equal((await call(served.running.url, `/api/v1/keys/${made.json<Key>().id}/rotate`, { method: 'POST', token: token.secret })).status, 200)
   assertProblem(await post('keys', {}), 400, 'invalid_field')
   for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
     assertProblem(await post('keys', headers, JSON.stringify({ name: 'x'.repeat(70_000) })), 413, 'file_too_large')
@@ -74,10 +76,14 @@ test('a body in chunks is read, none counts as empty, and a large one is refused
 test('wishes that cannot be are refused with a sentence', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
-  for (const wrong of [{}, { name: '' }, { name: 'x', rpm: 0 }, { name: 'x', rpm: 1_000_001 }, { name: 'x', rpm: 1.5 }, { name: 'x', models: [''] }, { name: 'x', models: [] }, { name: 'x', allowed_origins: ['nowhere'] }, { name: 'x', expires_at: '2001-01-01' }, { name: 'x', expires_at: 'soon' }]) {
+  for (const wrong of [{}, { name: '' }, { name: 'x', rpm: 0 }, { name: 'x', rpm: 1_000_001 }, { name: 'x', rpm: 1.5 }, { name: 'x', models: [''] }, { name: 'x', models: [] }, { name: 'x', allowed_origins: ['nowhere'] }, { name: 'x', allowed_origins: ['*'] }, { name: 'x', allowed_origins: ['https://*.example.com'] }, { name: 'x', expires_at: '2001-01-01' }, { name: 'x', expires_at: 'soon' }]) {
     assertProblem(await api('POST', 'keys', wrong), 400, 'invalid_field')
   }
   assertProblem(await api('GET', 'keys/key_nothing'), 404, 'key_not_found')
+  // An end of the list would be taken for one.
+  for (const list of ['keys', 'requests', 'tokens']) {
+    for (const cursor of ['', 'zzz', '%2e']) assertProblem(await api('GET', `${list}?cursor=${cursor}`), 400, 'invalid_field')
+  }
 })
 
 test('an account sees its own keys and usage only', async (t) => {

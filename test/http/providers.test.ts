@@ -189,6 +189,7 @@ const BAD: [body: object, says: RegExp][] = [
   [{ id: 'acme', origin: 'https://llm.example.com', dial: 'http://u:p@10.0.0.1' }, /address to dial/],
   [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'a b' } }, /not the name of a header/],
   [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'A', scheme: 'x\r\ny' } }, /one word/],
+  ...['Host', 'content-length', 'Transfer-Encoding', 'Connection'].map((header): (typeof BAD)[number] => [{ id: 'acme', origin: 'https://llm.example.com', auth: { header } }, /how the request is sent/]),
   [{ id: 'A c', origin: 'https://llm.example.com' }, /"id"/],
   [{ id: 'taken', origin: 'https://other.example.com' }, /already/],
   [{ id: 'second', origin: 'https://taken.example.com' }, /and so does "taken"/],

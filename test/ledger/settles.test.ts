@@ -34,6 +34,19 @@ onEveryStore('a settled row is complete, once, and stands in the roll-ups', asyn
   )
 })
 
+onEveryStore('an answer that broke off counts as an error, whatever its status says', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
+  for (const error of ['upstream_unreachable', null] as const) {
+    const one = asking('k', null)
+    const admission = await ledger.admit(one)
+    assert.ok(admission.admitted)
+    ledger.settle(settlement(one, admission, { error }))
+  }
+  await ledger.close()
+  const { requests, errors } = await store.db.selectFrom('usage_hours').select(['requests', 'errors']).executeTakeFirstOrThrow()
+  assert.deepEqual({ requests, errors }, { requests: 2, errors: 1 })
+})
+
 onEveryStore('roll-ups add up what is known to what is not', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
   for (const tokens_cached of [null, 5, null, 2]) {

@@ -157,8 +157,12 @@ function readDial(address: string, id: string): Dial {
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') }
 }
 
+/** Headers that a credential cannot stand in. */
+const FRAMING = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'te', 'trailer', 'expect', 'keep-alive'])
+
 function readAuth(auth: Auth, id: string): Auth {
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(auth.header)) throw new Error(`Provider "${id}": "auth.header" is not the name of a header.`)
+  if (FRAMING.has(auth.header.toLowerCase())) throw new Error(`Provider "${id}": "auth.header" cannot be ${auth.header}: it says how the request is sent.`)
   if (auth.scheme !== undefined && !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(auth.scheme)) throw new Error(`Provider "${id}": "auth.scheme" must be one word, such as Bearer.`)
   return auth
 }

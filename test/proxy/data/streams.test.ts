@@ -122,13 +122,15 @@ both('an answer that breaks off is never ended cleanly, and what had come arrive
   }
 })
 
-both('an HTTP/1.0 caller, who gets neither length nor chunks, sees a reset', async (rig) => {
+both('where an answer breaks off the caller sees a reset, also one of HTTP/1.0, who gets neither length nor chunks', async (rig) => {
   const { port } = await rig(BREAKS[0]!.script)
-  const socket = connect({ port, host: '127.0.0.1' })
-  socket.write('POST /proxy HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}')
-  socket.resume()
-  const [error] = await once(socket, 'error')
-  assert.equal(error.code, 'ECONNRESET')
+  for (const head of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nHost: x\r\n']) {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.write(`POST /proxy ${head}Content-Length: 2\r\n\r\n{}`)
+    socket.resume()
+    const [error] = await once(socket, 'error')
+    assert.equal(error.code, 'ECONNRESET')
+  }
 })
 
 /** TABLE of upstreams that give no answer at all. */
