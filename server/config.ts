@@ -102,7 +102,7 @@ const areas = {
     firstByteTimeout: setting('TOLLMARK_FIRST_BYTE_TIMEOUT', duration, '15m', 'How long a provider may take from the end of a request to the head of its answer.'),
     idleTimeout: setting('TOLLMARK_IDLE_TIMEOUT', duration, '15m', 'How long an answer may stand still between two of its pieces.'),
     keepAlive: setting('TOLLMARK_KEEP_ALIVE', duration, '15s', 'How long an unused connection to a provider is kept, where the provider does not say.'),
-    maxBody: setting('TOLLMARK_MAX_BODY', bytes, '64MB', 'The largest request body that is read whole, which is done only where its model has to be known.'),
+    maxBody: setting('TOLLMARK_MAX_BODY', bytes, '64MB', 'The largest request body that is read whole, which is done only where its model, or whose stored objects it names, has to be known.'),
     maxOpen: setting('TOLLMARK_MAX_OPEN', integer(1, 1_000_000), '10000', 'Proxied requests that may be under way at once; more are answered 503.'),
     storeGrace: setting('TOLLMARK_STORE_GRACE', duration, '30s', 'How long proxied requests go on, each process keeping to its share of the limits, while the database does not answer; after it, and with 0s at once, they are answered 503. A process that is killed in this time loses the log of those requests.'),
     providers: setting('TOLLMARK_PROVIDERS', text, null, 'A JSON file of providers that are added or changed.'),

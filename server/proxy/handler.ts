@@ -82,7 +82,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   if (closed !== null) throw new Refused(closed.code, closed.message)
 
   // 5. The models, and the stored objects, that the request can reach.
-  const reaching = reachOf(trip, provider, match, pathAndQuery, parts.limits.body)
+  const reaching = reachOf(trip, provider, match, pathAndQuery, parts.limits.body, parts.objects)
   const reach = reaching instanceof Promise ? await reaching : reaching
   if (reach === null) return
   try {

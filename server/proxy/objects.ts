@@ -12,6 +12,8 @@ export interface Objects {
    * none of them is known.
    */
   look(provider: string, objects: readonly ObjectRef[], key: string): Promise<{ foreign: boolean; credential: string | null }>
+  /** Whether any object of the provider belongs to another key. */
+  anyForeign(provider: string, key: string): Promise<boolean>
 }
 
 /** How many of the newest are also kept in memory. */
@@ -51,6 +53,11 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
         credential ??= row.credential_id
       }
       return { foreign: false, credential }
+    },
+    async anyForeign(provider, key) {
+      for (const row of fresh.values()) if (row.provider === provider && row.key_id !== key) return true
+      const row = await store.db.selectFrom('objects').select('key_id').where('provider', '=', provider).where('key_id', '<>', key).limit(1).executeTakeFirst()
+      return row !== undefined
     },
   }
 }

@@ -5,6 +5,7 @@ import { readWhole, release, type WholeBody } from './body.ts'
 import { requestHeaders } from './headers.ts'
 import { bodyNeeded, checkScope, type Reach } from './model.ts'
 import { ModelObserver, observeHeld } from './model/observer.ts'
+import type { Objects } from './objects.ts'
 import { bodyRuleOf, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 import { busy, Refused, type Trip } from './trip.ts'
@@ -22,16 +23,24 @@ export interface Reached {
 type Read = Extract<WholeBody, { ok: true }>
 
 /** Null: the caller has left. There at once, unless the body has still to come or to be decoded. @throws Refused */
-export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number): Reached | null | Promise<Reached | null> {
-  const { caller } = trip
+export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number, objects: Objects): Reached | null | Promise<Reached | null> {
+  const { caller, key } = trip
+  const tooLarge = (what: string): Refused => new Refused('body_too_large', `The body must be read to find its ${what}, and is larger than ${limit} bytes.`)
   caller.proceed()
   if (caller.body === null || !((!trip.key!.scope.all && bodyNeeded(match)) || namesObjects(match))) return look(trip, provider, match, pathAndQuery, limit, null)
+  // Of a key without limits on its models only stored objects matter; where there is none that it may not name, nothing has to be read.
+  if (key!.scope.all && caller.body.length !== null && caller.body.length > limit) {
+    return objects.anyForeign(provider.id, key!.id).then((some) => {
+      if (some) throw tooLarge('stored objects')
+      return look(trip, provider, match, pathAndQuery, limit, null)
+    })
+  }
   const go = (result: WholeBody): Reached | null | Promise<Reached> => {
     if (result.ok) return look(trip, provider, match, pathAndQuery, limit, result)
     if (result.reason === 'gone') return null
     throw result.reason === 'busy'
       ? busy('The proxy holds too many large requests at the moment.')
-      : new Refused('body_too_large', `The body must be read to find its model, and is larger than ${limit} bytes.`)
+      : tooLarge(key!.scope.all ? 'stored objects' : 'model')
   }
   return after(readWhole(caller.body, limit), go)
 }
@@ -68,9 +77,10 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
   const observing = body === null ? new ModelObserver(match, headers, pathAndQuery) : observeHeld(match, headers, pathAndQuery, body, limit)
   return after(observing, (observer) => {
     if (observer === null) throw unclear()
-    trip.model = observer.model
-    trip.kept = observer.kept
     const watching = body === null && observer.watching ? observer : null
+    trip.model = observer.model
+    // Of a body that streams by it is not known in time.
+    trip.kept = observer.kept || watching !== null
     return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching), held, observer: watching }
   })
 }

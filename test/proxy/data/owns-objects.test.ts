@@ -119,6 +119,22 @@ test('an id that another key made is refused however the path that names it is s
   assert.equal(fake.requests.length, reached)
 })
 
+test('a body larger than is read passes for a key without limits, unless it could name an object of another key', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-1"}'), { TOLLMARK_MAX_BODY: '64KB' })
+  const [mine, scoped, theirs] = [await key(), await key({ models: ['gpt-*'] }), await key()]
+  const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'x'.repeat(100_000) }] })
+  const chat = async ({ secret }: { secret: string }) => {
+    const got = await send(secret, `${V1}/chat/completions`, { body, headers: JSON_TYPE })
+    return [got.status, headerOf(got.rawHeaders, 'x-proxy-error')]
+  }
+  assert.deepEqual(await chat(mine), [200, null])
+  assert.equal(fake.requests.at(-1)!.body.toString(), body)
+  assert.deepEqual(await chat(scoped), [413, 'body_too_large'])
+  await send(mine.secret, `${V1}/files`, { body: '{}', headers: JSON_TYPE })
+  assert.deepEqual(await chat(mine), [200, null])
+  assert.deepEqual(await chat(theirs), [413, 'body_too_large'])
+})
+
 test('a chat completion that the provider keeps is its maker\'s; of others nothing is written down', async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const [mine, scoped, theirs] = [await key(), await key({ models: ['gpt-*'] }), await key()]

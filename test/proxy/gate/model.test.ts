@@ -9,6 +9,7 @@ import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
 const table = createProviderTable({
+  custom: [{ id: 'gateway', origin: 'https://llm.example.com' }],
   instances: [
     { provider: 'azure', values: { resource: 'acme' } },
     { provider: 'bedrock', values: { region: 'us-east-1' } },
@@ -39,6 +40,7 @@ async function check({ id = 'openai', path = '/v1/chat/completions', scope = ['a
 const GEMINI = { id: 'google', path: '/v1beta/models/allowed:generateContent' }
 const BATCH = { id: 'google', path: '/v1beta/models/allowed:batchGenerateContent' }
 const ROUTER = { id: 'openrouter', path: '/api/v1/chat/completions' }
+const GATEWAY = { id: 'gateway', path: '/v1/chat/completions' }
 const CLAUDE = { id: 'anthropic', path: '/v1/messages' }
 const CLAUDE_BATCH = { id: 'anthropic', path: '/v1/messages/batches' }
 const RESPONSES = { path: '/v1/responses' }
@@ -208,6 +210,8 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['models as a string', { ...ROUTER, body: '{"model":"allowed","models":"other"}' }, NO],
   ['models of objects', { ...ROUTER, body: '{"model":"allowed","models":[{"id":"other"}]}' }, NO],
   ['models of lists', { ...ROUTER, body: '{"model":"allowed","models":[["other"]]}' }, NO],
+  ['models of an added provider', { ...GATEWAY, body: '{"model":"allowed","models":["other"]}' }, NO],
+  ['fallbacks of an added provider', { ...GATEWAY, body: '{"model":"allowed","fallbacks":["other"]}' }, NO],
   ['a preset', { ...ROUTER, body: '{"model":"allowed","preset":"mine"}' }, NO],
   ['a plugin with a model', { ...ROUTER, body: '{"model":"allowed","plugins":[{"id":"x","model":"other"}]}' }, NO],
   ['an advisor', { ...CLAUDE, body: '{"model":"allowed","tools":[{"type":"advisor_20260301","name":"advisor","model":"other"}]}' }, NO],
