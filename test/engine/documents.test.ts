@@ -22,7 +22,7 @@ interface Document {
   object: string
   title: string
   markdown: string
-  pages: { id: string | null; parent_id: string | null; path: string; title: string; icon: string | null; anchor: string; source_url?: string; markdown: string; assets: unknown[] }[]
+  pages: { id: string | null; parent_id: string | null; path: string; title: string; icon: string | null; anchor: string; source_url?: string; properties: Record<string, string>; markdown: string; assets: unknown[] }[]
   warnings: unknown[]
 }
 
@@ -114,6 +114,16 @@ test('JSON holds the same document, its pages, and what could not be carried ove
   const metadata = JSON.parse(await convert(t, HANDBOOK, { format: 'json', includeMetadata: true })) as Document
   assert.equal(metadata.pages[0]!.source_url, `https://www.notion.so/${id(1)}`)
   assert.equal(metadata.markdown, document.markdown)
+})
+
+test('JSON names every file of a property, pictures as well', async (t) => {
+  const file = (path: string, inner: string) => `<span style="margin-right:6px"><a href="${path}">${inner}</a></span>`
+  const picture = '<img style="width:20px;max-height:24px" src="D/p.png" alt="p.png"/>'
+  const head = `<table class="properties"><tbody><tr class="property-row property-row-file"><th>Files</th><td>${file('D/p.png', picture)}${file('D/a.pdf', 'a.pdf')}</td></tr></tbody></table>`
+  const document = JSON.parse(await convert(t, { 'a.html': page(1, 'A', '', head), 'D/p.png': 'png' }, { format: 'json' })) as Document
+  assert.deepEqual(document.pages[0]!.properties, { Files: 'p.png, a.pdf' })
+  assert.deepEqual(document.pages[0]!.assets, [{ path: 'D/p.png', kind: 'image', in_archive: true }, { path: 'D/a.pdf', kind: 'file', in_archive: false }])
+  assert.match(document.markdown, /\| Files \| !\[p\.png\]\(D\/p\.png\), \[a\.pdf\]\(D\/a\.pdf\) \|/)
 })
 
 test('the sitemap comes first and gives the order of what pages do not link to', async (t) => {

@@ -73,8 +73,14 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
   const mark = MARKS[tagName] ?? (/border-bottom:\s*0?\.05em solid/.test(attribute(element, 'style')) ? 'u' : undefined)
   if (mark) return readRuns(childNodes, marks.includes(mark) ? marks : [...marks, mark])
   const address = tagName === 'a' ? attribute(element, 'href') : ''
-  if (address === '' || isUnsafe(address)) return readRuns(childNodes, marks)
+  if (address === '' || isUnsafe(address) || isFrame(element)) return readRuns(childNodes, marks)
   return linkRuns(readRuns(childNodes, []), address, marks)
+}
+
+/** Whether a link is only the frame of an image, which leads to the image itself. */
+function isFrame(link: Element): boolean {
+  const [image, ...more] = link.childNodes
+  return more.length === 0 && image !== undefined && isElement(image) && image.tagName === 'img' && attribute(image, 'src') === attribute(link, 'href')
 }
 
 /** Marks runs as a link, unless they spell its own address. */

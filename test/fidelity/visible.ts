@@ -41,7 +41,7 @@ function parent(element: Element): Element | undefined {
 /** The mark that stands for a check box in a cell, where a list item's box cannot be drawn. */
 export const boxOf = (element: Element): string => (hasClass(element, 'checkbox-on') ? '☑' : '☐')
 
-type Place = 'cell' | 'summary' | ''
+type Place = 'cell' | 'summary' | 'figure' | ''
 
 /** Stands before and after an equation until all text is there: equations that touch are parted by a space. */
 const EDGE = '\u{E010}'
@@ -66,8 +66,9 @@ function read(element: Element, place: Place): string {
     const parts = holdsValues(element) ? elements(childNodes).map((value) => collect([value], 'cell')).filter((part) => part.trim() !== '') : [collect(childNodes, 'cell')]
     return `\n${parts.join(', ')}\n`
   }
-  if (tagName === 'img') return attribute(element, 'data-alt')
-  const inner = collect(childNodes, tagName === 'summary' ? 'summary' : place)
+  // A figure's image is described by its caption; an icon and a cover say nothing.
+  if (tagName === 'img') return place === 'figure' || hasClass(element, 'icon') || hasClass(element, 'page-cover-image') ? '' : attribute(element, 'alt')
+  const inner = collect(childNodes, tagName === 'summary' ? 'summary' : tagName === 'figure' && hasClass(element, 'image') ? 'figure' : place)
   return INLINE.has(tagName) ? inner : `\n${inner}\n`
 }
 
@@ -97,7 +98,8 @@ export function wordsOfRendered(html: string): string[] {
   let image: Element | undefined
   const settle = (next?: Element) => {
     const alt = image ? words(attribute(image, 'alt')).join(' ') : ''
-    image?.attrs.push({ name: 'data-alt', value: next?.tagName === 'p' && bareText(words(collect(next.childNodes, '')).join('')) === bareText(alt) ? '' : alt })
+    const repeats = next?.tagName === 'p' && bareText(words(collect(next.childNodes, '')).join('')) === bareText(alt)
+    if (image && repeats) image.attrs = image.attrs.filter((attr) => attr.name !== 'alt')
     image = undefined
   }
   const visit = (list: readonly Element[]): void => {

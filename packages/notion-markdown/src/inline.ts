@@ -1,7 +1,7 @@
 // Elements → runs: what each inline element of an export means.
 import { attribute, find, hasClass, textContent, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
-import { MARK, type Run, type Target } from './runs.ts'
+import { MARK, isBlank, type Run, type Target } from './runs.ts'
 
 /** What an element passes on to the text inside it. */
 interface Style {
@@ -42,10 +42,17 @@ export function readInline(nodes: readonly Node[], links: Links): Run[] {
  * @param isText whether the property is text, in which links are links and no relations
  */
 export function readValues(nodes: readonly Node[], isText: boolean, links: Links): Run[] {
-  const inner = nodes.filter((node) => textContent(node).trim() !== '')
+  const inner = nodes.filter(holdsSomething)
   const kind = kindOf(inner[0])
   if (kind === null || (kind === 'a' && isText) || inner.some((node) => kindOf(node) !== kind)) return readInline(nodes, links)
-  return inner.flatMap((node, i) => (i === 0 ? readInline([node], links) : [plain(', '), ...readInline([node], links)]))
+  const values = inner.map((node) => readInline([node], links)).filter((runs) => !runs.every(isBlank))
+  return values.flatMap((runs, i) => (i === 0 ? runs : [plain(', '), ...runs]))
+}
+
+/** Whether a node may show anything: words, or (a file of the cell) an image. */
+function holdsSomething(node: Node): boolean {
+  if (textContent(node).trim() !== '') return true
+  return typeof node !== 'string' && (node.name === 'img' || find(node, 4, (below) => below.name === 'img') !== undefined)
 }
 
 /** TABLE of what a cell may hold several of, by the class of its element; a file has only its style. */
@@ -80,6 +87,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
     case 'math':
       return equation(node, style, runs)
     case 'a':
+      if (isWrapper(node)) return readAll(node, style, links, runs)
       return readAll(node, { marks: style.marks, link: style.link ?? links.link(attribute(node, 'href')) }, links, runs)
     case 'img':
       return image(node, style, links, runs)
@@ -134,8 +142,14 @@ function texLine(source: string): string {
   return /(?:^|[^\\])(?:\\\\)*\\$/.test(trimmed) ? `${trimmed} ` : trimmed
 }
 
+/** Whether a link holds nothing but the image to which it leads. */
+function isWrapper(link: Element): boolean {
+  const [image] = link.children
+  return link.children.length === 1 && typeof image === 'object' && image.name === 'img' && attribute(image, 'src') === attribute(link, 'href')
+}
+
 function image(element: Element, style: Style, links: Links, runs: Run[]): void {
   if (hasClass(element, 'icon') || hasClass(element, 'page-cover-image')) return
   const url = links.image(attribute(element, 'src'))
-  if (url !== null) runs.push({ kind: 'image', value: url, ...style })
+  if (url !== null) runs.push({ kind: 'image', value: url, alt: (attribute(element, 'alt') ?? '').trim(), ...style })
 }

@@ -22,6 +22,8 @@ export interface Target {
 export interface Run {
   kind: 'text' | 'math' | 'break' | 'image'
   value: string
+  /** An image's description. */
+  alt?: string
   marks: number
   link: Target | null
 }
@@ -86,7 +88,7 @@ function split(runs: readonly Run[]): Run[] {
 }
 
 /** Whether a run shows nothing by itself. */
-function isBlank(run: Run): boolean {
+export function isBlank(run: Run): boolean {
   return run.kind === 'break' || (run.kind === 'text' && BLANK.test(run.value))
 }
 
@@ -194,6 +196,6 @@ function build(runs: readonly Run[], from: number, to: number, done: number, lin
 function leaf(run: Run): Inline {
   if (run.kind === 'break') return BREAK
   if (run.kind === 'math') return { type: 'inlineMath', value: run.value }
-  if (run.kind === 'image') return { type: 'image', url: run.value, alt: '' }
+  if (run.kind === 'image') return { type: 'image', url: run.value, alt: run.alt ?? '' }
   return { type: run.marks & MARK.code ? 'inlineCode' : 'text', value: run.value }
 }
