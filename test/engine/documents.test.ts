@@ -101,6 +101,16 @@ test('a single page has the time of its upload, and no list of pages', async (t)
   assert.equal(text, '---\ntitle: "My: page"\nexported_at: 1970-01-02T00:00:00Z\nsource_url: null\n---\n\n# My: page\n\nx\n')
 })
 
+test('titles and anchors that are text to YAML 1.2 only are quoted', async (t) => {
+  const titles = ['2024-01-05', '2001-12-14 21:59:43.10 -5', 'On', 'yes', 'N', '12:30', '=', '<<', '1_000', '1,000', '0x1F', '0b1_0', '~', 'null', 'a\tb', '.5', '-1', '1e3']
+  const text = await convert(t, Object.fromEntries(titles.map((title, i) => [`${i}.html`, page(i + 1, title, '')])), { includeMetadata: true })
+  for (const title of titles) assert.ok(text.includes(`\n  - title: ${JSON.stringify(title)}\n`), title)
+  assert.match(text, /\n    anchor: "2024-01-05"\n/)
+  const plain = ['Yesterday', '10 things', 'v1.2', 'On and off', 'A = B', '-- so --']
+  const bare = await convert(t, Object.fromEntries(plain.map((title, i) => [`${i}.html`, page(i + 1, title, '')])), { includeMetadata: true })
+  for (const title of plain) assert.ok(bare.includes(`\n  - title: ${title}\n`), title)
+})
+
 test('JSON holds the same document, its pages, and what could not be carried over', async (t) => {
   const document = JSON.parse(await convert(t, HANDBOOK, { format: 'json' })) as Document
   assert.equal(document.object, 'document')

@@ -1,4 +1,4 @@
-import { stringify } from 'yaml'
+import { Scalar, stringify } from 'yaml'
 
 /** What the front matter says of one page. */
 export interface PageMetadata {
@@ -13,10 +13,20 @@ export interface PageMetadata {
 /** The YAML front matter of a document: what `main` says of the whole, and each page where there is more than one. */
 export function frontMatter(main: PageMetadata, pages: readonly PageMetadata[]): string {
   const document = fieldsOf(main)
-  const value = pages.length > 1 ? { ...document, pages: pages.map((page) => ({ ...fieldsOf(page), anchor: page.anchor })) } : document
+  const value = pages.length > 1 ? { ...document, pages: pages.map((page) => ({ ...fieldsOf(page), anchor: text(page.anchor) })) } : document
   return `---\n${stringify(value, { lineWidth: 0 })}---\n\n`
 }
 
 function fieldsOf(page: PageMetadata) {
-  return { title: page.title, exported_at: page.exportedAt, source_url: page.sourceUrl }
+  return { title: text(page.title), exported_at: page.exportedAt, source_url: page.sourceUrl }
+}
+
+/** What readers of YAML 1.1 take for something else than text (numbers, dates and times, truth values, `=`, `<<`), or refuse (a tab). */
+const AMBIGUOUS = /^[-+.\d][-+.,:_\d a-fxTZ]*$|^(?:y|yes|n|no|on|off|=|<<)$|\t/i
+
+/** Text that every reader takes for text. What only YAML 1.2 would read otherwise is quoted by its writer. */
+function text(value: string): Scalar<string> {
+  const scalar = new Scalar(value)
+  if (AMBIGUOUS.test(value)) scalar.type = Scalar.QUOTE_DOUBLE
+  return scalar
 }
