@@ -52,9 +52,9 @@ export interface Atom {
   marks: string[]
 }
 
-/** TeX without the whitespace that Markdown cannot keep inside `$…$`. */
+/** TeX without the whitespace that Markdown cannot keep inside `$…$`, nor the comments, which would not end on one line. */
 export function plainTex(tex: string): string {
-  return tex.replaceAll('\u{FEFF}', '').replace(/\s+/g, ' ').trim()
+  return tex.replaceAll('\u{FEFF}', '').replace(/(?<!\\)((?:\\\\)*)%.*\n/g, '$1\n').replace(/\s+/g, ' ').trim()
 }
 
 /**

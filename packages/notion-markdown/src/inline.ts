@@ -137,9 +137,14 @@ function equation(element: Element, style: Style, runs: Run[]): void {
 
 /** TeX on one line, without the blanks at its ends (but for the one that a final backslash escapes). */
 function texLine(source: string): string {
-  const tex = source.includes('\n') ? source.replace(/\s*\n\s*/g, ' ') : source
+  const tex = source.includes('\n') ? withoutComments(source).replace(/\s*\n\s*/g, ' ') : source
   const trimmed = tex.trim()
   return /(?:^|[^\\])(?:\\\\)*\\$/.test(trimmed) ? `${trimmed} ` : trimmed
+}
+
+/** TeX without the comments that end with a line: on one line they would go on over what follows. */
+function withoutComments(tex: string): string {
+  return tex.includes('%') ? tex.replace(/\\[^]|%[^\n]*\n/g, (found) => (found.startsWith('%') ? '\n' : found)) : tex
 }
 
 /** Whether a link holds nothing but the image to which it leads. */
