@@ -13,6 +13,13 @@ export class Anchors {
   }
 }
 
+/** The headings of one text that have no ids, in their order: a table of contents lists them in the same. */
+interface Namesakes {
+  slugs: string[]
+  /** How many of them links have been given to. */
+  taken: number
+}
+
 /**
  * Fills in the links to places.
  *
@@ -22,16 +29,27 @@ export class Anchors {
 export function fillIn(markdown: string, outline: readonly Outline[], slugs: readonly string[], pageSlug: (key: string) => string | undefined): string {
   if (!markdown.includes(MARKER)) return markdown
   const byId = new Map<string, string>()
-  const byText = new Map<string, string>()
+  const byText = new Map<string, Namesakes>()
   outline.forEach((heading, i) => {
     if (heading.id) byId.set(heading.id, slugs[i]!)
-    else if (i > 0 && !byText.has(heading.text)) byText.set(heading.text, slugs[i]!)
+    else if (i > 0) {
+      const namesakes = byText.get(heading.text)
+      if (namesakes) namesakes.slugs.push(slugs[i]!)
+      else byText.set(heading.text, { slugs: [slugs[i]!], taken: 0 })
+    }
   })
+  /** The next of the headings without ids that have this text; the same one for the same id. */
+  const slugByText = (id: string, text: string) => {
+    const namesakes = byText.get(text)
+    const slug = namesakes?.slugs[namesakes.taken++] ?? namesakes?.slugs[0]
+    if (slug !== undefined && id !== '') byId.set(id, slug)
+    return slug
+  }
   const parts = markdown.split(MARKER)
   for (let i = 1; i < parts.length; i += 2) {
     const [kind, ...names] = parts[i]!.split('/')
     const [name = '', text = ''] = names.map(decodeURIComponent)
-    const slug = kind === 'page' ? pageSlug(name) : (byId.get(name) ?? byText.get(text))
+    const slug = kind === 'page' ? pageSlug(name) : (byId.get(name) ?? slugByText(name, text))
     // A block without a heading of its own is reached through its page.
     parts[i] = `#${slug ?? slugs[0] ?? ''}`
   }
