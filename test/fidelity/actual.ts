@@ -1,6 +1,6 @@
 // What a Markdown document renders to: read with an independent CommonMark + GFM + math parser, and raw HTML with parse5.
 import Slugger from 'github-slugger'
-import type { Nodes, PhrasingContent, RootContent, Table } from 'mdast'
+import type { Break, Link, Nodes, PhrasingContent, RootContent, Table } from 'mdast'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { mathFromMarkdown } from 'mdast-util-math'
@@ -29,6 +29,7 @@ class Reader {
   faults: string[] = []
   #source: string
   #inCell = false
+  #inLink = false
 
   constructor(source: string) {
     this.#source = source
@@ -179,7 +180,7 @@ class Reader {
       case 'text':
         return [{ text: node.value.replaceAll('\n', ' '), marks }]
       case 'break':
-        if (this.#slice(node)[0] !== '\\') this.#fault('a line break of spaces', this.#slice(node))
+        this.#checkBreak(node)
         return [{ text: '\n', marks }]
       case 'emphasis':
         return this.#phrasing(node.children, within('em'))
@@ -192,13 +193,28 @@ class Reader {
       case 'inlineMath':
         return [{ text: node.value, marks, math: true }]
       case 'link':
-        return linkRuns(this.#phrasing(node.children, []), node.url, marks)
+        return this.#link(node, marks)
       case 'image':
         return [{ text: IMAGE + (node.alt ?? ''), marks: [...marks, `image ${plainAddress(node.url)}`] }]
       default:
         this.#fault('inline content that no export holds', node.type)
         return 'children' in node ? this.#phrasing(node.children, marks) : []
     }
+  }
+
+  #link(node: Link, marks: readonly string[]): Run[] {
+    this.#inLink = true
+    const runs = this.#phrasing(node.children, [])
+    this.#inLink = false
+    return linkRuns(runs, node.url, marks)
+  }
+
+  /** A line ends in a backslash. In a link's text, where some readers take that for the link's end, it ends in spaces, unless it is empty. */
+  #checkBreak(node: Break): void {
+    const hasSpaces = this.#slice(node)[0] !== '\\'
+    const isEmpty = this.#source[(node.position?.start.offset ?? 0) - 1] === '\n'
+    if (hasSpaces && !this.#inLink) this.#fault('a line break of spaces', this.#slice(node))
+    if (!hasSpaces && this.#inLink && !isEmpty) this.#fault('a backslash that ends a line of a link', this.#slice(node))
   }
 
   #slice(node: Nodes): string {

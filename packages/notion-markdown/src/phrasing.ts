@@ -29,6 +29,8 @@ export interface Draft {
   spans: { from: number; to: number }[]
   /** From … to of whole links, their text included. In order. */
   links: { from: number; to: number }[]
+  /** Where its last line begins. */
+  lineStart: number
   /** Whether what was typed last ends in an address that GFM makes a link. */
   endsInAddress: boolean
 }
@@ -51,7 +53,7 @@ export function writeInline(nodes: readonly Inline[], place: Place): string {
     const value = only!.value
     if (!HAS_SPECIAL.test(value) && !value.includes('\n') && place !== 'heading' && (place === 'cell' || !BLOCK_START.test(value))) return value
   }
-  const draft: Draft = { text: '', place, texts: [], marks: [], spans: [], links: [], endsInAddress: false }
+  const draft: Draft = { text: '', place, texts: [], marks: [], spans: [], links: [], lineStart: 0, endsInAddress: false }
   write(nodes, draft, false)
   return escapeLine(draft)
 }
@@ -63,11 +65,7 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
         writeText(node.value, draft, linked)
         break
       case 'break':
-        // Cells and headings are one line of Markdown each; for a heading there is no break at all.
-        if (draft.place === 'cell') writeSpan('<br>', draft)
-        else if (draft.place === 'heading') draft.text += ' '
-        // GFM would take the backslash for a part of an address in front of it.
-        else draft.text += draft.endsInAddress ? ' \\\n' : '\\\n'
+        writeBreak(draft, linked)
         break
       case 'inlineCode':
         if (isMisread(node.value, draft.place, linked)) {
@@ -103,6 +101,19 @@ function write(nodes: readonly Inline[], draft: Draft, linked: boolean): void {
       default:
         writeMark(node.children, node.type, draft, linked)
     }
+  }
+}
+
+function writeBreak(draft: Draft, linked: boolean): void {
+  // Cells and headings are one line of Markdown each; for a heading there is no break at all.
+  if (draft.place === 'cell') writeSpan('<br>', draft)
+  else if (draft.place === 'heading') draft.text += ' '
+  else {
+    // Some readers see no link where a backslash ends a line of its text. Spaces on a line of their own would end the block.
+    if (linked && draft.text.length > draft.lineStart) draft.text += '  \n'
+    // GFM would take the backslash for a part of an address in front of it.
+    else draft.text += draft.endsInAddress ? ' \\\n' : '\\\n'
+    draft.lineStart = draft.text.length
   }
 }
 

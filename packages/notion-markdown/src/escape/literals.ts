@@ -179,9 +179,14 @@ function holds(draft: Draft, sign: string): boolean {
   return draft.spans.some((span) => draft.text.slice(span.from, span.to).includes(sign))
 }
 
-/** A run of backticks opens code only where another of the same length follows. */
+/** Whether what stands at an index belongs to a link's text; `links` holds images too. */
+function isInLink(draft: Draft, at: number): boolean {
+  return draft.links.some(({ from, to }) => draft.text[from] === '[' && from < at && at < to)
+}
+
+/** A run of backticks opens code only where another of the same length follows; in a link's text some readers see no link then. */
 function escapeBackticks(starts: readonly number[], draft: Draft, typed: Uint8Array, escapes: Uint8Array): void {
   if (starts.length === 0) return
-  if (starts.length === 1 && !holds(draft, '`')) return
+  if (starts.length === 1 && !holds(draft, '`') && !isInLink(draft, starts[0]!)) return
   for (const from of starts) escapes.fill(1, from, endOfRun(draft.text, '`', from, typed))
 }
