@@ -90,6 +90,12 @@ class Reader {
     if (tagName === 'nav') return this.#contents(element, depth)
     if (tagName === 'figure') return this.#figure(element, depth)
     if (tagName === 'figcaption') return this.#paragraph(readRuns(childNodes), depth)
+    // A column, a synced block or a paragraph's children: lists neither enter nor leave it. The wrappers for text direction are nothing.
+    if (tagName === 'div' && !/display:\s*contents/.test(attribute(element, 'style'))) {
+      this.#end(depth)
+      this.flow(childNodes, depth)
+      return this.#end(depth)
+    }
     return this.flow(childNodes, depth)
   }
 
@@ -113,7 +119,12 @@ class Reader {
     // A blank line that somebody typed (a lone newline) parts two lists; the remains of a `<p>` cut in two have no attributes.
     else if (element.attrs.length === 0 || hasClass(element, 'page-description')) return
     else if (element.childNodes.length === 0) this.#unsure(depth)
-    else for (const at of this.#open.keys()) if (at >= depth) this.#open.delete(at)
+    else this.#end(depth)
+  }
+
+  /** Ends the lists that are open at a depth or below. */
+  #end(depth: number): void {
+    for (const at of this.#open.keys()) if (at >= depth) this.#open.delete(at)
   }
 
   #list(element: Element, depth: number): void {

@@ -29,5 +29,8 @@ export function readTableOfContents(element: Element, flow: Flow): void {
     }
     open.list.children.push({ type: 'listItem', checked: null, children: [{ type: 'paragraph', children: [{ type: 'link', url, children: text }] }] })
   }
-  if (root.children.length > 0) flow.add(root)
+  if (root.children.length === 0) return
+  flow.part()
+  flow.add(root)
+  flow.part()
 }
