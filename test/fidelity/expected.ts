@@ -249,8 +249,8 @@ const readCell = (nodes: readonly Node[]) => readRuns(nodes).map((run) => (run.m
 
 /** A cell's content: several values are listed with commas, a check box is drawn. */
 function cellRuns(cell: Element): Run[] {
-  const box = find(cell.childNodes, (inner) => hasClass(inner, 'checkbox'))[0]
-  if (box) return [{ text: boxOf(box), marks: [] }]
+  const boxes = find(cell.childNodes, (inner) => hasClass(inner, 'checkbox'))
+  if (boxes.length > 0) return [{ text: boxes.map(boxOf).join(', '), marks: [] }]
   const values = elements(cell.childNodes)
   if (!holdsValues(cell)) return readCell(cell.childNodes)
   const parts = values.map((value) => readCell([value])).filter((runs) => !isBlank(runs))

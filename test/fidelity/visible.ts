@@ -12,14 +12,17 @@ const VALUES: ((element: Element) => boolean)[] = [
   (element) => hasClass(element, 'status-value'),
   (element) => hasClass(element, 'user'),
   (element) => /margin-right/.test(attribute(element, 'style')),
-  (element) => element.tagName === 'a',
+  (element) => hasClass(element, 'checkbox'),
 ]
 
-/** Whether a cell holds several values of one kind, which are then listed with commas. Links in a text are no such list. */
+/** TABLE of the same, for what is a part of the sentence in a text. */
+const MENTIONS: typeof VALUES = [(element) => element.tagName === 'time', (element) => element.tagName === 'a']
+
+/** Whether a cell holds several values of one kind, which are then listed with commas. Links and dates in a text are no such list. */
 export function holdsValues(cell: Element): boolean {
   const inner = cell.childNodes.filter((node) => !isText(node) || node.value.trim() !== '')
-  const kind = VALUES.find((isValue) => inner.every((node) => isElement(node) && isValue(node)))
-  return inner.length > 1 && kind !== undefined && isProperty(cell, kind === VALUES.at(-1))
+  const kind = [...VALUES, ...MENTIONS].find((isValue) => inner.every((node) => isElement(node) && isValue(node)))
+  return inner.length > 1 && kind !== undefined && isProperty(cell, MENTIONS.includes(kind))
 }
 
 /** Whether a cell holds a property; if `other`, then of another type than text. */
@@ -63,7 +66,7 @@ function read(element: Element, place: Place): string {
   if (hasClass(element, 'icon')) return `${collect(childNodes, place)} `
   if (hasClass(element, 'bookmark')) return `\n${bookmark(element)}\n`
   if (tagName === 'td' || tagName === 'th') {
-    const parts = holdsValues(element) ? elements(childNodes).map((value) => collect([value], 'cell')).filter((part) => part.trim() !== '') : [collect(childNodes, 'cell')]
+    const parts = holdsValues(element) ? elements(childNodes).map((value) => (hasClass(value, 'checkbox') ? boxOf(value) : collect([value], 'cell'))).filter((part) => part.trim() !== '') : [collect(childNodes, 'cell')]
     return `\n${parts.join(', ')}\n`
   }
   // A figure's image is described by its caption; an icon and a cover say nothing.

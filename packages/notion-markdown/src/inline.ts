@@ -37,22 +37,22 @@ export function readInline(nodes: readonly Node[], links: Links): Run[] {
 
 /**
  * Reads the cell of a database or a page's property. Where it holds nothing but values of one kind (options, people, files,
- * relations), which the exporter writes without anything between them, they are parted by `, `.
+ * relations, dates, check boxes), which the exporter writes without anything between them, they are parted by `, `.
  *
- * @param isText whether the property is text, in which links are links and no relations
+ * @param isText whether the property is text, in which links and dates are a part of what it says
  */
 export function readValues(nodes: readonly Node[], isText: boolean, links: Links): Run[] {
   const inner = nodes.filter(holdsSomething)
   const kind = kindOf(inner[0])
-  if (kind === null || (kind === 'a' && isText) || inner.some((node) => kindOf(node) !== kind)) return readInline(nodes, links)
+  if (kind === null || (isText && (kind === 'a' || kind === 'time')) || inner.some((node) => kindOf(node) !== kind)) return readInline(nodes, links)
   const values = inner.map((node) => readInline([node], links)).filter((runs) => !runs.every(isBlank))
   return values.flatMap((runs, i) => (i === 0 ? runs : [plain(', '), ...runs]))
 }
 
-/** Whether a node may show anything: words, or (a file of the cell) an image. */
+/** Whether a node may show anything: words, a check box, or (a file of the cell) an image. */
 function holdsSomething(node: Node): boolean {
   if (textContent(node).trim() !== '') return true
-  return typeof node !== 'string' && (node.name === 'img' || find(node, 4, (below) => below.name === 'img') !== undefined)
+  return typeof node !== 'string' && (node.name === 'img' || hasClass(node, 'checkbox') || find(node, 4, (below) => below.name === 'img') !== undefined)
 }
 
 /** TABLE of what a cell may hold several of, by the class of its element; a file has only its style. */
@@ -61,7 +61,8 @@ const VALUES = ['selected-value', 'status-value', 'user']
 /** The kind of value that an element is, or null. */
 function kindOf(node: Node | undefined): string | null {
   if (node === undefined || typeof node === 'string') return null
-  if (node.name === 'a') return 'a'
+  if (node.name === 'a' || node.name === 'time') return node.name
+  if (hasClass(node, 'checkbox')) return 'checkbox'
   if (node.name !== 'span') return null
   return VALUES.find((value) => hasClass(node, value)) ?? (node.attributes.includes('margin-right') ? 'file' : null)
 }
