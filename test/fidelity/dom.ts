@@ -46,7 +46,7 @@ const MARKS: Record<string, string> = { strong: 'strong', b: 'strong', em: 'em',
 /** Whether a link to there would be an attack; such a link keeps its text only. A browser ignores control characters and spaces in a scheme. */
 export function isUnsafe(address: string): boolean {
   const bare = [...address].filter((unit) => unit > ' ').join('').toLowerCase()
-  return ['javascript:', 'vbscript:', 'data:text/html'].some((scheme) => bare.startsWith(scheme))
+  return ['javascript:', 'vbscript:', 'data:text/html', 'data:image/svg+xml', 'data:text/xml'].some((scheme) => bare.startsWith(scheme))
 }
 
 /** Reads inline content. Blocks among it are read as if they were inline. */

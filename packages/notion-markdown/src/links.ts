@@ -46,9 +46,13 @@ function encodePlace(part: string): string {
 }
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i
-/** Schemes that run code where the document is shown. */
+/** Schemes that run code, or may, where the document is shown. */
 const UNSAFE = new Set(['javascript', 'vbscript', 'data'])
-const SAFE_DATA = /^data:image\/(?:png|jpeg|jpg|gif|webp|avif|bmp)[;,]/i
+/** TABLE of what a `data:` address may hold: only what runs no code. A drawing (SVG) runs none as an image, but does as a page of its own. */
+const SAFE_DATA = {
+  file: /^data:(?:text\/(?:plain|csv)|application\/pdf|image\/(?:png|jpeg|jpg|gif|webp|avif|bmp))?[;,]/i,
+  image: /^data:image\/(?:png|jpeg|jpg|gif|webp|avif|bmp|svg\+xml)[;,]/i,
+} as const satisfies Record<Asset['kind'], RegExp>
 const NOTION_PAGE = /^https:\/\/(?:www\.notion\.so|app\.notion\.com)\/[^?#]*?([0-9a-f]{32})(?:[?#].*)?$/
 
 /** Resolves the addresses of one page, and remembers what they asked for. */
@@ -86,7 +90,7 @@ export class Links {
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
     const scheme = SCHEME.exec(href.replace(/[\u0000-\u0020]/g, ''))?.[1]?.toLowerCase()
     if (scheme !== undefined) {
-      if (UNSAFE.has(scheme) && !(kind === 'image' && SAFE_DATA.test(href))) {
+      if (UNSAFE.has(scheme) && !SAFE_DATA[kind].test(href)) {
         this.warnings.push({ code: 'link_removed', detail: `A link with the scheme "${scheme}:" was removed; its text is kept.` })
         return null
       }
