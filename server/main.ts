@@ -190,8 +190,14 @@ function regularly(every: number, deed: () => Promise<void>, onError: (error: un
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Runs the server until SIGTERM or SIGINT; resolves when everything is closed. `over` wins over the environment. @throws SetupError */
-export async function main(over: Readonly<Record<string, string>> = {}): Promise<void> {
+/**
+ * Runs the server until SIGTERM or SIGINT; resolves when everything is closed.
+ *
+ * @param over settings that win over the environment
+ * @param json whether what a person is told at the start is JSON, one line each
+ * @throws SetupError
+ */
+export async function main(over: Readonly<Record<string, string>> = {}, json = false): Promise<void> {
   const env = { ...environment(process.cwd()), ...over }
   const config = readConfig(env)
   const log = openLog(config.server.logLevel)
@@ -199,8 +205,9 @@ export async function main(over: Readonly<Record<string, string>> = {}): Promise
   await using running = await serve(config, log).catch(sayInShort)
   log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host)) log.warn('the server can be reached from other machines; put a reverse proxy with TLS in front of it')
-  process.stderr.write(`Tollmark is at ${running.url}\n`)
-  if (running.setupLink !== null) process.stderr.write(`Open this once to make the first account:\n${running.setupLink}\n`)
+  const tell = (sentence: string, fields: Record<string, string>): void => void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
+  tell(`Tollmark is at ${running.url}`, { url: running.url })
+  if (running.setupLink !== null) tell(`Open this once to make the first account:\n${running.setupLink}`, { setup_url: running.setupLink })
   const signal = await firstSignal()
   log.info('shutting down', { signal })
 }

@@ -23,6 +23,12 @@ test('a file is converted to standard output, to a file, and into a folder', asy
   assert.equal(json.code, 0, json.err)
   assert.equal((JSON.parse(readFileSync(join(cwd, 'new', 'Page.json'), 'utf8')) as { object: string }).object, 'document')
 
+  const short = await tollmark(['convert', 'Page.html', '--json'], {}, cwd)
+  const long = await tollmark(['convert', 'Page.html', '--format', 'json', '--json'], {}, cwd)
+  assert.equal(short.code, 0, short.err)
+  assert.equal((JSON.parse(short.out) as { object: string }).object, 'document')
+  assert.equal(long.out, short.out)
+
   mkdirSync(join(cwd, 'there'))
   assert.equal((await tollmark(['convert', 'Page.html', 'Export.zip', '-o', 'there'], {}, cwd)).code, 0)
   assert.deepEqual(readdirSync(join(cwd, 'there')).filter((name) => name.endsWith('.md')).sort(), ['Export.md', 'Page.md'])
@@ -37,6 +43,7 @@ const REFUSED: [args: string[], line: RegExp][] = [
   [['notes.txt'], /^tollmark: notes\.txt: neither an HTML page nor a ZIP archive\..*\n$/],
   [['Empty.zip'], /^tollmark: Empty\.zip: .+\n$/],
   [['Page.html', '--format', 'docx'], /^tollmark: --format must be markdown or json, but is "docx"\.\n$/],
+  [['Page.html', '--json', '--format', 'markdown'], /^tollmark: --json and --format markdown ask for two different documents\. Give one of them\.\n$/],
   [['Page.html', 'Page.html'], /^tollmark: Several files need a folder for their documents: -o FOLDER\/\.\n$/],
   [['Page.html', '-o', 'no/such/folder/out.md'], /^tollmark: no\/such\/folder\/out\.md cannot be written: there is no such file or folder\.\n$/],
   [['Page.html', '--pdf'], /^tollmark: Unknown option '--pdf'\.\n$/],

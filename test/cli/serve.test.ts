@@ -81,6 +81,15 @@ test('settings come from .env in the folder, and the environment wins', async (t
   assert.equal(out, 'There are no tokens yet.\n')
 })
 
+test('with --json the server says where it is in one JSON line each', async (t) => {
+  const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) }, '--json')
+  await server.link()
+  const said = server.said().trimEnd().split('\n').filter((line) => !line.startsWith('tollmark: ')).map((line) => JSON.parse(line) as Record<string, string>)
+  assert.deepEqual(said.map((line) => Object.keys(line)), [['url'], ['setup_url']])
+  assert.equal((await fetch(`${said[0]?.['url']}/readyz`)).status, 200)
+  assert.equal((await fetch(said[1]?.['setup_url'] ?? '')).status, 200)
+})
+
 test('the server says where it is', async (t) => {
   const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
   assert.match(server.url, /^http:\/\/localhost:\d+$/)

@@ -15,10 +15,10 @@ import { Problem, SetupError, codeOf } from '../../../server/errors.ts'
 import type { Command } from './main.ts'
 import { progressBar } from './progress.ts'
 
-const USAGE = `usage: tollmark convert FILE… [--format markdown|json] [--metadata] [-o OUT]
+const USAGE = `usage: tollmark convert FILE… [--format markdown|json] [--json] [--metadata] [-o OUT]
 
 Converts Notion's HTML exports (.html or .zip) to Markdown, or to JSON, as the API does. Without -o the document goes to
-standard output. OUT is a file; or a folder (it exists, or the name ends with /), which gets one document for each FILE, with its assets.`
+standard output. --json is short for --format json. OUT is a file; or a folder (it exists, or the name ends with /), which gets one document for each FILE, with its assets.`
 
 /** TABLE of the documents' file extensions. */
 const EXTENSIONS = { markdown: '.md', json: '.json' } as const satisfies Record<Format, string>
@@ -29,11 +29,18 @@ export const command: Command = {
   run: async (args) => {
     const { values, positionals: files } = parseArgs({
       args,
-      options: { format: { type: 'string', default: 'markdown' }, metadata: { type: 'boolean', default: false }, output: { type: 'string', short: 'o' } },
+      options: {
+        format: { type: 'string' },
+        json: { type: 'boolean', default: false },
+        metadata: { type: 'boolean', default: false },
+        output: { type: 'string', short: 'o' },
+      },
       allowPositionals: true,
     })
-    const { format, metadata, output } = values
+    const { json, metadata, output } = values
+    const format = values.format ?? (json ? 'json' : 'markdown')
     if (format !== 'markdown' && format !== 'json') throw new SetupError(`--format must be markdown or json, but is "${format}".`)
+    if (json && format !== 'json') throw new SetupError('--json and --format markdown ask for two different documents. Give one of them.')
     if (files.length === 0) throw new SetupError('Say which file to convert: tollmark convert FILE….')
     const folder = output !== undefined && isFolder(output) ? output : undefined
     if (files.length > 1 && folder === undefined) throw new SetupError('Several files need a folder for their documents: -o FOLDER/.')
