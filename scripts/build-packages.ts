@@ -62,8 +62,8 @@ async function compile(project: string): Promise<void> {
   }
 }
 
-/** The conditions of `exports` that lead to what is not published. */
-const INSIDE = new Set(['tollmark', 'source'])
+/** What of a package.json is for the repository alone: the conditions of `exports` that lead to what is not published, and the scripts that pack it in place. */
+const INSIDE = new Set(['tollmark', 'source', 'scripts'])
 
 /** A package.json without them. */
 function published(path: string): unknown {

@@ -1,9 +1,10 @@
 // The packages as they are published: what is in the tarballs, that they install into an empty project, run and type-check there, and how small they are.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
@@ -35,6 +36,28 @@ test('a tarball holds what is needed and nothing else', async () => {
     const files = stdout.trim().split('\n').map((file) => file.replace('package/', ''))
     for (const wanted of ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts']) assert.ok(files.includes(wanted), `${tarball}: ${wanted}`)
     assert.deepEqual(files.filter((file) => !/^(package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/[a-z-]+(\.d\.ts|\.js))$/.test(file)), [])
+  }
+})
+
+test('npm pack in the folder of a package makes the same tarball, and leaves the folder as it was', async (t) => {
+  // A copy: whatever else runs here resolves the packages by the package.json that packing changes for a moment.
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'tollmark-pack-')))
+  t.after(() => rmSync(copy, { recursive: true, force: true }))
+  for (const file of ['scripts', 'LICENSE', 'tsconfig.json', 'package.json', 'package-lock.json', 'packages/tsconfig.json']) cpSync(join(ROOT, file), join(copy, file), { recursive: true })
+  for (const { folder } of CLIENT_PACKAGES) cpSync(join(ROOT, folder), join(copy, folder), { recursive: true })
+  linkInstalled(copy)
+  for (const [index, { folder }] of CLIENT_PACKAGES.entries()) {
+    const before = contentOf(join(copy, folder))
+    const file = (await npm(['pack', '--silent'], join(copy, folder))).trim().split('\n').at(-1)
+    const unpacked = await Promise.all([join(copy, folder, file!), tarballs[index]!].map(async (tarball, n) => {
+      const into = join(copy, `unpacked-${index}-${n}`)
+      mkdirSync(into)
+      await run('tar', ['-xzf', tarball, '-C', into])
+      return contentOf(into)
+    }))
+    assert.deepEqual(unpacked[0], unpacked[1])
+    rmSync(join(copy, folder, file!))
+    assert.deepEqual(contentOf(join(copy, folder)), before)
   }
 })
 
@@ -134,6 +157,21 @@ async function check(folder: string, { extends: base, ...compilerOptions }: Reco
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...(base === undefined ? {} : { extends: base }), compilerOptions, include }))
   const said = await run(process.execPath, [bin('typescript/bin/tsc'), '-p', folder]).then(() => '', (error: { stdout: string }) => error.stdout)
   assert.equal(said, '')
+}
+
+/** Every file below a folder, with what is in it. */
+function contentOf(folder: string): Record<string, string> {
+  const files = globSync('**', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort()
+  return Object.fromEntries(files.map((file) => [relative(folder, file), readFileSync(file, 'utf8')]))
+}
+
+/** Puts what is installed here into a copy of the repository, and tells its launcher so. */
+function linkInstalled(copy: string): void {
+  mkdirSync(join(copy, 'node_modules'))
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) symlinkSync(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name))
+  const stamp = join(copy, 'node_modules', '.tollmark-lock')
+  rmSync(stamp, { force: true })
+  writeFileSync(stamp, `${createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json'))).digest('hex')} dev`)
 }
 
 interface PackageJson {

@@ -1,0 +1,35 @@
+// `npm pack` in a package's own folder: the package's "prepack" makes the folder what is published, and "postpack" makes it what it was.
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { buildPackages, PUBLISHED } from './build-packages.ts'
+
+const folder = process.cwd()
+const manifest = join(folder, 'package.json')
+/** The package.json of the sources, while that of what is published stands in its place. */
+const kept = join(folder, 'package.source.json')
+const MADE = ['dist', 'LICENSE']
+
+function putBack(): void {
+  if (existsSync(kept)) renameSync(kept, manifest)
+  for (const name of MADE) rmSync(join(folder, name), { recursive: true, force: true })
+}
+
+async function make(): Promise<void> {
+  const at = PUBLISHED.findIndex((one) => basename(one.folder) === basename(folder))
+  const { name } = PUBLISHED[at]!
+  const into = mkdtempSync(join(tmpdir(), 'tollmark-pack-'))
+  try {
+    await buildPackages(into, PUBLISHED.slice(0, at + 1))
+    for (const file of MADE) cpSync(join(into, name, file), join(folder, file), { recursive: true })
+    // Last, so that a package which cannot be built is left with its own.
+    renameSync(manifest, kept)
+    cpSync(join(into, name, 'package.json'), manifest)
+  } finally {
+    rmSync(into, { recursive: true, force: true })
+  }
+}
+
+// Also before: an `npm pack` that was killed has left everything as it is packed.
+putBack()
+if (process.argv[2] !== 'after') await make()
