@@ -1,10 +1,10 @@
 // Each project of examples/, as it stands there: built, run and type-checked against the real server. The pages run in a real Chromium.
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, globSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { extname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { EdgeVM } from '@edge-runtime/vm'
@@ -62,6 +62,27 @@ async function ask(t: TestContext, url: string): Promise<string> {
   })
   assert.deepEqual(wrong, [])
   return (await answer.textContent()) ?? ''
+}
+
+// The projects of the other tests lie in the repository, so that they would find what only the repository has.
+for (const manifest of globSync('examples/*/package.json', { cwd: ROOT })) {
+  test(`${dirname(manifest)}: its package.json has every package that its sources and its compiler settings name`, () => {
+    const folder = join(ROOT, dirname(manifest))
+    const { dependencies, devDependencies = {} } = JSON.parse(readFileSync(join(ROOT, manifest), 'utf8')) as Record<string, Record<string, string>>
+    const sources = globSync('**/*.{ts,jsx,js,html}', { cwd: folder, exclude: ['node_modules', '.next', 'dist'] }).map((file) => readFileSync(join(folder, file), 'utf8'))
+    const imported = sources.flatMap((source) => [...source.matchAll(/^import .*?'([^.'][^']*)'/gm)].map(([, from = '']) => from))
+    const packages = new Set([...imported, ...typesOf(folder)].filter((name) => !name.startsWith('node:')).map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]))
+    assert.ok(packages.size > 0)
+    assert.deepEqual([...packages].filter((name) => !(name in { ...dependencies, ...devDependencies })), [])
+  })
+}
+
+/** The packages whose types the compiler is told to take: `node` is that of `@types/node`, while `vite/client` lies in a package itself. */
+function typesOf(folder: string): string[] {
+  const settings = join(folder, 'tsconfig.json')
+  if (!existsSync(settings)) return []
+  const { compilerOptions } = JSON.parse(readFileSync(settings, 'utf8')) as { compilerOptions: { types: string[] } }
+  return compilerOptions.types.map((name) => (name.includes('/') ? name : `@types/${name}`))
 }
 
 for (const major of MAJORS) {
