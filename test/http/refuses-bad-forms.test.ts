@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { archive } from '../archives/writer.ts'
 import { PAGE, file, form } from '../form.ts'
 import type { Form } from '../form.ts'
 import { assertProblem, call, convert, startServer } from '../harness.ts'
@@ -32,6 +33,7 @@ const REFUSED: [what: string, form: Form, code: string][] = [
   ['a picture that is named as a page', form(file('Page.html', PNG)), 'unsupported_file_type'],
   ['a long picture', form(file('picture.png', Buffer.concat([PNG, Buffer.alloc(200_000)]))), 'unsupported_file_type'],
   ['an archive without entries', form(file('Export.zip', zip({}))), 'invalid_file'],
+  ['an archive without entries, in ZIP64', form(file('Export.bin', archive([], { zip64: {} }))), 'invalid_file'],
   ['more fields than any form has', form(...Array.from({ length: 150 }, (_, index) => ({ name: `f${index}`, content: 'x' })), page), 'invalid_field'],
   ['no boundary', { contentType: 'multipart/form-data', body: whole.body }, 'missing_file'],
   ['an empty boundary', { contentType: 'multipart/form-data; boundary=', body: whole.body }, 'missing_file'],

@@ -79,6 +79,9 @@ function skipProlog(head: string): string {
   return rest
 }
 
+/** TABLE of what follows "PK" at the start of an archive: an entry; the end of one without entries, plain and ZIP64; the mark of a split one. */
+const ZIP_STARTS = [[3, 4], [5, 6], [6, 6], [7, 8]]
+
 /**
  * Whether a file is meant to be a ZIP archive, sound or not: by its signature, or because its name says so and an end record stands near its
  * end, as in an archive with something in front.
@@ -87,8 +90,8 @@ function skipProlog(head: string): string {
  * @param hint the name, and the end of the file (64 KB are enough) where `head` is not all of it
  */
 export function looksLikeZip(head: Uint8Array, hint: { fileName?: string; tail?: Uint8Array } = {}): boolean {
-  const [p, k, third, fourth] = head
-  if (p === 0x50 && k === 0x4b) return (third === 3 && fourth === 4) || (third === 5 && fourth === 6) || (third === 7 && fourth === 8)
+  const [p, k] = head
+  if (p === 0x50 && k === 0x4b) return ZIP_STARTS.some((start) => startsWith(head.subarray(2), start))
   if (!/\.zip$/i.test(hint.fileName ?? '')) return false
   const tail = hint.tail ?? head
   for (let at = tail.lastIndexOf(0x50); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf(0x50, at - 1)) {

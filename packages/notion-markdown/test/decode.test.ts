@@ -102,6 +102,7 @@ const END = raw(`PK\x05\x06${'\0'.repeat(18)}`)
 const ZIPS: [name: string, head: Uint8Array, hint: { fileName?: string; tail?: Uint8Array }, isZip: boolean][] = [
   ['an archive', raw('PK\x03\x04\x14\0'), {}, true],
   ['an empty archive', END, {}, true],
+  ['an empty archive in ZIP64', raw('PK\x06\x06'), {}, true],
   ['a split archive', raw('PK\x07\x08PK\x03\x04'), {}, true],
   ['a signature called HTML', raw('PK\x03\x04'), { fileName: 'a.html' }, true],
   ['junk before an archive', Buffer.concat([raw('junkPK\x03\x04'), END]), { fileName: 'Export.ZIP' }, true],
