@@ -95,7 +95,10 @@ export async function receiveUpload(body: Readable, head: FormHead, path: string
         file = receiveFile(stream, path, fileName ?? '', limits)
         file.catch(reject)
       })
-      form.on('error', () => reject(broken('The form is not well formed, or ends before its last boundary.')))
+      form.on('error', () => {
+        if (received === 0) reject(new Problem('missing_file', 'The request has no body. Send the exported .html or .zip file in the field "file".'))
+        else reject(broken('The form is not well formed, or ends before its last boundary.'))
+      })
       form.on('partsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.parts} parts.`)))
       form.on('fieldsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.fields} fields.`)))
       form.on('finish', resolve)

@@ -40,7 +40,7 @@ const REFUSED: [what: string, form: Form, code: string][] = [
   ['another boundary', { contentType: 'multipart/form-data; boundary=other', body: whole.body }, 'invalid_file'],
   ['a form that is cut off', { ...whole, body: whole.body.subarray(0, -40) }, 'invalid_file'],
   ['a form that is cut off in a head', { ...whole, body: whole.body.subarray(0, 60) }, 'invalid_file'],
-  ['an empty body', { ...whole, body: Buffer.alloc(0) }, 'invalid_file'],
+  ['an empty body', { ...whole, body: Buffer.alloc(0) }, 'missing_file'],
   ['a JSON body', { contentType: 'application/json', body: Buffer.from('{"file":"x"}') }, 'missing_file'],
   ['the bare file', { contentType: 'text/html', body: Buffer.from(PAGE) }, 'missing_file'],
   ['a form of the other kind', { contentType: 'application/x-www-form-urlencoded', body: Buffer.from('file=x') }, 'missing_file'],
