@@ -56,6 +56,10 @@ const FIELDS: Readonly<Record<string, { read: (value: string) => Partial<Options
   },
 }
 
+function fieldOf(name: string): (typeof FIELDS)[string] | undefined {
+  return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
+}
+
 /** Bounds on the form around the file. Field values are short; whatever a browser or script adds fits easily. */
 const FORM = { fieldNameSize: 200, fieldSize: 4096, fields: 100, parts: 200, headerPairs: 50, headerSize: 16_384 }
 const FORM_BYTES = 1_048_576
@@ -79,7 +83,7 @@ export async function receiveUpload(body: Readable, head: FormHead, path: string
     await new Promise<void>((resolve, reject) => {
       form.on('field', (name: string, value: string, _: boolean, truncated: boolean) => {
         if (name === 'file') return reject(new Problem('missing_file', 'The field "file" has no file in it. Send it as a file, with a file name.'))
-        const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
+        const field = fieldOf(name)
         if (!field) return
         if (seen.has(name)) return reject(new Problem('invalid_field', `The field "${name}" is there twice. Send it once.`))
         seen.add(name)
@@ -127,10 +131,15 @@ function openForm(type: string): BusboyInstance {
     throw new Problem('missing_file', 'The request is not a form. Send multipart/form-data with the exported file in the field "file".')
   }
   try {
-    return new Busboy({ headers: { 'content-type': type }, limits: FORM })
+    return new Busboy({ headers: { 'content-type': type }, limits: FORM, isPartAFile })
   } catch (cause) {
     throw new Problem('missing_file', 'The form has no boundary in its Content-Type. Let your HTTP client make that header.', { cause })
   }
+}
+
+/** Programs send a field as a file too: `FormData.append` gives each Blob a file name. */
+function isPartAFile(name = '', type?: string, fileName?: string): boolean {
+  return fieldOf(name) === undefined && (fileName !== undefined || type === 'application/octet-stream')
 }
 
 /** Writes the file's bytes to `path`; counts them against the limit of its kind as soon as the kind is known. */

@@ -12,6 +12,8 @@ const TAKEN: [what: string, form: Form, type: RegExp][] = [
   ['the file before the fields', form(page, { name: 'format', content: 'json' }), /json/],
   ['the file after the fields', form({ name: 'format', content: 'json' }, page), /json/],
   ['the file between the fields', form({ name: 'format', content: 'json' }, page, { name: 'include_metadata', content: 'true' }), /json/],
+  ['a format as a program sends a Blob', form(file('blob', 'json', 'format'), page), /json/],
+  ['a format as bytes without a name', form({ name: 'format', content: 'json', type: 'application/octet-stream' }, page), /json/],
   ['format=markdown', form({ name: 'format', content: 'markdown' }, page), /markdown/],
   ['unknown fields', form({ name: 'colour', content: 'red' }, { name: '__proto__', content: 'x' }, { name: 'toString', content: 'x' }, page), /markdown/],
   ['an unknown file', form(file('other.bin', Buffer.alloc(100_000), 'other'), page, file('other.bin', '', 'other')), /markdown/],
