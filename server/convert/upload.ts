@@ -72,7 +72,7 @@ const FORM_BYTES = 1_048_576
  */
 export async function receiveUpload(body: Readable, head: FormHead, path: string, limits: UploadLimits): Promise<Upload> {
   const most = limits.maxZip + FORM_BYTES
-  if (head.length > most) throw tooLarge('zip', limits)
+  if (head.length > most) throw formTooLarge(limits)
   const form = openForm(head.type)
   let options: Options = { format: 'markdown', includeMetadata: false }
   const seen = new Set<string>()
@@ -109,7 +109,7 @@ export async function receiveUpload(body: Readable, head: FormHead, path: string
       body.on('error', reject)
       body.on('data', (piece: Buffer) => {
         received += piece.length
-        if (received > most) reject(tooLarge('zip', limits))
+        if (received > most) reject(formTooLarge(limits))
       })
       body.pipe(form)
     })
@@ -180,6 +180,11 @@ const LIMITS = { html: 'maxHtml', zip: 'maxZip' } as const satisfies Record<File
 function tooLarge(kind: FileKind, limits: UploadLimits): Problem {
   const what = kind === 'zip' ? 'a ZIP archive' : 'an HTML file'
   return new Problem('file_too_large', `The file is larger than ${megabytes(limits[LIMITS[kind]])}, the most that is taken of ${what}.`)
+}
+
+/** For a form of which nothing was read, or whose file is not what makes it large. */
+function formTooLarge({ maxHtml, maxZip }: UploadLimits): Problem {
+  return new Problem('file_too_large', `The upload is too large. An HTML file may have ${megabytes(maxHtml)}, a ZIP archive ${megabytes(maxZip)}.`)
 }
 
 function megabytes(bytes: number): string {

@@ -30,6 +30,25 @@ for (const [what, make, status] of SIZES) {
   })
 }
 
+test('what is too large is told the limit of its kind, and both limits where nothing of the file was read', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token()
+  const detailOf = async (wrong: Form): Promise<string> => String((await convert(server.url, token, wrong)).json()['detail'])
+  const page = /^The file is larger than 10 MB, the most that is taken of an HTML file\.$/
+  assert.match(await detailOf(form(file('Page.html', pageOf(11 * MB)))), page)
+  assert.match(await detailOf(form(file('Export.zip', zipOf(50 * MB + 1, PAGE)))), /^The file is larger than 50 MB, the most that is taken of a ZIP archive\.$/)
+  const both = /^The upload is too large\. An HTML file may have 10 MB, a ZIP archive 50 MB\.$/
+  assert.match(await detailOf(form(file('Page.html', pageOf(55 * MB)))), both)
+  assert.match(await detailOf(form(file('Page.html', PAGE), file('x', Buffer.alloc(52 * MB), 'other'))), both)
+
+  // Without an announced length, the file's first bytes tell which it is.
+  const { contentType, body } = form(file('Page.html', pageOf(55 * MB)))
+  const outgoing = start(server.url, '/api/v1/convert', { token, headers: { 'content-type': contentType, 'transfer-encoding': 'chunked' } })
+  t.after(() => outgoing.destroy())
+  outgoing.write(body.subarray(0, 11 * MB))
+  assert.match(String((await answerOf(outgoing)).json()['detail']), page)
+})
+
 test('413 is answered at the first byte too many, without the rest', async (t) => {
   const server = await startServer(t, { TOLLMARK_MAX_HTML: '64KB' })
   const { contentType, body } = form(file('Page.html', pageOf(65_537)))
