@@ -161,6 +161,28 @@ for (const [what, pages, order] of ORDERS) {
   })
 }
 
+/** TABLE of addresses that climb out of the archive, in a page two folders deep, and the path that each means. */
+const CLIMBING: [href: string, path: string][] = [
+  ['../../../../../etc/passwd', 'etc/passwd'],
+  ['../../../x/../y.pdf', 'y.pdf'],
+  ['/../../y.pdf', 'y.pdf'],
+  ['%2e%2e/%2E%2E/%2e./etc/passwd', 'etc/passwd'],
+  ['..%2F..%2f..%2Fetc%2Fpasswd', 'etc/passwd'],
+  ['../../%2Fetc%2Fpasswd', 'etc/passwd'],
+  ['../../../../Home.html', ''],
+]
+
+test('a link that climbs out of the archive stops at its root', async (t) => {
+  for (const [href, path] of CLIMBING) {
+    const entries = { 'Home.html': page(1, 'Home', ''), 'a/b/Deep.html': page(2, 'Deep', `<p><a href="${href}">x</a></p>`) }
+    const document = JSON.parse(await convert(t, entries, { format: 'json' })) as Document
+    const [, target] = /\[x\]\((.*)\)/.exec(document.markdown) ?? []
+    const assets = document.pages.flatMap((one) => one.assets)
+    if (path === '') assert.deepEqual([target, assets], ['#home', []], href)
+    else assert.deepEqual([target, assets], [path, [{ path, kind: 'file', in_archive: false }]], href)
+  }
+})
+
 test('names that macOS repacked, or that the exporter encoded twice, are found', async (t) => {
   const text = await convert(t, {
     'a.html': page(1, 'A', '<p><a href="Einf%C3%BChrung.html">e</a></p><figure class="image"><img src="%25D0%25BA.jpg"/></figure>'),

@@ -130,12 +130,17 @@ export class Links {
     return placeOfPage(key)
   }
 
-  /** The path that a relative address means, decoded once, relative to the archive's root. */
+  /**
+   * The path that a relative address means, decoded once, relative to the archive's root. As in a URL, nothing lies above the root; a page
+   * that came alone is somewhere below its export's, so there a way up stays. What is encoded is looked at decoded, as whoever reads it does.
+   */
   #path(href: string): string {
     const path = href.startsWith('/') ? [] : [...this.#folder]
-    for (const segment of href.split('/')) {
-      if (segment === '..' && path.length > 0 && path[path.length - 1] !== '..') path.pop()
-      else if (segment !== '.' && segment !== '') path.push(decode(segment))
+    const segments = href.split('/').filter((segment) => segment !== '.' && segment !== '')
+    for (const segment of segments.flatMap((encoded) => decode(encoded).split('/'))) {
+      if (segment === '..' && (this.#archive || (path.length > 0 && path[path.length - 1] !== '..'))) path.pop()
+      // Two slashes in a page's title stay two; in front they would lead out.
+      else if (segment !== '' || path.length > 0) path.push(segment)
     }
     return path.join('/')
   }
