@@ -71,7 +71,7 @@ const FORM_BYTES = 1_048_576
  * @throws Problem `missing_file`, `invalid_file`, `unsupported_file_type`, `invalid_field` (400) or `file_too_large` (413)
  */
 export async function receiveUpload(body: Readable, head: FormHead, path: string, limits: UploadLimits): Promise<Upload> {
-  const most = limits.maxZip + FORM_BYTES
+  const most = Math.max(limits.maxHtml, limits.maxZip) + FORM_BYTES
   if (head.length > most) throw formTooLarge(limits)
   const form = openForm(head.type)
   let options: Options = { format: 'markdown', includeMetadata: false }

@@ -72,6 +72,11 @@ test('a form that announces more than any upload may have is refused by its anno
   assertProblem(await answerOf(outgoing), 413, 'file_too_large')
 })
 
+test('a limit for pages above that for archives holds too', async (t) => {
+  const server = await startServer(t, { TOLLMARK_MAX_HTML: '3MB', TOLLMARK_MAX_ZIP: '1MB' })
+  assert.equal((await convert(server.url, await server.token(), form(file('Page.html', pageOf(3 * MB))))).status, 200)
+})
+
 test('one byte below, at, and above a limit', async (t) => {
   const server = await startServer(t, { TOLLMARK_MAX_HTML: '5000', TOLLMARK_MAX_ZIP: '6000' })
   const token = await server.token()
