@@ -41,7 +41,7 @@ try {
   const asked = [
     'overview?range=hour', 'overview?range=day', 'overview?range=month', `overview?range=month&key=${key}`, 'overview?range=month&model=o3', 'overview?range=month&account=all',
     'usage?by=day', 'usage?by=day,model', 'usage?by=day,key', `usage?by=hour&from=${recently}`, `usage?by=hour&key=${key}&from=${recently}`, 'usage?by=model', 'usage?by=key&account=all',
-    'models', 'keys?limit=25', 'keys?limit=100', 'keys?limit=25&sort=name', 'keys?limit=25&sort=-last_used_at', 'keys?limit=25&model=o3', 'keys?limit=25&account=all', `keys/${key}`,
+    'models', 'keys?limit=25', 'keys?limit=100', 'keys?limit=25&sort=name', 'keys?limit=25&sort=-last_used_at', 'keys?limit=25&sort=-requests', 'keys?limit=25&model=o3', 'keys?limit=25&account=all', `keys/${key}`,
     'requests?limit=50', `requests?limit=50&key=${key}`, 'requests?limit=50&status=5xx', 'requests?limit=50&model=o3', 'requests?limit=50&model=nothing', 'requests?limit=50&status=404',
     `requests?limit=50&from=${middle}&to=${before}`, 'requests?limit=50&account=all', `requests?limit=50&key=${key}&status=5xx&from=${middle}`, 'requests?limit=50&state=aborted',
     'providers', 'credentials', 'tokens', 'accounts', 'invitations', 'plans', 'session',

@@ -8,6 +8,8 @@ import type { Store } from '../store/open.ts'
 import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
+import { requestsOfKey } from '../ledger/days.ts'
+import { entered } from '../ledger/journal.ts'
 import { usageOfKeys, type Totals } from '../ledger/usage.ts'
 import { compileScope } from './scope.ts'
 
@@ -60,18 +62,27 @@ export async function createKey(store: Store, account: string, wishes: KeyWishes
   return { ...(await show(store, [row], now))[0]!, secret: made.secret }
 }
 
-/** TABLE of orders of a list: what is compared, and which way. Equal ones follow their ids the same way. */
+/** What a list can be ordered by. What never expires comes last, what was never used was used longest ago. */
+const BY = {
+  created: sql<number | string>`keys.created_at`,
+  name: sql<number | string>`lower(keys.name)`,
+  end: sql<number | string>`coalesce(keys.expires_at, 9007199254740991)`,
+  lastUse: sql<number | string>`coalesce((select requests.created_at from requests where requests.key_id = keys.id order by requests.seq desc limit 1), 0)`,
+  requests: sql<number | string>`${requestsOfKey(sql.ref('keys.id'))}`,
+}
+
+/** TABLE of orders of a list: what is compared, and which way. Equal ones follow their ids the same way. `moves`: a key changes its place by being used. */
 const SORTS = {
-  '-created_at': { by: sql<number | string>`keys.created_at`, direction: 'desc' },
-  created_at: { by: sql<number | string>`keys.created_at`, direction: 'asc' },
-  name: { by: sql<number | string>`lower(keys.name)`, direction: 'asc' },
-  '-name': { by: sql<number | string>`lower(keys.name)`, direction: 'desc' },
-  // What never expires comes last, what was never used too.
-  expires_at: { by: sql<number | string>`coalesce(keys.expires_at, 9007199254740991)`, direction: 'asc' },
-  '-last_used_at': {
-    by: sql<number | string>`coalesce((select requests.created_at from requests where requests.key_id = keys.id order by requests.seq desc limit 1), 0)`,
-    direction: 'desc',
-  },
+  '-created_at': { by: BY.created, direction: 'desc', moves: false },
+  created_at: { by: BY.created, direction: 'asc', moves: false },
+  name: { by: BY.name, direction: 'asc', moves: false },
+  '-name': { by: BY.name, direction: 'desc', moves: false },
+  expires_at: { by: BY.end, direction: 'asc', moves: false },
+  '-expires_at': { by: BY.end, direction: 'desc', moves: false },
+  last_used_at: { by: BY.lastUse, direction: 'asc', moves: true },
+  '-last_used_at': { by: BY.lastUse, direction: 'desc', moves: true },
+  requests: { by: BY.requests, direction: 'asc', moves: true },
+  '-requests': { by: BY.requests, direction: 'desc', moves: true },
 } as const
 
 export type KeySort = keyof typeof SORTS
@@ -92,29 +103,44 @@ export interface KeyFilter {
 /** Rows that are looked at together where a filter cannot be asked of the store. */
 const BATCH = 500
 
-/** Keys after `cursor` (the id of the last one seen). */
-export async function listKeys(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<Key[]> {
-  const { model } = filter
-  if (model === undefined) return show(store, await keyRows(store, filter, limit, cursor, now), now)
-  const found: KeyRow[] = []
+/** At most `limit` keys after `cursor`, the `next` of the page before; `next` is null after the last page. */
+export async function listKeys(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<{ keys: Key[]; next: string | null }> {
+  const { model, sort = '-created_at' } = filter
+  if (SORTS[sort].moves) await entered(store)
+  const found: PlacedRow[] = []
+  const most = model === undefined ? limit + 1 : BATCH
   let last = cursor
   for (;;) {
-    const rows = await keyRows(store, filter, BATCH, last, now)
-    found.push(...rows.filter((row) => compileScope(listOf(row.models)).allows([model])))
-    if (rows.length < BATCH || found.length >= limit) return show(store, found.slice(0, limit), now)
-    last = rows.at(-1)!.id
+    const rows = await keyRows(store, filter, most, last, now)
+    found.push(...(model === undefined ? rows : rows.filter((row) => compileScope(listOf(row.models)).allows([model]))))
+    // One too many tells that there is a next page.
+    if (rows.length < most || found.length > limit) break
+    last = cursorAfter(rows.at(-1)!, sort)
   }
+  const rows = found.slice(0, limit)
+  return { keys: await show(store, rows, now), next: found.length > limit ? cursorAfter(rows.at(-1)!, sort) : null }
 }
 
-async function keyRows(store: Store, { account, status, search, sort = '-created_at' }: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<KeyRow[]> {
-  const { by, direction } = SORTS[sort]
-  let query = store.db.selectFrom('keys').selectAll().orderBy(by, direction).orderBy('keys.id', direction).limit(limit)
+/** A row with what its order compares. */
+type PlacedRow = KeyRow & { place: number | string }
+
+/** Where a list goes on: a key that moves keeps its place there, or else the next page would leave out keys, or repeat them, whenever it is used meanwhile. */
+function cursorAfter({ id, place }: PlacedRow, sort: KeySort): string {
+  return SORTS[sort].moves ? `${id}:${place}` : id
+}
+
+async function keyRows(store: Store, { account, status, search, sort = '-created_at' }: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<PlacedRow[]> {
+  const { by, direction, moves } = SORTS[sort]
+  // For these, the use of every key is looked at.
+  const db = moves ? store.reports : store.db
+  let query = db.selectFrom('keys').selectAll().select(by.as('place')).orderBy(by, direction).orderBy('keys.id', direction).limit(limit)
   if (account !== null) query = query.where('account_id', '=', account)
   if (cursor !== undefined) {
     const after = direction === 'asc' ? '>' : '<'
-    const last = await store.db.selectFrom('keys').select(by.as('value')).where('keys.id', '=', cursor).executeTakeFirst()
-    if (!last) return []
-    query = query.where((e) => e.or([e(by, after, last.value), e.and([e(by, '=', last.value), e('keys.id', after, cursor)])]))
+    const [id = '', kept] = cursor.split(':')
+    const place = moves && kept !== undefined ? Number(kept) : (await db.selectFrom('keys').select(by.as('place')).where('keys.id', '=', id).executeTakeFirst())?.place
+    if (place === undefined || (moves && !Number.isSafeInteger(place))) return []
+    query = query.where((e) => e.or([e(by, after, place), e.and([e(by, '=', place), e('keys.id', after, id)])]))
   }
   if (search) query = query.where((e) => e(e.fn<string>('lower', ['name']), 'like', `%${search.toLowerCase().replaceAll(/[%_]/g, '')}%`))
   if (status === 'revoked') query = query.where('revoked_at', 'is not', null)

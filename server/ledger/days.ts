@@ -3,7 +3,7 @@
 // Only what comes for an hour below the mark is missed by the days: the end of a request that was written off (its process stood still for long
 // enough to be taken for dead), or a wall clock that was set back by more than an hour.
 import { sql } from 'kysely'
-import type { SelectQueryBuilder } from 'kysely'
+import type { Expression, RawBuilder, SelectQueryBuilder } from 'kysely'
 import type { Store } from '../store/open.ts'
 import { all, first, procedure, run } from '../store/procedure.ts'
 import type { Database, UsageHourRow } from '../store/schema.ts'
@@ -116,6 +116,14 @@ export async function rollUps(store: Store, { from, to, hourly = false, ...filte
   const parts = (spans.length === 0 ? [{ table: 'usage_hours' as const, from: 0, to: 0 }] : spans).map((span) => partOf(store, span, filter))
   const union = parts.reduce((before, part) => before.unionAll(part))
   return reports.selectFrom(union.as('lines'))
+}
+
+/** How many requests of a key have ended, as a part of a query that has its id: the same number that its roll-ups sum up to. */
+export function requestsOfKey(id: Expression<unknown>): RawBuilder<number> {
+  const mark = sql`(select before from usage_added where name = ${sql.lit(MARK)})`
+  const days = sql`(select sum(d.requests) from usage_days as d where d.key_id = ${id})`
+  const hours = sql`(select sum(h.requests) from usage_hours as h where h.key_id = ${id} and h.hour >= coalesce(${mark}, 0))`
+  return sql<number>`cast(coalesce(${days}, 0) + coalesce(${hours}, 0) as bigint)`
 }
 
 function partOf({ reports }: Store, { table, from, to }: Span, { account = null, key, keys, model, provider }: Omit<RollUpFilter, 'from' | 'to'>) {

@@ -1,6 +1,6 @@
 // /api/v1/keys: the account's proxy keys.
 import { createRoute, z } from '@hono/zod-openapi'
-import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi } from '../api.ts'
 import type { Api } from '../api.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
 import type { KeyCache } from '../keys/cache.ts'
@@ -126,7 +126,8 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
   })
   api.openapi(list, async (c) => {
     const { limit, cursor, account, ...filter } = c.req.valid('query')
-    return c.json(page(await listKeys(store, { ...filter, account: whose(callerOf(c), account) }, limit + 1, cursor, clock()), limit), 200)
+    const found = await listKeys(store, { ...filter, account: whose(callerOf(c), account) }, limit, cursor, clock())
+    return c.json({ object: 'list' as const, data: found.keys, next_cursor: found.next }, 200)
   })
 
   const read = createRoute({

@@ -5,7 +5,10 @@ import type { NewKey, Key } from '../../server/keys/keys.ts'
 import { answer } from '../providers/fake.ts'
 import { call as proxied } from '../proxy/data/relayed.ts'
 import { OPENAI, startServed, type Served } from '../proxy/data/served.ts'
-import { assertProblem, call } from '../harness.ts'
+import { assertProblem, call, startServer } from '../harness.ts'
+import { until } from '../until.ts'
+import { setUp } from './browser.ts'
+import { requestNow } from './ledger-row.ts'
 
 const CHAT = `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/chat/completions`)}`
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -105,6 +108,64 @@ test('the keys of an account stop and work again with it: what comes after the a
     assert.equal((await admin.api('PATCH', `accounts/${member.token.account_id}`, { disabled })).status, 200)
     assert.equal(await use(served, key.secret), disabled ? 401 : 200, `round ${round}`)
   }
+})
+
+test('keys are listed by their use and by their end, both ways and page by page, also while they are used', async (t) => {
+  const server = await startServer(t)
+  const admin = await setUp(server)
+  const made: Record<string, NewKey> = {}
+  /** TABLE of keys: days until the end, and requests, in the order of their last ones. */
+  const wishes: [name: string, days: number | null, requests: number][] = [['often', 2, 3], ['lately', null, 1], ['last', 1, 2], ['never', null, 0], ['new', 3, 0]]
+  for (const [name, days] of wishes) {
+    server.step(5)
+    made[name] = (await admin.send('POST', 'keys', { name, expires_at: days === null ? null : new Date(server.clock() + days * 86_400_000).toISOString() })).json<NewKey>()
+  }
+  const use = async (name: string): Promise<void> => {
+    server.step(5)
+    await requestNow(server, { account: made[name]!.account_id, key: made[name]!.id, model: 'gpt-5' })
+  }
+  for (const [name, , requests] of wishes) for (let i = 0; i < requests; i++) await use(name)
+  const read = async (query: string) => {
+    const { data, next_cursor } = (await admin.send('GET', `keys?${query}`)).json<{ data: Key[]; next_cursor: string | null }>()
+    return { names: data.map(({ name }) => name), requests: data.map(({ usage }) => usage.requests), next: next_cursor }
+  }
+  await until(async () => (await read('')).requests.reduce((all, one) => all + one) === 6)
+  const all = async (query: string): Promise<string[]> => {
+    const found: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { names, next } = await read(`limit=2&${query}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`)
+      found.push(...names)
+      cursor = next
+    }
+    return found
+  }
+  /** TABLE: the order, and the names in it. */
+  const orders: [sort: string, names: string[]][] = [
+    ['requests', ['never', 'new', 'lately', 'last', 'often']],
+    ['last_used_at', ['never', 'new', 'often', 'lately', 'last']],
+    ['expires_at', ['last', 'often', 'new', 'lately', 'never']],
+  ]
+  for (const [sort, names] of orders) {
+    assert.deepEqual(await all(`sort=${sort}`), names, sort)
+    assert.deepEqual(await all(`sort=-${sort}`), names.toReversed(), `-${sort}`)
+    assert.deepEqual(await all(`sort=-${sort}&model=gpt-5`), names.toReversed(), `-${sort} of a model`)
+  }
+
+  // The last key of a page is used before the next page is asked for: nothing is left out after it, and nothing comes again.
+  for (const [sort, first, then] of [['last_used_at', ['never', 'new', 'often'], ['lately', 'last']], ['-requests', ['often', 'last', 'lately'], ['new', 'never']]] as const) {
+    const page = await read(`sort=${sort}&limit=3`)
+    assert.deepEqual(page.names, first)
+    const before = (await read('')).requests.reduce((all, one) => all + one)
+    for (let i = 0; i < 4; i++) await use(first[2])
+    await until(async () => (await read('')).requests.reduce((all, one) => all + one) === before + 4)
+    const rest = (await read(`sort=${sort}&cursor=${encodeURIComponent(page.next!)}`)).names
+    assert.deepEqual(rest.filter((name) => name !== first[2]), then, sort)
+    if (sort === '-requests') assert.ok(!rest.includes(first[2]))
+  }
+  for (const cursor of ['key_nothing', `${made['new']!.id}:`, `${made['new']!.id}:many`, `${made['new']!.id}:1e99`, ':1']) {
+    assert.ok([200, 400].includes((await admin.send('GET', `keys?sort=requests&cursor=${encodeURIComponent(cursor)}`)).status), cursor)
+  }
+  assert.deepEqual((await read(`sort=-name&cursor=${encodeURIComponent(`${made['new']!.id}:1`)}`)).names, ['never', 'lately', 'last'])
 })
 
 test('usage and the ledger can be read, as JSON and as CSV', async (t) => {

@@ -38,6 +38,9 @@ const COLUMNS: readonly Column<Key>[] = [
   { title: 'Expires', from: 'wide', sort: 'expires_at', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <Never /> : date(expires_at)}</span> },
 ]
 
+/** The orders that the headers ask for. */
+const ORDERS: ReadonlySet<string> = new Set(COLUMNS.flatMap(({ sort }) => (sort === undefined ? [] : [sort, `-${sort}`])))
+
 const NONE = { search: '', status: '', model: '', sort: '', new: '' }
 
 export default function KeysPage() {
@@ -48,7 +51,8 @@ export default function KeysPage() {
     if (typed !== filters.search) change({ search: typed })
     // Only what was typed decides.
   }, [typed])
-  const { status, model, sort } = filters
+  const { status, model } = filters
+  const sort = ORDERS.has(filters.sort) ? filters.sort : ''
   const keys = useKeys({ search: filters.search, status, model, sort })
   const models = useSeenModels()
   const filtered = filters.search !== '' || status !== '' || model !== ''

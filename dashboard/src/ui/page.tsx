@@ -188,13 +188,15 @@ export interface Pages<T> extends Loading<{ pages: { data: T[] }[] }> {
   isPlaceholderData: boolean
 }
 
-/** All rows that a paged query has so far. */
-export function rowsOf<T>(pages: { data: T[] }[]): T[] {
-  return pages.flatMap(({ data }) => data)
+/** All rows that a paged query has so far; one that moved to a later page meanwhile stands where it is now. */
+export function rowsOf<T extends { id: string }>(pages: { data: T[] }[]): T[] {
+  const rows = pages.flatMap(({ data }) => data)
+  const last = new Map(rows.map((row) => [row.id, row]))
+  return rows.filter((row) => last.get(row.id) === row)
 }
 
 /** The foot of a paged table. */
-export function More<T>({ query, what }: { query: Pages<T>; what: string }) {
+export function More<T extends { id: string }>({ query, what }: { query: Pages<T>; what: string }) {
   const shown = rowsOf(query.data?.pages ?? []).length
   if (!query.hasNextPage && shown < 10) return null
   return (

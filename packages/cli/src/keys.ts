@@ -36,7 +36,7 @@ export const command = storeCommand('keys', USAGE, OPTIONS, {
     const key = await createKey(store, account.id, wishes, now)
     return { record: key, lines: shownOnce(key) }
   },
-  list: async ({ store, now }) => listed('keys', await listKeys(store, { account: null }, ALL, undefined, now), lineOf),
+  list: async ({ store, now }) => listed('keys', (await listKeys(store, { account: null }, ALL, undefined, now)).keys, lineOf),
   disable: async ({ store, now }, { id }) => changed(await changeKey(store, id(), null, { disabled: true }, now)),
   enable: async ({ store, now }, { id }) => changed(await changeKey(store, id(), null, { disabled: false }, now)),
   revoke: async ({ store, now }, { id }) => changed(await revokeKey(store, id(), null, now)),

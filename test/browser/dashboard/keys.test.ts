@@ -82,6 +82,32 @@ test('filters live in the address, errors stand beside what caused them', async 
   assert.equal(await page.getByLabel('Allowed origins').getAttribute('aria-invalid'), 'true')
 })
 
+test('every header that can be clicked sorts both ways, and an unknown order is the default one', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  for (const [name, expires_at] of [['First', null], ['Second', '2099-01-01']]) await site.api(cookie, 'POST', '/api/v1/keys', { name, expires_at })
+  const { page } = await visit(t, site, cookie, { viewport: { width: 1600, height: 900 } })
+  const names = page.getByRole('cell').getByRole('link')
+  await page.goto(`${site.url}/keys?sort=colour`)
+  await names.first().waitFor()
+  assert.deepEqual(await names.allTextContents(), ['Second', 'First'])
+
+  const headers = await page.getByRole('columnheader').getByRole('button').allTextContents()
+  assert.deepEqual(headers, ['Name', 'Requests', 'Last used', 'Expires'])
+  for (const header of headers) {
+    const seen: string[][] = []
+    for (const order of ['descending', 'ascending']) {
+      const sorted = page.waitForResponse((answer) => answer.url().includes('/api/v1/keys?'))
+      await page.getByRole('columnheader', { name: header }).getByRole('button').click()
+      assert.equal((await sorted).status(), 200, `${header}, ${order}`)
+      await page.locator(`th[aria-sort=${order}]`, { hasText: header }).waitFor()
+      await page.locator('table:not([class*=stale] *)').waitFor()
+      seen.push(await names.allTextContents())
+    }
+    assert.deepEqual(seen[0], seen[1]?.toReversed(), header)
+  }
+})
+
 test('a server that does not answer is told, and found again', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
