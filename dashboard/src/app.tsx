@@ -1,14 +1,14 @@
 // Who may see what: the first run leads everybody to the setup, nobody signed in to the sign-in, and then the pages.
-import { Suspense, lazy } from 'react'
 import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { useSession } from './api/session.ts'
 import { PAGES } from './pages.ts'
 import { Shell } from './shell.tsx'
+import { Code, lazily } from './ui/code.tsx'
 import { Bars, Empty, Failed, Page as Frame } from './ui/page.tsx'
 
-const SetupPage = lazy(() => import('./pages/setup.tsx'))
-const SignInPage = lazy(() => import('./pages/sign-in.tsx'))
-const InvitePage = lazy(() => import('./pages/invite.tsx'))
+const SetupPage = lazily(() => import('./pages/setup.tsx'))
+const SignInPage = lazily(() => import('./pages/sign-in.tsx'))
+const InvitePage = lazily(() => import('./pages/invite.tsx'))
 
 export function App() {
   const session = useSession()
@@ -18,30 +18,30 @@ export function App() {
   if (setup_required) {
     if (location !== '/setup') return <Redirect to="/setup" replace />
     return (
-      <Suspense>
+      <Code at={location}>
         <SetupPage />
-      </Suspense>
+      </Code>
     )
   }
   if (location === '/invite') {
     return (
-      <Suspense>
+      <Code at={location}>
         <InvitePage />
-      </Suspense>
+      </Code>
     )
   }
   if (account === null) {
     return (
-      <Suspense>
+      <Code at={location}>
         <SignInPage />
-      </Suspense>
+      </Code>
     )
   }
   // Whoever has just signed in or set up stands on that address still.
   if (location === '/sign-in' || location === '/setup') return <Redirect to="/" replace />
   return (
     <Shell account={account}>
-      <Suspense fallback={<Bars />}>
+      <Code at={location} fallback={<Bars />}>
         <Switch>
           {PAGES.filter(({ admin }) => admin !== true || account.role === 'admin').map(({ path, Page }) => (
             <Route key={path} path={path}>
@@ -56,7 +56,7 @@ export function App() {
             </Frame>
           </Route>
         </Switch>
-      </Suspense>
+      </Code>
     </Shell>
   )
 }

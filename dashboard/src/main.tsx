@@ -54,7 +54,12 @@ const client: QueryClient = new QueryClient({
 
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no root')
-createRoot(root).render(
+createRoot(root, {
+  // A refusal is shown in place of the page; whatever else was caught is a fault of ours.
+  onCaughtError: (error) => {
+    if (!(error instanceof Refused)) console.error(error)
+  },
+}).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>

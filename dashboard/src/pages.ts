@@ -1,5 +1,6 @@
 // TABLE of pages: where they are, what they are called, and the code that is loaded when somebody goes there.
-import { lazy, type ComponentType } from 'react'
+import type { ComponentType } from 'react'
+import { lazily } from './ui/code.tsx'
 import type { IconName } from './ui/icons.tsx'
 
 export interface PageRow {
@@ -25,7 +26,7 @@ const ROWS: readonly PageRow[] = [
 ]
 
 /** The pages, ready to be drawn. */
-export const PAGES = ROWS.map((row) => ({ ...row, Page: lazy(row.load) }))
+export const PAGES = ROWS.map((row) => ({ ...row, Page: lazily(row.load) }))
 
 /** Fetches the code of the page that stands in the address, while it is still being asked who is signed in. */
 export function fetchAhead(path: string): void {

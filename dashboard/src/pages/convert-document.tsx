@@ -1,13 +1,14 @@
 // A converted document: the Markdown, and beside it what it looks like.
 import { Button } from '@mantine/core'
-import { Suspense, lazy, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Copy } from '../ui/bits.tsx'
+import { Code, lazily } from '../ui/code.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
 import css from './convert.module.css'
 
-const Preview = lazy(() => import('../preview/preview.tsx'))
+const Preview = lazily(() => import('../preview/preview.tsx'))
 
 /** Characters that are drawn. A whole book would keep the browser busy for minutes; copying and downloading have all of it. */
 const MOST_DRAWN = 200_000
@@ -52,9 +53,9 @@ export function ConvertedDocument({ name, format, text, href }: DocumentProps) {
           <pre className={css.source}>{text.slice(0, MOST_DRAWN)}</pre>
         </div>
         <div className={css.pane} data-hidden={shown === 'preview' ? undefined : ''} tabIndex={0} role="region" aria-label="Preview">
-          <Suspense fallback={<Bars rows={8} />}>
+          <Code at={file} fallback={<Bars rows={8} />} again={false}>
             <Preview markdown={firstPart(markdown)} />
-          </Suspense>
+          </Code>
         </div>
       </div>
       {text.length > MOST_DRAWN && <p className={css.note}>The beginning is shown. Copy and Download have the whole document.</p>}

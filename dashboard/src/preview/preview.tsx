@@ -1,14 +1,15 @@
 // Markdown as a person will read it. Nothing in it is ever HTML to the browser: the text becomes a tree, and the tree becomes elements.
-import { Suspense, createElement, isValidElement, lazy, useState, type ComponentProps, type ReactNode } from 'react'
+import { Suspense, createElement, isValidElement, useState, type ComponentProps, type ReactNode } from 'react'
 import Slugger from 'github-slugger'
 import Markdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
+import { lazily } from '../ui/code.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { knownHtml } from './known-html.ts'
 import css from './preview.module.css'
 
-const Tex = lazy(() => import('./tex.tsx'))
+const Tex = lazily(() => import('./tex.tsx'))
 
 /** Anchors of the document stay apart from the page's own ids. */
 const PREFIX = 'doc-'
