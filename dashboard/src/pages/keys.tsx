@@ -1,6 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useFilters } from '../address.ts'
 import { useCreateKey, useKeys } from '../api/keys.ts'
@@ -45,17 +45,13 @@ const NONE = { search: '', status: '', model: '', sort: '', new: '' }
 
 export default function KeysPage() {
   const [filters, change] = useFilters(NONE)
-  const [search, setSearch] = useState(filters.search)
-  const [typed] = useDebouncedValue(search, 250)
-  useEffect(() => {
-    if (typed !== filters.search) change({ search: typed })
-    // Only what was typed decides.
-  }, [typed])
+  // The box shows what stands in the address; the server is asked when nobody types any more.
+  const [search] = useDebouncedValue(filters.search, 250)
   const { status, model } = filters
   const sort = ORDERS.has(filters.sort) ? filters.sort : ''
-  const keys = useKeys({ search: filters.search, status, model, sort })
+  const keys = useKeys({ search, status, model, sort })
   const models = useSeenModels()
-  const filtered = filters.search !== '' || status !== '' || model !== ''
+  const filtered = search !== '' || status !== '' || model !== ''
   const createButton = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: '1' })}>
       Create key
@@ -69,8 +65,8 @@ export default function KeysPage() {
           aria-label="Search by name"
           placeholder="Search by name"
           leftSection={<Icon name="search" size={16} />}
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
+          value={filters.search}
+          onChange={(event) => change({ search: event.currentTarget.value })}
         />
         <NativeSelect
           aria-label="Status"
@@ -94,13 +90,7 @@ export default function KeysPage() {
           bars={6}
           empty={
             filtered ? (
-              <NoMatch
-                what="key"
-                onClear={() => {
-                  setSearch('')
-                  change({ search: '', status: '', model: '' })
-                }}
-              />
+              <NoMatch what="key" onClear={() => change({ search: '', status: '', model: '' })} />
             ) : (
               <Empty icon="key" title="No keys yet" action={createButton}>
                 A key opens the proxy to a program, for the models and at the rate that you choose.

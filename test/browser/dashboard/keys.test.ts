@@ -82,6 +82,23 @@ test('filters live in the address, errors stand beside what caused them', async 
   assert.equal(await page.getByLabel('Allowed origins').getAttribute('aria-invalid'), 'true')
 })
 
+test('the search box follows the address', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  for (const name of ['First', 'Second']) await site.api(cookie, 'POST', '/api/v1/keys', { name })
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/keys`)
+  await page.getByRole('link', { name: 'Second' }).waitFor()
+  const box = page.getByLabel('Search by name')
+  await box.pressSequentially('first')
+  await page.getByRole('link', { name: 'Second' }).waitFor({ state: 'detached' })
+  assert.equal(await box.inputValue(), 'first')
+  await page.getByRole('link', { name: 'Keys' }).click()
+  await page.getByRole('link', { name: 'Second' }).waitFor()
+  assert.equal(await box.inputValue(), '')
+  assert.equal(new URL(page.url()).search, '')
+})
+
 test('every header that can be clicked sorts both ways, and an unknown order is the default one', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
