@@ -23,11 +23,11 @@ import '@mantine/core/styles/Progress.css'
 import '@mantine/core/styles/Combobox.css'
 import './ui/base.css'
 import { MantineProvider } from '@mantine/core'
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Refused } from './api/http.ts'
-import { SESSION } from './api/session.ts'
+import { checkSession } from './api/session.ts'
 import { App } from './app.tsx'
 import { fetchAhead } from './pages.ts'
 import { theme } from './theme.ts'
@@ -37,12 +37,8 @@ fetchAhead(location.pathname)
 keepFocus()
 
 const client: QueryClient = new QueryClient({
-  queryCache: new QueryCache({
-    // A session that ended elsewhere: ask who we are, and the sign-in appears.
-    onError: (error) => {
-      if (error instanceof Refused && error.code === 'invalid_token') void client.invalidateQueries({ queryKey: SESSION })
-    },
-  }),
+  queryCache: new QueryCache({ onError: (error) => checkSession(client, error) }),
+  mutationCache: new MutationCache({ onError: (error) => checkSession(client, error) }),
   defaultOptions: {
     queries: {
       staleTime: 5000,

@@ -1,13 +1,27 @@
 // Who is signed in, and the calls that change that.
-import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
-import { call, send } from './http.ts'
+import { skipToken, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { Refused, call, send } from './http.ts'
 import { OpenInvitation, Session, SignedIn, type Account } from './shapes.ts'
 
-export const SESSION = ['session'] as const
+const SESSION = ['session'] as const
+/** True where the server no longer knew a session that this page had. */
+const ENDED = ['session ended'] as const
 
 /** The session; never an error for somebody who is not signed in. */
 export function useSession() {
   return useQuery({ queryKey: SESSION, queryFn: ({ signal }) => call(Session, '/api/v1/session', { signal }), staleTime: Infinity })
+}
+
+/** A session that ended elsewhere shows when something is refused: we ask who we are, and the sign-in appears. */
+export function checkSession(client: QueryClient, error: Error): void {
+  if (!(error instanceof Refused) || error.code !== 'invalid_token') return
+  if (client.getQueryData<Session>(SESSION)?.account) client.setQueryData(ENDED, true)
+  void client.invalidateQueries({ queryKey: SESSION })
+}
+
+/** Whether the last session ended without anybody signing out. */
+export function useSessionEnded(): boolean {
+  return useQuery<boolean>({ queryKey: ENDED, queryFn: skipToken }).data ?? false
 }
 
 /** The account that is signed in. Only pages behind the sign-in may ask. */
