@@ -4,17 +4,20 @@ import type { Snippet } from './ui/bits.tsx'
 interface Example {
   /** Beginnings of model names that this example is for. */
   models: RegExp
+  /** What may stand before such a name and means the same. */
+  prefix?: string
   model: string
   endpoint: (model: string) => string
   body: (model: string) => unknown
   /** The AI SDK's provider. */
-  sdk: { package: string; create: string }
+  sdk: { package: string; create: string; settings?: readonly string[] }
 }
 
 /** TABLE of examples by the kind of model; the last one is for whatever no row knows. */
 const EXAMPLES: readonly [Example, ...Example[]] = [
   {
     models: /^(?:models\/)?gemini/,
+    prefix: 'models/',
     model: 'gemini-2.5-flash',
     endpoint: (model) => `https://generativelanguage.googleapis.com/v1beta/models/${model}:generateContent`,
     body: () => ({ contents: [{ parts: [{ text: 'Say hello.' }] }] }),
@@ -34,14 +37,28 @@ const EXAMPLES: readonly [Example, ...Example[]] = [
     body: (model) => ({ model, input: 'Say hello.' }),
     sdk: { package: '@ai-sdk/openai', create: 'createOpenAI' },
   },
+  {
+    models: /./,
+    model: '',
+    endpoint: () => 'https://<the provider>/v1/chat/completions',
+    body: (model) => ({ model, messages: [{ role: 'user', content: 'Say hello.' }] }),
+    sdk: { package: '@ai-sdk/openai-compatible', create: 'createOpenAICompatible', settings: ["name: 'provider',", "baseURL: 'https://<the provider>/v1',"] },
+  },
 ]
 
-/** The snippets for a key that may reach these models. */
-export function keySnippets(secret: string, models: readonly string[] | null, origin = location.origin): Snippet[] {
-  const named = models?.find((model) => EXAMPLES.some(({ models }) => models.test(model)))
-  const example = EXAMPLES.find(({ models }) => named !== undefined && models.test(named)) ?? EXAMPLES[0]
-  const model = named === undefined || named.includes('*') ? example.model : named
-  const gemini = EXAMPLES[0].models.test(model) ? model : EXAMPLES[0].model
+/**
+ * The snippets for a key.
+ *
+ * @param scope the models that it may reach; null is every model
+ * @param seen models that requests have named
+ */
+export function keySnippets(secret: string, scope: readonly string[] | null, seen: readonly string[], origin = location.origin): Snippet[] {
+  const choices = EXAMPLES.flatMap((example) => {
+    const model = modelOf(example, scope, seen)
+    return model === null ? [] : [{ example, model }]
+  })
+  const { example, model } = choices.find(({ model }) => !isPlaceholder(model)) ?? choices[0] ?? { example: EXAMPLES[0], model: EXAMPLES[0].model }
+  const gemini = modelOf(EXAMPLES[0], scope, seen) ?? '<a Gemini model that the key allows>'
   return [
     { title: 'curl', code: curl(secret, example, model, origin) },
     { title: '@proxy-sdk/core', code: core(secret, example, model, origin) },
@@ -50,8 +67,38 @@ export function keySnippets(secret: string, models: readonly string[] | null, or
   ]
 }
 
+/** A model for an example that the key may reach; where we know none, what a person has to put there; null where the key may reach none of that kind. */
+function modelOf({ models, prefix = '', model }: Example, scope: readonly string[] | null, seen: readonly string[]): string | null {
+  if (scope === null) return model
+  const plain = (name: string): string => (name.startsWith(prefix) ? name.slice(prefix.length) : name)
+  const own = scope.filter((entry) => models.test(entry))
+  const known = [model, ...own.filter((entry) => !entry.includes('*')), ...seen.filter((name) => models.test(name))].filter((name) => name !== '').map(plain)
+  const allowed = known.find((name) => scope.some((entry) => fits(entry, name) || fits(entry, prefix + name)))
+  if (allowed !== undefined) return allowed
+  return own[0] === undefined ? null : `<a model like ${plain(own[0])}>`
+}
+
+const isPlaceholder = (model: string): boolean => model.startsWith('<')
+
+/** Whether a name fits an entry of a key's models, in which `*` stands for anything. */
+function fits(entry: string, name: string): boolean {
+  const pieces = entry.split('*')
+  const last = pieces.pop() ?? ''
+  if (pieces.length === 0) return name === entry
+  if (!name.startsWith(pieces[0] ?? '')) return false
+  let at = 0
+  for (const piece of pieces) {
+    const found = name.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return name.endsWith(last) && name.length - last.length >= at
+}
+
 function curl(secret: string, { endpoint, body }: Example, model: string, origin: string): string {
-  return `curl '${origin}/proxy?url=${encodeURIComponent(endpoint(model))}' \\
+  // What a person has to put there stays readable.
+  const url = encodeURIComponent(endpoint(model)).replaceAll(/%3C.*?%3E/g, decodeURIComponent)
+  return `curl '${origin}/proxy?url=${url}' \\
   -H 'Authorization: Bearer ${secret}' \\
   -H 'Content-Type: application/json' \\
   -d '${JSON.stringify(body(model))}'`
@@ -64,6 +111,7 @@ function core(secret: string, { sdk }: Example, model: string, origin: string): 
     "import { streamText } from 'ai'",
     '',
     `const provider = ${sdk.create}({`,
+    ...(sdk.settings ?? []).map((line) => `  ${line}`),
     '  apiKey: PROXY_MANAGED,',
     `  fetch: createProxyFetch({ proxyUrl: '${origin}', apiKey: '${secret}' }),`,
     '})',

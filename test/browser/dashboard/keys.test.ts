@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../until.ts'
 import { GEMINI } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 
@@ -80,6 +81,46 @@ test('filters live in the address, errors stand beside what caused them', async 
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByText('an origin looks like').waitFor()
   assert.equal(await page.getByLabel('Allowed origins').getAttribute('aria-invalid'), 'true')
+})
+
+/** TABLE of what a key may call, the model of its snippets for curl and the core package, and of those for Gemini. */
+const SNIPPETS: [models: string[] | null, model: string, gemini: string, address: string][] = [
+  [null, 'gemini-2.5-flash', 'gemini-2.5-flash', 'generativelanguage.googleapis.com'],
+  [['claude-*'], 'claude-sonnet-4-5', '<a Gemini model that the key allows>', 'api.anthropic.com'],
+  [['gpt-4o*'], '<a model like gpt-4o*>', '<a Gemini model that the key allows>', 'api.openai.com'],
+  [['models/gemini-2*'], 'gemini-2.5-flash', 'gemini-2.5-flash', 'generativelanguage.googleapis.com'],
+  [['models/gemini-3-pro'], 'gemini-3-pro', 'gemini-3-pro', 'generativelanguage.googleapis.com'],
+  [['gemini-0*'], '<a model like gemini-0*>', '<a model like gemini-0*>', '<a model like gemini-0*>'],
+  [['gemini-*-seen'], 'gemini-1-seen', 'gemini-1-seen', 'gemini-1-seen'],
+  [['gpt-4o*', 'claude-haiku-4-5'], 'claude-haiku-4-5', '<a Gemini model that the key allows>', 'api.anthropic.com'],
+  [['mistral-large'], 'mistral-large', '<a Gemini model that the key allows>', 'https%3A%2F%2F<the provider>%2F'],
+  [['grok-*'], '<a model like grok-*>', '<a Gemini model that the key allows>', '<the provider>'],
+]
+
+test('the snippets of a key use a model that it allows, or show where one has to be put', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Any' })).json()) as { secret: string }
+  await (await site.proxied(secret, GEMINI('gemini-1-seen'), { contents: [] })).arrayBuffer()
+  await until(async () => (await (await site.api(cookie, 'GET', '/api/v1/models')).text()).includes('gemini-1-seen'))
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/keys`)
+  for (const [models, model, gemini, address] of SNIPPETS) {
+    await page.getByRole('button', { name: 'Create key' }).first().click()
+    await page.getByLabel('Name', { exact: true }).fill('Some')
+    await page.getByLabel('Models', { exact: true }).fill((models ?? []).join(','))
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    const codeOf = async (tab: string): Promise<string> => {
+      await page.getByRole('tab', { name: tab, exact: true }).click()
+      return (await page.getByRole('tabpanel').textContent()) ?? ''
+    }
+    const [curl, core, wrapped] = [await codeOf('curl'), await codeOf('@proxy-sdk/core'), await codeOf('@proxy-sdk/genai')]
+    assert.ok(curl.includes(model) && curl.includes(address), `${models}: ${curl}`)
+    assert.ok(core.includes(`provider('${model}')`), `${models}: ${core}`)
+    assert.ok(wrapped.includes(`provider('${gemini}')`), `${models}: ${wrapped}`)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
 })
 
 test('the search box follows the address', async (t) => {
