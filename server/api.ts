@@ -202,7 +202,7 @@ export function listOf<S extends z.ZodType>(item: S) {
 /** The parameters that choose a page of a list. */
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).openapi({ description: 'How many at most.' }),
-  cursor: z.string().regex(/^[a-z]{1,20}_[0-9A-Za-z]{1,100}$/, 'the `next_cursor` of the page before').optional().openapi({ description: 'The `next_cursor` of the page before.' }),
+  cursor: z.string().regex(/^[a-z]{1,20}_[0-9A-Za-z]{1,100}(?::\d{1,20})?$/, 'the `next_cursor` of the page before').optional().openapi({ description: 'The `next_cursor` of the page before.' }),
 })
 
 /** A page from rows that were asked for with `limit + 1`: one too many tells that there is a next page. */
