@@ -7,6 +7,7 @@ import GithubSlugger from 'github-slugger'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { settingsPage } from '../../scripts/docs.ts'
 import { settings } from '../../server/config.ts'
+import { REFUSALS } from '../../server/proxy/refusal.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
@@ -57,6 +58,12 @@ test('every npm script that a page calls exists', () => {
   for (const page of pages.filter((page) => !page.startsWith('packages/') && !page.startsWith('examples/'))) {
     for (const [, name = ''] of read(page).matchAll(/npm run ([\w:]+)/g)) assert.ok(name in scripts, `${page}: npm run ${name}`)
   }
+})
+
+test('docs/proxy.md has every code with which the proxy answers itself, in the row of its status', () => {
+  const [, table = ''] = read('docs/proxy.md').split('## What it answers itself')
+  const rows = new Map([...table.matchAll(/^\| (\d{3}) \| (.*?) \|/gm)].flatMap(([, status, codes = '']) => codes.split(', ').map((code) => [code.replaceAll('`', ''), Number(status)])))
+  assert.deepEqual(Object.fromEntries([...rows].sort()), Object.fromEntries(Object.entries(REFUSALS).map(([code, { status }]) => [code, status] as const).sort()))
 })
 
 test('the page that the README shows becomes what the README says', () => {
