@@ -8,6 +8,8 @@ interface Example {
   prefix?: string
   model: string
   endpoint: (model: string) => string
+  /** What the endpoint wants besides a key and a body. */
+  headers?: readonly string[]
   body: (model: string) => unknown
   /** The AI SDK's provider. */
   sdk: { package: string; create: string; settings?: readonly string[] }
@@ -25,8 +27,9 @@ const EXAMPLES: readonly [Example, ...Example[]] = [
   },
   {
     models: /^claude/,
-    model: 'claude-sonnet-4-5',
+    model: 'claude-sonnet-5',
     endpoint: () => 'https://api.anthropic.com/v1/messages',
+    headers: ['anthropic-version: 2023-06-01'],
     body: (model) => ({ model, max_tokens: 256, messages: [{ role: 'user', content: 'Say hello.' }] }),
     sdk: { package: '@ai-sdk/anthropic', create: 'createAnthropic' },
   },
@@ -95,13 +98,11 @@ function fits(entry: string, name: string): boolean {
   return name.endsWith(last) && name.length - last.length >= at
 }
 
-function curl(secret: string, { endpoint, body }: Example, model: string, origin: string): string {
+function curl(secret: string, { endpoint, headers = [], body }: Example, model: string, origin: string): string {
   // What a person has to put there stays readable.
   const url = encodeURIComponent(endpoint(model)).replaceAll(/%3C.*?%3E/g, decodeURIComponent)
-  return `curl '${origin}/proxy?url=${url}' \\
-  -H 'Authorization: Bearer ${secret}' \\
-  -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify(body(model))}'`
+  const all = [`Authorization: Bearer ${secret}`, 'Content-Type: application/json', ...headers].map((header) => `  -H '${header}'`)
+  return [`curl '${origin}/proxy?url=${url}'`, ...all, `  -d '${JSON.stringify(body(model))}'`].join(' \\\n')
 }
 
 function core(secret: string, { sdk }: Example, model: string, origin: string): string {

@@ -86,7 +86,7 @@ test('filters live in the address, errors stand beside what caused them', async 
 /** TABLE of what a key may call, the model of its snippets for curl and the core package, and of those for Gemini. */
 const SNIPPETS: [models: string[] | null, model: string, gemini: string, address: string][] = [
   [null, 'gemini-2.5-flash', 'gemini-2.5-flash', 'generativelanguage.googleapis.com'],
-  [['claude-*'], 'claude-sonnet-4-5', '<a Gemini model that the key allows>', 'api.anthropic.com'],
+  [['claude-*'], 'claude-sonnet-5', '<a Gemini model that the key allows>', 'api.anthropic.com'],
   [['gpt-4o*'], '<a model like gpt-4o*>', '<a Gemini model that the key allows>', 'api.openai.com'],
   [['models/gemini-2*'], 'gemini-2.5-flash', 'gemini-2.5-flash', 'generativelanguage.googleapis.com'],
   [['models/gemini-3-pro'], 'gemini-3-pro', 'gemini-3-pro', 'generativelanguage.googleapis.com'],
@@ -116,6 +116,8 @@ test('the snippets of a key use a model that it allows, or show where one has to
     }
     const [curl, core, wrapped] = [await codeOf('curl'), await codeOf('@proxy-sdk/core'), await codeOf('@proxy-sdk/genai')]
     assert.ok(curl.includes(model) && curl.includes(address), `${models}: ${curl}`)
+    // Anthropic refuses a request without it.
+    assert.equal(curl.includes(`-H 'anthropic-version: 2023-06-01'`), address === 'api.anthropic.com')
     assert.ok(core.includes(`provider('${model}')`), `${models}: ${core}`)
     assert.ok(wrapped.includes(`provider('${gemini}')`), `${models}: ${wrapped}`)
     await page.getByRole('button', { name: 'I have copied it' }).click()
