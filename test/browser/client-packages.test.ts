@@ -238,3 +238,17 @@ test('what is no business of the proxy is the platform\'s: data:, blob:, the pag
   })
   assert.deepEqual([got, own, proxied.fake.requests.length], [['inside', 'blob'], ['GET /api/ai/other no key'], 0])
 })
+
+// A bundler puts `undefined` in the place of a variable that is not set, and that would be a path of the page's own origin.
+test('a proxyUrl that is missing is an error, and nothing is sent', async (t) => {
+  const { page, own } = await visit(t)
+  const said = await page.evaluate(async () => {
+    const messages: string[] = []
+    for (const proxyUrl of ['', undefined, null] as string[]) {
+      messages.push(await sdk.core.createProxyFetch({ proxyUrl, apiKey: 'tmk_x' })('https://api.openai.com/v1/models').then(({ url }) => url, (error: Error) => error.message))
+    }
+    return messages
+  })
+  for (const message of said) assert.match(message, /^`proxyUrl` must be/)
+  assert.deepEqual(own, [])
+})

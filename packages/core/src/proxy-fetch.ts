@@ -63,7 +63,7 @@ function isRequest(input: Input): input is Request {
 function endpointOf(proxyUrl: string): URL {
   try {
     const url = new URL(new Request(proxyUrl).url)
-    if (proxyUrl === '' || !/^https?:$/.test(url.protocol)) throw new TypeError(url.protocol)
+    if (!proxyUrl || !/^https?:$/.test(url.protocol)) throw new TypeError(url.protocol)
     url.pathname = `${url.pathname.replace(/\/+$/, '')}/proxy`
     url.search = url.hash = ''
     return url
