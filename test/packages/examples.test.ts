@@ -144,6 +144,12 @@ test('examples/next: the bundler puts the key into the page', { timeout: 300_000
   const google = genai.createProxyGenai({ proxyUrl: `${url}/api/ai`, apiKey: core.PROXY_MANAGED })
   assert.equal((await ai.generateText({ model: google('gemini-2.5-flash'), prompt: 'Hello' })).text, 'Hello from Gemini')
   assert.ok(proxied.wire().includes(routed))
+  // A body that comes in chunks goes on in chunks of its own.
+  const streamed = await core.createProxyFetch({ proxyUrl: `${url}/api/ai`, apiKey: core.PROXY_MANAGED })(
+    'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent',
+    { method: 'POST', body: new Blob(['{"contents":[]}']).stream(), headers: { 'Content-Type': 'application/json' }, duplex: 'half' } as RequestInit,
+  )
+  assert.equal(streamed.status, 200, await streamed.text())
 })
 
 test('examples/curl', async (t) => {

@@ -2,7 +2,7 @@
 // route adds one that no page ever sees. Check who is asking before you use it.
 async function pass(request) {
   const headers = new Headers(request.headers)
-  for (const name of ['host', 'connection', 'cookie']) headers.delete(name)
+  for (const name of ['host', 'connection', 'keep-alive', 'transfer-encoding', 'expect', 'cookie']) headers.delete(name)
   headers.set('Authorization', `Bearer ${process.env.AI_PROXY_KEY}`)
   // `fetch` would decode a compressed answer and still call it compressed.
   headers.set('Accept-Encoding', 'identity')
