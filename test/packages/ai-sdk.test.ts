@@ -8,7 +8,7 @@ import { createMistral } from '@ai-sdk/mistral'
 import type { LanguageModel } from 'ai'
 import { z } from 'zod'
 import { headerOf } from '../providers/fake.ts'
-import { MEDIA, providers } from './answers.ts'
+import { ELSEWHERE, MEDIA, providers } from './answers.ts'
 import { load, MAJORS, makeProject, type Loaded, type Major } from './project.ts'
 import { startProxied, UPSTREAM_SECRET, type Proxied } from './proxied.ts'
 
@@ -98,6 +98,11 @@ const METHODS: { name: string; majors?: Major[]; use: (rig: Rig) => Promise<void
   { name: 'images with Gemini', use: (rig) => images(rig, rig.google.image('gemini-2.5-flash-image')) },
   { name: 'video with Gemini, and its download', use: (rig) => videos(rig, rig.google.video('veo-3.1-generate-preview'), 'google') },
   { name: 'video with Gemini by its other name', use: (rig) => videos(rig, rig.google.videoModel('veo-3.1-generate-preview'), 'google') },
+  // AI SDK 6 fetches it too, with a fetch that no test can stand in for.
+  {
+    name: 'video with Gemini that lies elsewhere', majors: [7],
+    use: (rig) => besideTheProxy('video/mp4', MEDIA, () => videos(rig, rig.google.video('veo-elsewhere'), 'google')),
+  },
   {
     name: 'speech with Gemini', majors: [7],
     use: async ({ ai, google }) => {
@@ -129,31 +134,36 @@ const METHODS: { name: string; majors?: Major[]; use: (rig: Rig) => Promise<void
   } },
 ]
 
-/** An agent's tool has made a picture and names its address: the provider fetches that from where it is, and puts it into the request. */
-async function toolResultFiles({ ai, vertex, proxied }: Rig): Promise<void> {
+/** Makes a call that fetches something from elsewhere, once, and shows nothing of ours there. */
+async function besideTheProxy(type: string, bytes: Buffer, call: () => Promise<unknown>): Promise<void> {
   const before = globalThis.fetch
   const asked: string[] = []
   globalThis.fetch = async (input, init) => {
-    if (!String(input).startsWith('https://pictures.test/')) return before(input, init)
+    if (!String(input).startsWith(`${ELSEWHERE}/`)) return before(input, init)
     asked.push(`${String(input)} ${JSON.stringify([...new Headers(init?.headers)])}`)
-    return new Response(PICTURE, { headers: { 'Content-Type': 'image/png' } })
+    return new Response(bytes, { headers: { 'Content-Type': type } })
   }
   try {
-    const file = { type: 'file', data: { type: 'url', url: new URL('https://pictures.test/a.png') }, mediaType: 'image/png' } as const
-    await ai.generateText({
-      model: vertex('gemini-3-pro-preview'),
-      maxRetries: 0,
-      messages: [
-        { role: 'user', content: 'Draw' },
-        { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 't1', toolName: 'draw', input: {} }] },
-        { role: 'tool', content: [{ type: 'tool-result', toolCallId: 't1', toolName: 'draw', output: { type: 'content', value: [file] } }] },
-      ],
-    })
+    await call()
   } finally {
     globalThis.fetch = before
   }
   assert.equal(asked.length, 1)
   assert.doesNotMatch(asked[0]!, /tmk_|proxy-managed|authorization/i)
+}
+
+/** An agent's tool has made a picture and names its address: the provider fetches that from where it is, and puts it into the request. */
+async function toolResultFiles({ ai, vertex, proxied }: Rig): Promise<void> {
+  const file = { type: 'file', data: { type: 'url', url: new URL(`${ELSEWHERE}/a.png`) }, mediaType: 'image/png' } as const
+  await besideTheProxy('image/png', PICTURE, () => ai.generateText({
+    model: vertex('gemini-3-pro-preview'),
+    maxRetries: 0,
+    messages: [
+      { role: 'user', content: 'Draw' },
+      { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 't1', toolName: 'draw', input: {} }] },
+      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 't1', toolName: 'draw', output: { type: 'content', value: [file] } }] },
+    ],
+  }))
   assert.ok(proxied.fake.requests[0]?.body.includes(PICTURE.toString('base64')))
 }
 

@@ -3,6 +3,8 @@ import { BINARY } from '../providers/scripts.ts'
 import { chunk, head, type Call, type Script } from '../providers/fake.ts'
 
 export const GEMINI = 'https://generativelanguage.googleapis.com'
+/** Where there is no provider. */
+export const ELSEWHERE = 'https://elsewhere.test'
 /** A video, a picture, a sound: the same bytes for all of them. */
 export const MEDIA = BINARY
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), BINARY.subarray(0, 100)])
@@ -29,6 +31,7 @@ function gemini({ text }: Asked): unknown {
   return candidate([{ text: 'Hello from Gemini' }])
 }
 
+const video = (polls: number, uri: string) => (polls === 0 ? { name: 'op1' } : { name: 'op1', done: true, response: { generateVideoResponse: { generatedSamples: [{ video: { uri } }] } } })
 const chat = (content: string) => ({ id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })
 const delta = (content: string, finish: string | null = null) => ({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason: finish }] })
 
@@ -45,7 +48,8 @@ const ANSWERS: [call: RegExp, answer: (asked: Asked, polls: number) => Answer][]
   [/^POST .*:predict$/, () => ({ json: { predictions: [{ mimeType: 'image/png', bytesBase64Encoded: PNG.toString('base64') }] } })],
   [/^POST .*:predictLongRunning$/, ({ path }) => ({ json: { name: `${/(?:models|publishers)\/.*(?=:)/.exec(path)?.[0]}/operations/op1` } })],
   [/^POST .*:fetchPredictOperation$/, (_, polls) => ({ json: polls === 0 ? { name: 'op1' } : { name: 'op1', done: true, response: { videos: [{ bytesBase64Encoded: MEDIA.toString('base64'), mimeType: 'video/mp4' }] } } })],
-  [/^GET .*\/operations\/op1$/, (_, polls) => ({ json: polls === 0 ? { name: 'op1' } : { name: 'op1', done: true, response: { generateVideoResponse: { generatedSamples: [{ video: { uri: `${GEMINI}/v1beta/files/video1:download?alt=media` } }] } } } })],
+  [/^GET .*\/veo-elsewhere\/operations\/op1$/, (_, polls) => ({ json: video(polls, `${ELSEWHERE}/video1.mp4`) })],
+  [/^GET .*\/operations\/op1$/, (_, polls) => ({ json: video(polls, `${GEMINI}/v1beta/files/video1:download?alt=media`) })],
   [/^GET \/v1beta\/files\/video1:download/, () => ({ location: `${GEMINI}/download/v1beta/files/video1:download?alt=media` })],
   [/^GET \/download\/v1beta\/files\/video1:download/, () => ({ bytes: MEDIA, type: 'video/mp4' })],
   [/^POST \/upload\/v1beta\/files\?upload_id=/, ({ text }) => ({ json: { file: { name: 'files/up1', mimeType: 'text/plain', uri: `${GEMINI}/v1beta/files/up1`, state: 'ACTIVE', displayName: text, sizeBytes: String(text.length) } } })],

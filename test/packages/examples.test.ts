@@ -147,7 +147,7 @@ test('examples/next: the bundler puts the key into the page', { timeout: 300_000
   // A body that comes in chunks goes on in chunks of its own.
   const streamed = await core.createProxyFetch({ proxyUrl: `${url}/api/ai`, apiKey: core.PROXY_MANAGED })(
     'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent',
-    { method: 'POST', body: new Blob(['{"contents":[]}']).stream(), headers: { 'Content-Type': 'application/json' }, duplex: 'half' } as RequestInit,
+    { method: 'POST', body: new Blob(['{"contents":[]}']).stream(), headers: { 'Content-Type': 'application/json' }, duplex: 'half' },
   )
   assert.equal(streamed.status, 200, await streamed.text())
 })

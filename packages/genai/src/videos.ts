@@ -1,3 +1,4 @@
+import { PROXY_MANAGED } from '@proxy-sdk/core'
 import type { Fetch } from '@proxy-sdk/core'
 
 /** What is used of a video model, whichever version of the AI SDK it is for. */
@@ -12,7 +13,7 @@ interface Asked {
 
 /**
  * The same models, but their results hold the videos themselves. The model names an address for each, which the AI SDK would fetch past the
- * provider's `fetch`, with the placeholder as the key: https://ai.google.dev/gemini-api/docs/video
+ * provider's `fetch`, with the placeholder as the key: https://ai.google.dev/gemini-api/docs/video. One without it is not Google's, and not the proxy's.
  */
 export function downloading<Id, Model extends VideoModel>(create: (id: Id) => Model, proxyFetch: Fetch): (id: Id) => Model {
   return (id) => {
@@ -35,7 +36,7 @@ async function withVideos(result: object, proxyFetch: Fetch, signal: AbortSignal
 
 /** @throws Error with the answer's status and text when a video cannot be had; nothing is generated a second time for that */
 async function withBytes(video: unknown, proxyFetch: Fetch, signal: AbortSignal | undefined): Promise<unknown> {
-  if (!isAddress(video)) return video
+  if (!isAddress(video) || !video.url.includes(PROXY_MANAGED)) return video
   const response = await proxyFetch(video.url, signal === undefined ? {} : { signal })
   if (!response.ok) throw new Error(`The video was made but cannot be downloaded: ${response.status} ${await response.text()}`)
   return { type: 'binary', data: new Uint8Array(await response.arrayBuffer()), mediaType: video.mediaType }
