@@ -92,15 +92,16 @@ function optionsOf(request: Request | undefined, init: Init = {}): Init {
 /** A Request's body, or null where it is empty. The signal ends the reading too. */
 async function bodyOf(request: Request, signal: AbortSignal | null | undefined): Promise<Blob | null> {
   signal?.throwIfAborted()
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = (): void => reject(signal?.reason)
-  signal?.addEventListener('abort', abort)
+  const done = new AbortController()
+  const aborted = new Promise<never>((_, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { signal: done.signal })
+  })
   try {
     const blob = await Promise.race([request.blob(), aborted])
     // A slice has no type of its own, which would become a Content-Type.
     return blob.size === 0 ? null : blob.slice()
   } finally {
-    signal?.removeEventListener('abort', abort)
+    done.abort()
   }
 }
 
