@@ -1,13 +1,16 @@
 // Documentation that can be wrong without anybody noticing: what is generated, and what is pointed at.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import GithubSlugger from 'github-slugger'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { settingsPage } from '../../scripts/docs.ts'
 import { settings } from '../../server/config.ts'
 import { REFUSALS } from '../../server/proxy/refusal.ts'
+import { folderInDist } from '../packages/project.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
@@ -64,6 +67,17 @@ test('docs/proxy.md has every code with which the proxy answers itself, in the r
   const [, table = ''] = read('docs/proxy.md').split('## What it answers itself')
   const rows = new Map([...table.matchAll(/^\| (\d{3}) \| (.*?) \|/gm)].flatMap(([, status, codes = '']) => codes.split(', ').map((code) => [code.replaceAll('`', ''), Number(status)])))
   assert.deepEqual(Object.fromEntries([...rows].sort()), Object.fromEntries(Object.entries(REFUSALS).map(([code, { status }]) => [code, status] as const).sort()))
+})
+
+test('the TypeScript that a page shows compiles', async (t) => {
+  const folder = folderInDist(t)
+  for (const page of pages) {
+    for (const [n, [, code = '']] of [...read(page).matchAll(/^```ts\n([\s\S]*?)^```/gm)].entries()) writeFileSync(join(folder, `${page.replaceAll('/', '-')}-${n}.ts`), code)
+  }
+  writeFileSync(join(folder, 'given.d.ts'), 'declare const html: string\n')
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: { noUnusedLocals: false }, include: ['*.ts'] }))
+  const tsc = promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
+  assert.equal(await tsc.then(() => '', (error: { stdout: string }) => error.stdout), '')
 })
 
 test('the page that the README shows becomes what the README says', () => {
