@@ -12,10 +12,13 @@ export interface Element {
 /** An element, or text with its character references decoded. */
 export type Node = Element | string
 
+/** A name in capitals, as older tools write them, before its value. Looked for where names begin only, so that it is linear. */
+const CAPITALS = /(?<![^\s"'<>/=])[A-Z][^\s"'<>/=]*\s*=/
+
 /** The value of an attribute, its character references decoded; undefined where the element has none of that name. */
 export function attribute(element: Element, name: string): string | undefined {
   const source = element.attributes
-  if (!source.includes(name)) return undefined
+  if (!source.includes(name) && !CAPITALS.test(source)) return undefined
   const pattern = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g
   for (let match = pattern.exec(source); match; match = pattern.exec(source)) {
     if (match[1]!.toLowerCase() === name) return decodeText(match[2] ?? match[3] ?? match[4] ?? '', 'attribute')
