@@ -101,6 +101,30 @@ test('a single page has the time of its upload, and no list of pages', async (t)
   assert.equal(text, '---\ntitle: "My: page"\nexported_at: 1970-01-02T00:00:00Z\nsource_url: null\n---\n\n# My: page\n\nx\n')
 })
 
+/** TABLE of what a page's head says of its date, and what that is; null where it says nothing that is one. */
+const OWN_DATES: [what: string, head: string, date: string | null][] = [
+  ['a day', '<meta name="date" content="2024-05-06">', '2024-05-06T00:00:00Z'],
+  ['a moment with a zone', "<META NAME='DCTERMS.date' CONTENT=' 2024-05-06T07:08:09.123+02:00 '>", '2024-05-06T05:08:09Z'],
+  ['a moment without one is UTC', '<meta property="article:modified_time" content="2024-05-06T07:08"/>', '2024-05-06T07:08:00Z'],
+  ['as HTTP writes it', '<meta http-equiv="Last-Modified" content="Mon, 06 May 2024 07:08:09 GMT">', '2024-05-06T07:08:09Z'],
+  ['the first row of the table wins', '<meta property="article:published_time" content="2020-01-01"><meta name="date" content="2024-05-06">', '2024-05-06T00:00:00Z'],
+  ['one that is none is passed over', '<meta name="date" content="yesterday"><meta name="dc.date" content="2024-05-06">', '2024-05-06T00:00:00Z'],
+  ['a day that no month has', '<meta name="date" content="2024-13-01">', null],
+  ['a date of something else', '<meta name="birthday" content="2024-05-06">', null],
+]
+
+test('a page without a time in an archive has the date that its own head gives, else that of its upload', async (t) => {
+  for (const [what, head, date] of OWN_DATES) {
+    const path = join(temporaryFolder(t), 'page.html')
+    writeFileSync(path, `<html><head>${head}<title>T</title></head><body><p>x</p></body></html>`)
+    let text = ''
+    await convertFile({ path, kind: 'html', fileName: 'page.html', uploadedAt: new Date(86_400_000), format: 'markdown', includeMetadata: true }, (piece) => void (text += piece))
+    assert.equal(/^exported_at: (.*)$/m.exec(text)?.[1], date ?? '1970-01-02T00:00:00Z', what)
+  }
+  const dated = await convert(t, { 'page.html': page(1, 'T', 'x').replace('<head>', '<head><meta name="date" content="2024-05-06">') }, { includeMetadata: true })
+  assert.match(dated, /^exported_at: 2026-11-03T09:12:44Z$/m)
+})
+
 test('titles and anchors that are text to YAML 1.2 only are quoted', async (t) => {
   const titles = ['2024-01-05', '2001-12-14 21:59:43.10 -5', 'On', 'yes', 'N', '12:30', '=', '<<', '1_000', '1,000', '0x1F', '0b1_0', '~', 'null', 'a\tb', '.5', '-1', '1e3']
   const text = await convert(t, Object.fromEntries(titles.map((title, i) => [`${i}.html`, page(i + 1, title, '')])), { includeMetadata: true })

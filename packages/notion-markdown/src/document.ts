@@ -34,11 +34,11 @@ export interface DocumentOptions {
   uploadedAt: Date
 }
 
-/** Converts one page of an archive, or a page that came alone. */
+/** Converts one page of an archive, or a page that came alone. `exportedAt`: the time of the archive's entry. */
 export function convertPage(html: string, path: string, exportedAt: Date | null, archive?: Archive): ConvertedPage {
-  const { tree, ...page } = readPage(html, path, archive)
+  const { tree, date, ...page } = readPage(html, path, archive)
   const { markdown, outline } = writeMarkdown(tree)
-  return { summary: { path, ...page, outline, exportedAt }, markdown }
+  return { summary: { path, ...page, outline, exportedAt: exportedAt ?? date }, markdown }
 }
 
 /** A page of the document: where it stands, and what its headings are called there. */

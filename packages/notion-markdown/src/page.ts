@@ -4,6 +4,7 @@ import { readProperties, rowOf } from './blocks/table.ts'
 import { Flow } from './flow.ts'
 import { attribute, find, hasClass, textContent, type Element, type Node } from './html.ts'
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
+import { ownDate } from './own-date.ts'
 import { parseHtml } from './parse.ts'
 import { plainText, type Inline, type Root } from './tree.ts'
 
@@ -14,6 +15,8 @@ export interface Page {
   title: string
   /** The emoji in front of the title. */
   icon: string | null
+  /** The date that the document gives itself, which Notion's own pages do not. */
+  date: Date | null
   properties: Record<string, string>
   assets: Asset[]
   warnings: Warning[]
@@ -51,6 +54,7 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
     id: idOf(article, fileName),
     title: plainText(inlineTitle),
     icon,
+    date: ownDate(document),
     properties: Object.fromEntries(properties),
     assets: links.assets,
     warnings: links.warnings,
