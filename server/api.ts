@@ -88,9 +88,9 @@ export function refuseOtherSites(c: ApiContext): void {
 
 /** Reads a JSON body of bounded size, after asking for it where the caller waits to be asked (`Expect: 100-continue`). No body is an empty one. */
 export const jsonBody: Middleware = async (c, next) => {
-  askForBody(c)
   const announced = Number(c.req.header('content-length') ?? 0)
   if (announced > JSON_BYTES) throw tooLarge()
+  askForBody(c)
   const pieces: Uint8Array[] = []
   let length = 0
   for await (const piece of c.req.raw.body ?? []) {

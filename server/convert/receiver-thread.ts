@@ -10,12 +10,12 @@ const port = parentPort!
 const send = (message: FromReceiver): void => port.postMessage(message)
 const bodies = new Map<number, Readable>()
 
-async function receive(id: number, { head, path, limits }: Begin): Promise<void> {
+async function receive(id: number, { type, path, limits }: Begin): Promise<void> {
   // Asked for again whenever there is room: so a fast caller waits for a slow disk.
   const body = new Readable({ read: () => send({ id, more: true }) })
   bodies.set(id, body)
   try {
-    send({ id, upload: await receiveUpload(body, head, path, limits) })
+    send({ id, upload: await receiveUpload(body, type, path, limits) })
   } catch (error) {
     send({ id, ...(error instanceof Problem ? { problem: { code: error.code, detail: error.detail } } : { failed: carry(error) }) })
   } finally {

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../errors.ts'
 import { rebuilt } from './carried-error.ts'
 import type { CarriedError } from './carried-error.ts'
 import type { Turns } from './turns.ts'
-import type { FormHead, Upload, UploadLimits } from './upload.ts'
+import type { Upload, UploadLimits } from './upload.ts'
 
 export interface Receiver extends AsyncDisposable {
   /**
@@ -24,7 +24,8 @@ export interface ReceiverLimits extends UploadLimits {
 }
 
 export interface Begin {
-  readonly head: FormHead
+  /** The request's content type; `""` where it has none. */
+  readonly type: string
   readonly path: string
   readonly limits: UploadLimits
 }
@@ -102,8 +103,7 @@ export function openReceiver(turns: Turns): Receiver {
     incoming.on('error', () => send({ id, broken: LOST }))
     incoming.pause().on('data', onPiece).once('end', onEnd)
     incoming.setTimeout(transferIdle, onIdle)
-    const { 'content-type': type, 'content-length': length } = incoming.headers
-    send({ id, begin: { head: { type: type ?? '', length: Number(length ?? 0) }, path, limits: { maxHtml, maxZip } } })
+    send({ id, begin: { type: incoming.headers['content-type'] ?? '', path, limits: { maxHtml, maxZip } } })
     try {
       return await promise
     } finally {

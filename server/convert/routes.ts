@@ -24,6 +24,7 @@ import { JobSchema, acceptedAnswer } from './job-routes.ts'
 import { asAccepted, findJob, newJob, waitingJobs } from './jobs.ts'
 import type { ClaimableJob } from './jobs.ts'
 import type { Receiver } from './receiver.ts'
+import { checkHead } from './upload.ts'
 import type { Upload } from './upload.ts'
 
 /** What the conversion's routes work with. */
@@ -110,6 +111,7 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     await refuseUsedUp(store, asking, clock())
 
     // 3. Receive the file.
+    checkHead(incoming.headers, limits)
     askForBody(c)
     const source = end.use(scratch.place())
     const upload = await receiver.receive(incoming, source.path, limits)

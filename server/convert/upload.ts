@@ -1,6 +1,7 @@
 // multipart/form-data → a file on the disk and the options. The only place that answers 400 and 413 for uploads. Nothing is held in memory
 // but the piece that is passing, and nothing is read after the first byte too many.
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy } from '@fastify/busboy'
@@ -33,14 +34,6 @@ export interface UploadLimits {
   readonly maxZip: number
 }
 
-/** What the head of the request says of the form. */
-export interface FormHead {
-  /** The content type; `""` where there is none. */
-  readonly type: string
-  /** Bytes; 0 where nothing is said. */
-  readonly length: number
-}
-
 /** TABLE of the form's fields besides the file: how each is read, and what it may be. Unknown fields are ignored. */
 const FIELDS: Readonly<Record<string, { read: (value: string) => Partial<Options> | undefined; what: string }>> = {
   format: {
@@ -64,16 +57,30 @@ function fieldOf(name: string): (typeof FIELDS)[string] | undefined {
 const FORM = { fieldNameSize: 200, fieldSize: 4096, fields: 100, parts: 200, headerPairs: 50, headerSize: 16_384 }
 const FORM_BYTES = 1_048_576
 
+function mostBytes({ maxHtml, maxZip }: UploadLimits): number {
+  return Math.max(maxHtml, maxZip) + FORM_BYTES
+}
+
+/**
+ * Refuses what the head alone says is no upload that can be taken, so that a caller who asks first sends nothing.
+ *
+ * @throws Problem `missing_file` (400) or `file_too_large` (413)
+ */
+export function checkHead({ 'content-type': type = '', 'content-length': length }: IncomingHttpHeaders, limits: UploadLimits): void {
+  if (Number(length ?? 0) > mostBytes(limits)) throw formTooLarge(limits)
+  openForm(type)
+}
+
 /**
  * Receives one upload into the new file `path`. It ends at the first thing that is wrong and leaves the rest of the body unread.
  *
  * @param body the form; where it breaks off, its error is thrown
+ * @param type the request's content type
  * @throws Problem `missing_file`, `invalid_file`, `unsupported_file_type`, `invalid_field` (400) or `file_too_large` (413)
  */
-export async function receiveUpload(body: Readable, head: FormHead, path: string, limits: UploadLimits): Promise<Upload> {
-  const most = Math.max(limits.maxHtml, limits.maxZip) + FORM_BYTES
-  if (head.length > most) throw formTooLarge(limits)
-  const form = openForm(head.type)
+export async function receiveUpload(body: Readable, type: string, path: string, limits: UploadLimits): Promise<Upload> {
+  const most = mostBytes(limits)
+  const form = openForm(type)
   let options: Options = { format: 'markdown', includeMetadata: false }
   const seen = new Set<string>()
   let stream: Readable | undefined
@@ -127,7 +134,7 @@ export async function receiveUpload(body: Readable, head: FormHead, path: string
 }
 
 function openForm(type: string): BusboyInstance {
-  if (!/^multipart\/form-data\s*;/i.test(type)) {
+  if (!/^multipart\/form-data\s*(?:;|$)/i.test(type)) {
     throw new Problem('missing_file', 'The request is not a form. Send multipart/form-data with the exported file in the field "file".')
   }
   try {

@@ -65,3 +65,12 @@ test('a request without a body and a type is refused', async (t) => {
   const server = await startServer(t)
   assertProblem(await call(server.url, '/api/v1/convert', { method: 'POST', token: await server.token() }), 400, 'missing_file')
 })
+
+test('a form whose type says no boundary is told that, not that it is none', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token()
+  for (const contentType of ['multipart/form-data', 'multipart/form-data;', 'multipart/form-data; charset=utf-8']) {
+    const answer = await convert(server.url, token, { contentType, body: whole.body })
+    assert.match(String(answer.json()['detail']), /^The form has no boundary in its Content-Type\./, contentType)
+  }
+})

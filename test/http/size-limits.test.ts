@@ -72,6 +72,30 @@ test('a form that announces more than any upload may have is refused by its anno
   assertProblem(await answerOf(outgoing), 413, 'file_too_large')
 })
 
+/** TABLE of heads that are refused before a body is asked for: what, the path, the type, the length, the answer. */
+const REFUSED_HEADS: [what: string, path: string, type: string, length: number, status: number, code: string][] = [
+  ['more than any upload may have', '/api/v1/convert', form().contentType, 60 * MB, 413, 'file_too_large'],
+  ['no form', '/api/v1/convert', 'application/json', 10, 400, 'missing_file'],
+  ['a form without a boundary', '/api/v1/convert', 'multipart/form-data; a=b', 10, 400, 'missing_file'],
+  ['a JSON body that is too large', '/api/v1/tokens', 'application/json', MB, 413, 'file_too_large'],
+]
+
+test('a caller that asks first is refused by what its head announces, and asked for nothing', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token({ scopes: ['convert', 'manage'] })
+  for (const [what, path, type, length, status, code] of REFUSED_HEADS) {
+    await t.test(what, async () => {
+      const outgoing = start(server.url, path, { token, headers: { 'content-type': type, 'content-length': String(length), expect: '100-continue' } })
+      let asked = false
+      outgoing.on('continue', () => (asked = true))
+      outgoing.flushHeaders()
+      assertProblem(await answerOf(outgoing), status, code)
+      outgoing.destroy()
+      assert.equal(asked, false)
+    })
+  }
+})
+
 test('a limit for pages above that for archives holds too', async (t) => {
   const server = await startServer(t, { TOLLMARK_MAX_HTML: '3MB', TOLLMARK_MAX_ZIP: '1MB' })
   assert.equal((await convert(server.url, await server.token(), form(file('Page.html', pageOf(3 * MB))))).status, 200)
