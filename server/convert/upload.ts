@@ -103,7 +103,8 @@ export async function receiveUpload(body: Readable, type: string, path: string, 
         if (name !== 'file') return part.resume()
         if (file) return reject(new Problem('invalid_field', 'There is a second "file". Send one file a request.'))
         stream = part
-        file = receiveFile(stream, path, fileName ?? '', limits)
+        // A form writes the quotes of a name so (HTML standard, "multipart/form-data").
+        file = receiveFile(stream, path, (fileName ?? '').replaceAll('%22', '"'), limits)
         file.catch(reject)
       })
       form.on('error', () => {

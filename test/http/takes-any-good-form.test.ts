@@ -28,6 +28,25 @@ const TAKEN: [what: string, form: Form, type: RegExp][] = [
   ['text before the form', { ...form(page), body: Buffer.concat([Buffer.from('hello\r\n'), form(page).body]) }, /markdown/],
 ]
 
+/** TABLE of names as the head of a part writes them (HTML standard, "multipart/form-data"; RFC 7578; RFC 5987), and what they are. */
+const NAMES: [written: string, name: string][] = [
+  ['filename="Page.html"', 'Page.html'],
+  ['filename="a %22quoted%22 100%.html"', 'a "quoted" 100%.html'],
+  ['filename="a \\"quoted\\".html"', 'a "quoted".html'],
+  ["filename*=UTF-8''%C3%9Cber%20%22uns%22.html", 'Über "uns".html'],
+  ['filename="C:\\Users\\me\\Page.html"', 'Page.html'],
+]
+
+test('a file is called what its owner calls it, however the form writes that', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token()
+  for (const [written, name] of NAMES) {
+    const { contentType, body } = form(file('Page.html', PAGE), { name: 'format', content: 'json' })
+    const answer = await convert(server.url, token, { contentType, body: Buffer.from(body.toString().replace('filename="Page.html"', () => written)) })
+    assert.equal(answer.json<{ pages: [{ path: string }] }>().pages[0].path, name)
+  }
+})
+
 test('forms that are right are taken, however they are put together', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '100' })
   const token = await server.token()
