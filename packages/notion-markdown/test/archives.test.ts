@@ -134,6 +134,11 @@ const SOUND: { name: string; entries: EntrySpec[]; spec?: ArchiveSpec; holds?: R
     holds: { ...contentOf(page), 'A.html': '', 'B.html': '' },
   },
   {
+    name: "a part, and what macOS puts beside it on another system's disk",
+    entries: [part(1, page), { name: `._${part(1).name}`, data: 'x' }],
+    holds: contentOf(page),
+  },
+  {
     name: 'parts that share a file',
     entries: [part(1, page, { name: 'x.png', data: 'x' }), part(2, { name: 'B.html' }, { name: 'x.png', data: 'x', stored: true })],
     holds: { ...contentOf(page), 'B.html': '', 'x.png': 'x' },

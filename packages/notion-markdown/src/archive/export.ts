@@ -89,14 +89,15 @@ async function openVolumes(
   stack: AsyncDisposableStack,
 ): Promise<Volume[]> {
   const entries = await readZip(source, limits)
-  const parts = findParts(entries)
+  const exported = entries.filter(isExported)
+  const parts = findParts(exported)
   if (parts.length > limits.parts) throw new InvalidArchive('too_many_parts', { n: parts.length, max: limits.parts })
   const partBytes = parts.reduce((sum, part) => sum + (part.method === METHOD.stored ? 0 : part.size), 0)
   if (partBytes > limits.partBytes) throw new InvalidArchive('parts_too_large', { n: partBytes, max: limits.partBytes })
   for (const part of parts) checkRatio('bomb_part', part, limits.partFloor, limits.ratio)
 
   const isPart = new Set(parts)
-  const volumes: Volume[] = [{ source, entries: entries.filter((entry) => !isPart.has(entry) && isExported(entry)) }]
+  const volumes: Volume[] = [{ source, entries: exported.filter((entry) => !isPart.has(entry)) }]
   let left = limits.entries - entries.length
   for (const part of parts) {
     const volume = await openPart(source, part, { ...limits, entries: left }, scratch, stack)
