@@ -118,8 +118,8 @@ export async function revokeToken(store: Store, id: string, account: string | nu
  * @throws Problem `invalid_token`, whose sentence tells the owner of a real token why it does not work, and nobody else anything
  */
 export async function authenticate(store: Store, authorization: string | undefined, now: number): Promise<Caller> {
-  if (!authorization) throw refused('Send an API token in the header "Authorization: Bearer <API_TOKEN>".')
-  const [, secret = ''] = /^Bearer +(\S+) *$/i.exec(authorization) ?? []
+  const secret = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+  if (secret === undefined) throw refused('Send an API token in the header "Authorization: Bearer <API_TOKEN>".')
   if (secret.startsWith('tmk_')) throw refused('This is a proxy key; it opens /proxy only. Send an API token, which begins with tmt_.')
   const publicId = publicIdOf('tmt', secret)
   const row = publicId === undefined ? undefined : await store.db.selectFrom('tokens').selectAll().where('public_id', '=', publicId).executeTakeFirst()

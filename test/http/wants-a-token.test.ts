@@ -15,26 +15,29 @@ test('without a valid token there is no conversion', async (t) => {
   const disabled = await server.token({ account: 'disabled' })
   await server.store.db.updateTable('accounts').set({ disabled: 1 }).where('name', '=', 'disabled').execute()
 
-  /** TABLE of Authorization headers that open nothing. */
-  const headers: Record<string, string | undefined> = {
-    'no header': undefined,
-    'an empty header': '',
-    'no token': 'Bearer',
-    'another scheme': `Basic ${good}`,
-    'the bare token': good,
-    'two tokens': `Bearer ${good} ${good}`,
-    'a made-up token': `Bearer ${makeSecret('tmt').secret}`,
-    'a token with one wrong letter': `Bearer ${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`,
-    'a proxy key': `Bearer ${makeSecret('tmk').secret}`,
-    garbage: `Bearer ${'x'.repeat(5000)}`,
-    'a revoked token': `Bearer ${revoked.secret}`,
-    'an expired token': `Bearer ${await server.token({ expiresAt: server.clock() - 1 })}`,
-    'a token of a disabled account': `Bearer ${disabled}`,
-  }
-  for (const [what, authorization] of Object.entries(headers)) {
+  const how = /^Send an API token in the header "Authorization: Bearer <API_TOKEN>"\.$/
+  const wrong = /^The API token is not valid\./
+  /** TABLE of Authorization headers that open nothing, and what is said of each. */
+  const headers: [what: string, authorization: string | undefined, detail: RegExp][] = [
+    ['no header', undefined, how],
+    ['an empty header', '', how],
+    ['no token', 'Bearer', how],
+    ['another scheme', `Basic ${good}`, how],
+    ['the bare token', good, how],
+    ['two tokens', `Bearer ${good} ${good}`, how],
+    ['a made-up token', `Bearer ${makeSecret('tmt').secret}`, wrong],
+    ['a token with one wrong letter', `Bearer ${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`, wrong],
+    ['a proxy key', `Bearer ${makeSecret('tmk').secret}`, /^This is a proxy key/],
+    ['garbage', `Bearer ${'x'.repeat(5000)}`, wrong],
+    ['a revoked token', `Bearer ${revoked.secret}`, /revoked/],
+    ['an expired token', `Bearer ${await server.token({ expiresAt: server.clock() - 1 })}`, /expired/],
+    ['a token of a disabled account', `Bearer ${disabled}`, /disabled/],
+  ]
+  for (const [what, authorization, detail] of headers) {
     await t.test(what, async () => {
       const answer = await convert(server.url, undefined, FORM, authorization === undefined ? {} : { authorization })
       assertProblem(answer, 401, 'invalid_token')
+      assert.match(String(answer.json()['detail']), detail)
       assert.match(String(answer.headers['www-authenticate']), /^Bearer\b/)
       for (const secret of [good, revoked.secret]) assert.ok(!answer.text.includes(secret))
     })
