@@ -157,25 +157,25 @@ async function receiveFile(stream: Readable, path: string, fileName: string, lim
   let kind: FileKind | undefined
   let size = 0
 
-  const decide = (): void => {
-    kind = sniff(Buffer.concat(head), fileName)
-    if (!kind) throw new Problem('unsupported_file_type', 'The file is neither an HTML page nor a ZIP archive. Send what Notion exported as HTML.')
+  const check = (isWhole: boolean): void => {
+    if (!kind && (isWhole || size >= SNIFFED)) {
+      kind = sniff(Buffer.concat(head), fileName)
+      if (!kind) throw new Problem('unsupported_file_type', 'The file is neither an HTML page nor a ZIP archive. Send what Notion exported as HTML.')
+    }
+    if (kind && size > limits[LIMITS[kind]]) throw tooLarge(kind, limits)
   }
   await pipeline(
     stream,
     async function* (pieces: AsyncIterable<Buffer>) {
       for await (const piece of pieces) {
-        if (!kind) {
-          head.push(piece)
-          if (size + piece.length >= SNIFFED) decide()
-        }
+        if (!kind) head.push(piece)
         size += piece.length
-        if (kind && size > limits[LIMITS[kind]]) throw tooLarge(kind, limits)
+        check(false)
         hash.update(piece)
         yield piece
       }
       if (size === 0) throw fileName ? broken('The file is empty.') : new Problem('missing_file', 'No file was chosen for the field "file".')
-      if (!kind) decide()
+      check(true)
     },
     (pieces: AsyncIterable<Buffer>) => writeSteadily(path, pieces),
   )

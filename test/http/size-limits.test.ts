@@ -101,12 +101,14 @@ test('a limit for pages above that for archives holds too', async (t) => {
   assert.equal((await convert(server.url, await server.token(), form(file('Page.html', pageOf(3 * MB))))).status, 200)
 })
 
-test('one byte below, at, and above a limit', async (t) => {
-  const server = await startServer(t, { TOLLMARK_MAX_HTML: '5000', TOLLMARK_MAX_ZIP: '6000' })
-  const token = await server.token()
-  const statusOf = async (name: string, content: string | Buffer): Promise<number> => (await convert(server.url, token, form(file(name, content)))).status
-  for (const [below, status] of [[1, 200], [0, 200], [-1, 413]] as const) {
-    assert.equal(await statusOf('Page.html', pageOf(5000 - below)), status)
-    assert.equal(await statusOf('Export.zip', zipOf(6000 - below, PAGE)), status)
+test('one byte below, at, and above a limit, also one that is passed before the file’s kind is known', async (t) => {
+  for (const [maxHtml, maxZip] of [[5000, 6000], [1000, 2000]] as const) {
+    const server = await startServer(t, { TOLLMARK_MAX_HTML: String(maxHtml), TOLLMARK_MAX_ZIP: String(maxZip) })
+    const token = await server.token()
+    const statusOf = async (name: string, content: string | Buffer): Promise<number> => (await convert(server.url, token, form(file(name, content)))).status
+    for (const [below, status] of [[1, 200], [0, 200], [-1, 413]] as const) {
+      assert.equal(await statusOf('Page.html', pageOf(maxHtml - below)), status)
+      assert.equal(await statusOf('Export.zip', zipOf(maxZip - below, PAGE)), status)
+    }
   }
 })
