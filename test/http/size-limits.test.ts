@@ -7,9 +7,16 @@ import { zipOf } from '../zip.ts'
 
 const MB = 1_048_576
 
+/** A page of exactly so many bytes, most of them tags. */
+function pageOfLines(bytes: number): string {
+  const line = '<p>Hello world</p>\n'
+  return `<!DOCTYPE html>${line.repeat((bytes - 15) / line.length)}`.padEnd(bytes)
+}
+
 /** TABLE of sizes around the limits: what, the form, the status. */
 const SIZES: [what: string, form: () => Form, status: number][] = [
   ['a page of 10 MB', () => form(file('Page.html', pageOf(10 * MB))), 200],
+  ['a page of 10 MB of short paragraphs, each on its line', () => form(file('Page.html', pageOfLines(10 * MB))), 200],
   ['a page of 10 MB and a byte', () => form(file('Page.html', pageOf(10 * MB + 1))), 413],
   ['an archive of 5 MB', () => form(file('Export.zip', zipOf(5 * MB, PAGE))), 200],
   ['an archive of 5 MB and a byte', () => form(file('Export.zip', zipOf(5 * MB + 1, PAGE))), 202],

@@ -1,7 +1,7 @@
 import { InvalidArchive } from './invalid-archive.ts'
 
 /**
- * Tags and lines of one page. A block of Notion's takes at least 60 bytes, so a page of ten megabytes has some 300,000; what has five
+ * Tags and lines of text of one page. A block of Notion's takes at least 60 bytes, so a page of ten megabytes has some 300,000; what has five
  * times as many would take more memory than a page is worth.
  */
 const MOST = 1_500_000
@@ -15,6 +15,8 @@ export function checkDensity(html: string, name: string): void {
   let count = 0
   for (const sign of ['<', '\n']) {
     for (let at = html.indexOf(sign); at >= 0; at = html.indexOf(sign, at + 1)) {
+      // What follows a tag only parts two blocks.
+      if (sign === '\n' && html[at - 1] === '>') continue
       if (++count > MOST) throw new InvalidArchive('page_too_dense', { name, max: MOST })
     }
   }
