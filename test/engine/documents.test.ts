@@ -64,6 +64,27 @@ test('links between pages lead to headings that are there, whatever else has the
   for (const [, target] of text.matchAll(/\]\(#([^)]*)\)/g)) assert.ok(slugs.has(target!), target)
 })
 
+/** TABLE of Notion's addresses of the page with id 2, however they are written, and of what is not that page. */
+const ADDRESSES: [address: string, isPage: boolean][] = [
+  [`https://www.notion.so/${id(2)}`, true],
+  [`https://www.notion.so/team/Deadbeef-${id(2)}?pvs=4#${id(7)}`, true],
+  [`https://app.notion.com/p/${id(2)}`, true],
+  [`https://notion.so/B-${id(2)}`, true],
+  [`http://www.notion.so/${id(2)}`, true],
+  [`https://www.notion.so/${id(2).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`, true],
+  [`https://www.notion.so/${id(3)}`, false],
+  [`https://www.notion.so/${id(2)}/more`, false],
+  [`https://example.com/${id(2)}`, false],
+]
+
+test('an address of Notion leads to the page of the archive that it means', async (t) => {
+  const text = await convert(t, {
+    [`A ${id(1)}.html`]: page(1, 'A', ADDRESSES.map(([address]) => `<p><a href="${address}">x</a></p>`).join('')),
+    [`B ${id(2)}.html`]: page(2, 'B', ''),
+  })
+  assert.deepEqual([...text.matchAll(/\[x\]\(([^)]*)\)/g)].map((match) => match[1]), ADDRESSES.map(([address, isPage]) => (isPage ? '#b' : address)))
+})
+
 test('headings of the same name get slugs of their own over the whole document', async (t) => {
   const toc = '<nav class="table_of_contents"><div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#x">Same</a></div></nav><h1 id="x">Same</h1>'
   const text = await convert(t, { 'a.html': page(1, 'Same', toc), 'b.html': page(2, 'Same', toc) })

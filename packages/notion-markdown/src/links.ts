@@ -53,7 +53,8 @@ const SAFE_DATA = {
   file: /^data:(?:text\/(?:plain|csv)|application\/pdf|image\/(?:png|jpeg|jpg|gif|webp|avif|bmp))?[;,]/i,
   image: /^data:image\/(?:png|jpeg|jpg|gif|webp|avif|bmp|svg\+xml)[;,]/i,
 } as const satisfies Record<Asset['kind'], RegExp>
-const NOTION_PAGE = /^https:\/\/(?:www\.notion\.so|app\.notion\.com)\/[^?#]*?([0-9a-f]{32})(?:[?#].*)?$/
+/** An address of a page on Notion; it ends in the page's id, with the dashes of a UUID or without. */
+const NOTION_PAGE = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\/[^?#]*?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
 
 /** Resolves the addresses of one page, and remembers what they asked for. */
 export class Links {
@@ -94,7 +95,7 @@ export class Links {
         this.warnings.push({ code: 'link_removed', detail: `A link with the scheme "${scheme}:" was removed; its text is kept.` })
         return null
       }
-      const id = NOTION_PAGE.exec(href)?.[1]
+      const id = NOTION_PAGE.exec(href)?.[1]?.replaceAll('-', '')
       const key = id === undefined ? undefined : this.#archive?.pageById(id)
       return key === undefined ? href : this.#page(key)
     }
