@@ -140,6 +140,8 @@ function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {
     // Requests that are not read to their end are our own affair: see linger.ts.
     autoCleanupIncoming: false,
     overrideGlobalObjects: false,
+    // What HTTP/1.0 need not say (RFC 9112, section 3.2).
+    hostname: 'localhost',
     // Before the first route: an address or a Host that is none.
     errorHandler: (error) => {
       log.warn('a request could not be read', { reason: error instanceof Error ? error.name : 'unknown' })

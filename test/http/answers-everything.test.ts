@@ -75,6 +75,7 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
 const STRANGE: [what: string, bytes: string, answer: RegExp][] = [
   ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+  ['no Host in HTTP/1.0, as balancers ask how a server is', 'GET /livez HTTP/1.0\r\n\r\n', /^HTTP\/1\.1 200 /],
   ['a bad Host', 'GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['a Host with a user', 'GET /livez HTTP/1.1\r\nHost: a@b\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['a backslash', 'GET /..\\livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
