@@ -21,15 +21,15 @@ export function readExport(html: string, fileName = ''): Outline {
   const title = titleOf(document, fileName)
   const reader = new Reader()
   const [article] = find(document, (element) => element.tagName === 'article')
-  const root = article ?? find(document, (element) => element.tagName === 'body')[0]
-  const [header] = root ? find(root.childNodes, (element) => element.tagName === 'header') : []
+  const [header] = article ? find(article.childNodes, (element) => element.tagName === 'header') : []
   const [heading] = find(document, (element) => hasClass(element, 'page-title'))
   const [icon] = find(document, (element) => hasClass(element, 'page-header-icon'))
   const own = heading ? readRuns(heading.childNodes) : []
   const runs = [...(icon ? readRuns(icon.childNodes) : []), ...(isBlank(own) ? [{ text: title, marks: [] }] : own)]
   reader.blocks.push({ kind: 'heading', depth: 0, level: 1, runs })
-  const rest = (nodes: readonly Node[]) => nodes.filter((node) => node !== heading && node !== icon && !(isElement(node) && hasClass(node, 'page-cover-image')))
-  if (root) reader.flow(rest(root.childNodes).flatMap((node) => (node === header ? rest(header.childNodes) : [node])), 0)
+  reader.shown = new Set([header, heading, icon])
+  if (header) reader.flow(header.childNodes.filter((node) => !(isElement(node) && hasClass(node, 'page-cover-image'))), 0)
+  reader.flow(document, 0)
   return { blocks: resolveAnchors(reader.blocks), words: wordsOfPage(document, title), faults: [] }
 }
 
@@ -47,6 +47,8 @@ function titleOf(document: readonly Node[], fileName: string): string {
 
 class Reader {
   blocks: Block[] = []
+  /** Elements that stand above the body, wherever they are. */
+  shown = new Set<Node | undefined>()
   /** The list at each depth that the next item may continue. */
   #open = new Map<number, { list: ListKind; number: number; /** a block that shows nothing came after */ unsure?: true }>()
 
@@ -58,7 +60,7 @@ class Reader {
       inline = []
     }
     for (const node of nodes) {
-      if (isElement(node) && isInvisible(node)) continue
+      if (this.shown.has(node) || (isElement(node) && isInvisible(node))) continue
       if (isElement(node) && BLOCKS.has(node.tagName)) {
         flush()
         this.#block(node, depth)

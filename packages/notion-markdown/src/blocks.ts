@@ -60,7 +60,9 @@ export const BLOCKS: BlockTable = new Map<string, BlockReader>([
   ['nav', readTableOfContents],
   ['hr', (_, flow) => flow.add({ type: 'thematicBreak' })],
   ['div', readDiv],
-  ...['html', 'body', 'article', 'header', 'footer', 'main', 'section', 'aside', 'li', 'dl', 'dt', 'dd', 'figcaption', 'summary', 'form', 'fieldset', 'center', 'address', 'tbody', 'thead', 'tr', 'td', 'th'].map(
+  // The page's heading is made of it.
+  ['title', () => {}],
+  ...['html', 'head', 'body', 'article', 'header', 'footer', 'main', 'section', 'aside', 'li', 'dl', 'dt', 'dd', 'figcaption', 'summary', 'form', 'fieldset', 'center', 'address', 'tbody', 'thead', 'tr', 'td', 'th'].map(
     (name) => [name, readChildren] as const,
   ),
 ])

@@ -2,7 +2,7 @@
 import { BLOCKS } from './blocks.ts'
 import { readProperties, rowOf } from './blocks/table.ts'
 import { Flow } from './flow.ts'
-import { attribute, find, hasClass, textContent, type Element, type Node } from './html.ts'
+import { attribute, find, hasClass, textContent, type Element } from './html.ts'
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { ownDate } from './own-date.ts'
 import { parseHtml } from './parse.ts'
@@ -35,20 +35,21 @@ const ID_IN_NAME = /(?:^|[\s_-])([0-9a-f]{32})(?:\.html?)?$/i
 export function readPage(html: string, path: string, archive?: Archive): Page {
   const document = parseHtml(html)
   const article = find(document, 8, (element) => element.name === 'article')
-  const root = article ?? find(document, 2, (element) => element.name === 'body') ?? document
   const links = new Links(path, archive)
   const flow = new Flow(BLOCKS, links)
   const fileName = path.slice(path.lastIndexOf('/') + 1)
 
   const header = article && find(article, 2, (element) => element.name === 'header')
-  const heading = find(header ?? root, 4, (element) => element.name === 'h1' && hasClass(element, 'page-title'))
+  const heading = find(header ?? article ?? document, 6, (element) => element.name === 'h1' && hasClass(element, 'page-title'))
   const icon = header ? iconOf(header) : null
   const inlineTitle = titleOf(heading, document, fileName, flow)
   flow.add({ type: 'heading', depth: 1, id: null, children: icon ? [{ type: 'text', value: `${icon} ` }, ...inlineTitle] : inlineTitle })
 
   const properties = new Map<string, string>()
-  if (header) readHeader(header, heading, flow, properties)
-  flow.read(root.children.filter((node) => !isHead(node, header, heading)))
+  // What is shown above the body is taken out of it. The body is all of the document: words may stand around the article.
+  if (heading) heading.children = []
+  if (header) readHeader(header, flow, properties)
+  flow.read(document.children)
 
   return {
     id: idOf(article, fileName),
@@ -61,11 +62,6 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
     links: [...links.pages],
     tree: { type: 'root', children: flow.blocks },
   }
-}
-
-/** What of the root's children is not body: the header, and what only stands in the document's head. */
-function isHead(node: Node, header: Element | undefined, heading: Element | undefined): boolean {
-  return typeof node !== 'string' && (node === header || node === heading || node.name === 'head' || node.name === 'title')
 }
 
 /** The page's heading; where it is empty, the document's title; where that is too, the file's name without its id. */
@@ -86,13 +82,13 @@ function iconOf(header: Element): string | null {
 }
 
 /** The description and the properties, in their order; the cover, the icon and the title have no place of their own here. */
-function readHeader(header: Element, heading: Element | undefined, flow: Flow, properties: Map<string, string>): void {
+function readHeader(header: Element, flow: Flow, properties: Map<string, string>): void {
   for (const child of header.children) {
     if (typeof child === 'string') {
       flow.read([child])
       continue
     }
-    if (child === heading || child.name === 'img' || (attribute(child, 'class') ?? '').startsWith('page-header-icon')) continue
+    if (child.name === 'img' || (attribute(child, 'class') ?? '').startsWith('page-header-icon')) continue
     if (child.name !== 'table' || !hasClass(child, 'properties')) {
       flow.read([child])
       continue
@@ -105,6 +101,7 @@ function readHeader(header: Element, heading: Element | undefined, flow: Flow, p
       children: [rowOf([], 2), ...rows.map(({ name, value }) => rowOf([[{ type: 'text', value: name }], value], 2))],
     })
   }
+  header.children = []
 }
 
 function idOf(article: Element | undefined, fileName: string): string | null {
