@@ -92,7 +92,7 @@ export function isBlank(run: Run): boolean {
   return run.kind === 'break' || (run.kind === 'text' && BLANK.test(run.value))
 }
 
-/** White space and breaks keep a mark only where what stands on both sides carries it too. */
+/** White space and breaks keep a mark only where all of them and what stands on both sides carry it. */
 function unmarkSpaces(runs: Run[]): Run[] {
   const out: Run[] = []
   let before: Run | undefined
@@ -105,13 +105,12 @@ function unmarkSpaces(runs: Run[]): Run[] {
     let end = i
     while (end < runs.length && isBlank(runs[end]!)) end++
     const after = runs[end]
-    for (; i < end; i++) {
-      const run = runs[i]!
-      const marks = before && after ? run.marks & before.marks & after.marks : 0
-      const link = before && after && run.link && same(run.link, before.link) && same(run.link, after.link) ? run.link : null
-      out.push(marks === run.marks && link === run.link ? run : { ...run, marks, link })
-    }
-    i--
+    // What one of them does not carry ends before it.
+    const blanks = runs.slice(i, end)
+    const marks = before && after ? blanks.reduce((common, run) => common & run.marks, before.marks & after.marks) : 0
+    const link = before && after && same(before.link, after.link) && blanks.every((run) => same(run.link, before!.link)) ? before.link : null
+    for (const run of blanks) out.push(marks === run.marks && link === run.link ? run : { ...run, marks, link })
+    i = end - 1
   }
   return out
 }
