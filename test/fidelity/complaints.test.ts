@@ -126,10 +126,26 @@ for (const { title, body, markdown } of complaints) {
 }
 
 test('answered: the stack overflows on deep nesting', () => {
-  for (const [open, close] of [['<ul class="bulleted-list"><li>x', '</li></ul>'], ['<blockquote>x', '</blockquote>'], ['<div>', '</div>'], ['<strong>', '</strong>'], ['<details><summary>x</summary>', '</details>'], ['<table><tbody><tr><td>', '</td></tr></tbody></table>']]) {
-    const markdown = convertHtml(page(`<p id="a" class="">before</p>${open!.repeat(20_000)}needle${close!.repeat(20_000)}<p id="b" class="">after</p>`))
+  const nests: [string, string][] = [
+    ['<ul class="bulleted-list"><li>x', '</li></ul>'],
+    ['<ul class="bulleted-list">', '</ul>'],
+    ['<blockquote>x', '</blockquote>'],
+    ['<figure class="callout">', '</figure>'],
+    ['<div>', '</div>'],
+    ['<strong>', '</strong>'],
+    ['<details><summary>x</summary>', '</details>'],
+    ['<table><tbody><tr><td>', '</td></tr></tbody></table>'],
+  ]
+  for (const [open, close] of nests) {
+    const markdown = convertHtml(page(`<p id="a" class="">before</p>${open.repeat(20_000)}needle${close.repeat(20_000)}<p id="b" class="">after</p>`))
     for (const word of ['before', 'needle', 'after']) assert.ok(markdown.includes(word), `${word} within ${open}`)
   }
+})
+
+test('answered: the stack overflows on a table of contents that only goes deeper', () => {
+  const entries = Array.from({ length: 20_000 }, (_, i) => `<div class="table_of_contents-item table_of_contents-indent-${i}"><a class="table_of_contents-link" href="#h">entry</a></div>`)
+  const markdown = convertHtml(page(`<nav id="a" class="table_of_contents">${entries.join('')}</nav>`))
+  assert.equal(markdown.match(/\[entry\]/g)?.length, 20_000)
 })
 
 test('answered: one large page never ends', () => {

@@ -103,11 +103,11 @@ class Writer {
 
   #list(list: List, prefix: string, marker: number): void {
     const bullet = bulletFor(list, marker)
-    list.children.forEach((item, i) => {
+    for (const [i, item] of list.children.entries()) {
       if (i > 0) this.#newline(prefix, false)
       const sign = list.ordered ? `${Math.min(list.start! + i, 999_999_999)}${marker === 0 ? '.' : ')'}` : bullet
       this.#item(item, sign, prefix)
-    })
+    }
   }
 
   #item(item: ListItem, sign: string, prefix: string): void {

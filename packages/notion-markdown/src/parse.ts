@@ -7,8 +7,15 @@
 import { decodeText } from './entities.ts'
 import type { Element } from './html.ts'
 
-/** Elements deeper than this become part of the text of the one that holds them. */
-const MAX_DEPTH = 1600
+/** Elements deeper than this become part of the text of the one that holds them: the stack has no room for more. */
+const MAX_DEPTH = 1040
+
+/** TABLE of what counts for the depth other than 1: reading and writing a list takes twice the stack of other elements, its items included. */
+const DEPTH_OF = new Map([
+  ['ul', 2],
+  ['ol', 2],
+  ['li', 0],
+])
 
 /** How far an end tag or an implied end looks up through inline elements for its start tag. */
 const MAX_REACH = 64
@@ -30,6 +37,9 @@ const IMPLIED_END = new Map<string, readonly string[]>([
   ['dt', ['dt', 'dd']],
   ['dd', ['dt', 'dd']],
 ])
+
+/** The style of a wrapper for text direction. Editors put a space into it. */
+const WRAPPER = /\bdisplay:\s?contents\b/
 
 const TAG_NAME = /[a-zA-Z][^\s/>]*/y
 const SLASH = 0x2f
@@ -98,6 +108,8 @@ class Tree {
   readonly #names = ['#document']
   readonly #targets = [this.root]
   readonly #open = new Map<string, number>()
+  // Of those that have a node of their own.
+  #depth = 0
   // Whether a flattened block has begun since the last text.
   #parted = false
 
@@ -127,10 +139,10 @@ class Tree {
     if (implied) this.#endImplied(implied)
     const isVoid = VOID.has(name)
     let target = this.#target
-    if (this.#names.length > MAX_DEPTH) {
+    if (this.#depth >= MAX_DEPTH) {
       // Flattened: the words stay, parted by a space where a block began.
       if (!INLINE.has(name)) this.#parted = true
-    } else if (name === 'div' && attributes.startsWith(' style="display:contents"')) {
+    } else if (name === 'div' && WRAPPER.test(attributes)) {
       // Transparent: exporters since late 2025 wrap every block like this for its text direction.
     } else {
       const element: Element = { name, attributes, children: [] }
@@ -138,6 +150,7 @@ class Tree {
       target = element
     }
     if (isVoid) return
+    if (target !== this.#target) this.#depth += DEPTH_OF.get(name) ?? 1
     this.#target = target
     this.#names.push(name)
     this.#targets.push(target)
@@ -170,7 +183,7 @@ class Tree {
   #closeTo(count: number): void {
     while (this.#names.length > count) {
       const name = this.#names.pop()!
-      this.#targets.pop()
+      if (this.#targets.pop() !== this.#targets[this.#targets.length - 1]) this.#depth -= DEPTH_OF.get(name) ?? 1
       this.#open.set(name, this.#open.get(name)! - 1)
     }
     this.#target = this.#targets[this.#targets.length - 1]!

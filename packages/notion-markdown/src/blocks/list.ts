@@ -28,32 +28,31 @@ function readToggle(element: Element, flow: Flow): void {
   }
 }
 
-/** Adds one list with an item for each `<li>`, and one for what stands between them. */
+/** Adds one list with an item for each `<li>`. What stands between two belongs to the first; before all of them it is an item of its own. */
 function addItems(element: Element, flow: Flow, start: number | null, checked: (item: Element) => boolean | null): void {
   const items: ListItem[] = []
-  let loose: Node[] = []
-  const addLoose = () => {
-    const children = flow.inside(loose)
-    loose = []
+  for (const { item, nodes } of partsOf(element)) {
+    const done = item && checked(item)
+    const children = flow.inside(done === null ? nodes : nodes.filter((node) => !isCheckbox(node)))
     const last = items[items.length - 1]
-    if (children.length === 0) return
-    if (last) for (const child of children) last.children.push(child)
-    else items.push({ type: 'listItem', checked: null, children })
+    if (item || (!last && children.length > 0)) items.push({ type: 'listItem', checked: done, children })
+    else for (const child of children) last?.children.push(child)
   }
-  for (const child of element.children) {
-    if (typeof child === 'string' || child.name !== 'li') {
-      loose.push(child)
-      continue
-    }
-    if (loose.length > 0) addLoose()
-    const done = checked(child)
-    const content = done === null ? child.children : child.children.filter((node) => !isCheckbox(node))
-    items.push({ type: 'listItem', checked: done, children: flow.inside(content) })
-  }
-  if (loose.length > 0) addLoose()
   if (items.length === 0) return
   const ordered = start !== null
   flow.add({ type: 'list', ordered, start: ordered ? numberFor(start, flow) : null, children: items })
+}
+
+/** A list's children, cut into its items and what stands between them. */
+function partsOf(list: Element): { item: Element | null; nodes: Node[] }[] {
+  const parts: { item: Element | null; nodes: Node[] }[] = []
+  for (const child of list.children) {
+    const last = parts[parts.length - 1]
+    if (typeof child !== 'string' && child.name === 'li') parts.push({ item: child, nodes: child.children })
+    else if (last?.item === null) last.nodes.push(child)
+    else parts.push({ item: null, nodes: [child] })
+  }
+  return parts
 }
 
 /** The number of a list's first item: its own, else the next after the list before it, else 1. */

@@ -1,13 +1,16 @@
 import { attribute, find, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
 import { placeOfBlock } from '../links.ts'
-import { plainText, type List } from '../tree.ts'
+import { plainText, type List, type ListItem } from '../tree.ts'
+
+/** Headings have no more levels than that: what is indented deeper stands beside the entry before it. */
+const MAX_INDENT = 5
 
 /** `<nav class="table_of_contents">`: a nested list of links to the page's headings. */
 export function readTableOfContents(element: Element, flow: Flow): void {
-  const root: List = { type: 'list', ordered: false, start: null, children: [] }
-  // The open lists, each with the indentation of its items.
-  const lists: { list: List; indent: number }[] = [{ list: root, indent: -1 }]
+  const root = emptyList()
+  // The entries above the next one, each below the one before it.
+  const above: { item: ListItem; indent: number }[] = []
   for (const child of element.children) {
     if (typeof child === 'string') continue
     const link = find(child, 2, (below) => below.name === 'a') ?? (child.name === 'a' ? child : undefined)
@@ -15,22 +18,29 @@ export function readTableOfContents(element: Element, flow: Flow): void {
     if (!link || text.length === 0) continue
     // Toggle headings carry no id, so the entry names its heading's text as well.
     const url = placeOfBlock((attribute(link, 'href') ?? '').replace(/^#/, ''), plainText(text))
-    const indent = Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0)
-    while (lists.length > 1 && lists[lists.length - 1]!.indent > indent) lists.pop()
-    let open = lists[lists.length - 1]!
-    if (open.indent < indent && lists.length > 1) {
-      const list: List = { type: 'list', ordered: false, start: null, children: [] }
-      open.list.children[open.list.children.length - 1]!.children.push(list)
-      open = { list, indent }
-      lists.push(open)
-    } else if (lists.length === 1) {
-      open = { list: root, indent }
-      lists.push(open)
-    }
-    open.list.children.push({ type: 'listItem', checked: null, children: [{ type: 'paragraph', children: [{ type: 'link', url, children: text }] }] })
+    const indent = Math.min(Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0), MAX_INDENT)
+    while (above.length > 0 && above[above.length - 1]!.indent >= indent) above.pop()
+    const parent = above[above.length - 1]?.item
+    const item: ListItem = { type: 'listItem', checked: null, children: [{ type: 'paragraph', children: [{ type: 'link', url, children: text }] }] }
+    const list = parent ? listBelow(parent) : root
+    list.children.push(item)
+    above.push({ item, indent })
   }
   if (root.children.length === 0) return
   flow.part()
   flow.add(root)
   flow.part()
+}
+
+/** The list of the entries below one. */
+function listBelow(item: ListItem): List {
+  const [, below] = item.children
+  if (below?.type === 'list') return below
+  const list = emptyList()
+  item.children.push(list)
+  return list
+}
+
+function emptyList(): List {
+  return { type: 'list', ordered: false, start: null, children: [] }
 }
