@@ -32,7 +32,7 @@ export function fillIn(markdown: string, outline: readonly Outline[], slugs: rea
   const byText = new Map<string, Namesakes>()
   outline.forEach((heading, i) => {
     if (heading.id) byId.set(heading.id, slugs[i]!)
-    else if (i > 0) {
+    else if (i > 0 && heading.text !== '') {
       const namesakes = byText.get(heading.text)
       if (namesakes) namesakes.slugs.push(slugs[i]!)
       else byText.set(heading.text, { slugs: [slugs[i]!], taken: 0 })

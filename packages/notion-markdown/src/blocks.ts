@@ -35,8 +35,6 @@ function readQuote(element: Element, flow: Flow): void {
 /** A check box outside a to-do is a character; any other `<div>` is its children, whose lists end with it (columns, synced blocks, indented children). */
 function readDiv(element: Element, flow: Flow): void {
   if (hasClass(element, 'checkbox')) return flow.add({ type: 'paragraph', children: flow.inline([element]) })
-  // A wrapper for text direction that the parser has not seen through.
-  if (element.attributes.includes('display:contents')) return readChildren(element, flow)
   flow.part()
   readChildren(element, flow)
   flow.part()
