@@ -49,6 +49,9 @@ export function isUnsafe(address: string): boolean {
   return ['javascript:', 'vbscript:', 'data:text/html', 'data:image/svg+xml', 'data:text/xml'].some((scheme) => bare.startsWith(scheme))
 }
 
+/** Blocks that stand on lines of their own also where only inline content can be. */
+const LINES = new Set(['p', 'li'])
+
 /** Reads inline content. Blocks among it are read as if they were inline. */
 export function readRuns(nodes: readonly Node[], marks: readonly string[] = []): Run[] {
   return nodes.flatMap((node) => {
@@ -72,6 +75,7 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
   }
   const mark = MARKS[tagName] ?? (/border-bottom:\s*0?\.05em solid/.test(attribute(element, 'style')) ? 'u' : undefined)
   if (mark) return readRuns(childNodes, marks.includes(mark) ? marks : [...marks, mark])
+  if (LINES.has(tagName)) return [{ text: ELEMENT_BREAK, marks }, ...readRuns(childNodes, marks), { text: ELEMENT_BREAK, marks }]
   const address = tagName === 'a' ? attribute(element, 'href') : ''
   if (address === '' || isUnsafe(address) || isFrame(element)) return readRuns(childNodes, marks)
   return linkRuns(readRuns(childNodes, []), address, marks)

@@ -13,27 +13,26 @@ const VALUES: ((element: Element) => boolean)[] = [
   (element) => hasClass(element, 'user'),
   (element) => /margin-right/.test(attribute(element, 'style')),
   (element) => hasClass(element, 'checkbox'),
+  (element) => element.tagName === 'time',
+  (element) => element.tagName === 'a',
 ]
 
-/** TABLE of the same, for what is a part of the sentence in a text. */
-const MENTIONS: typeof VALUES = [(element) => element.tagName === 'time', (element) => element.tagName === 'a']
-
-/** Whether a cell holds several values of one kind, which are then listed with commas. Links and dates in a text are no such list. */
+/** Whether a cell holds several values of one kind, which are then listed with commas. People, links and dates in a text are no such list. */
 export function holdsValues(cell: Element): boolean {
   const inner = cell.childNodes.filter((node) => !isText(node) || node.value.trim() !== '')
-  const kind = [...VALUES, ...MENTIONS].find((isValue) => inner.every((node) => isElement(node) && isValue(node)))
-  return inner.length > 1 && kind !== undefined && isProperty(cell, MENTIONS.includes(kind))
+  return inner.length > 1 && VALUES.some((isValue) => inner.every((node) => isElement(node) && isValue(node))) && isProperty(cell)
 }
 
-/** Whether a cell holds a property; if `other`, then of another type than text. */
-function isProperty(cell: Element, other: boolean): boolean {
+/** Whether a cell holds a property of another type than text. */
+function isProperty(cell: Element): boolean {
   const row = parent(cell)
-  if (/property-row-/.test(row ? attribute(row, 'class') : '')) return !other || !/property-row-(?:text|title)/.test(attribute(row!, 'class'))
+  const type = /property-row-(\w+)/.exec(row ? attribute(row, 'class') : '')?.[1]
+  if (type) return type !== 'text' && type !== 'title'
   let table = row
   while (table && table.tagName !== 'table') table = parent(table)
   if (!row || !table || !hasClass(table, 'collection-content')) return false
   const head = find(table.childNodes, (inner) => inner.tagName === 'th')[elements(row.childNodes).indexOf(cell)]
-  return !other || !head || find([head], (inner) => /^types(?:Text|Title)$/.test(attribute(inner, 'class'))).length === 0
+  return !head || find([head], (inner) => /^types(?:Text|Title)$/.test(attribute(inner, 'class'))).length === 0
 }
 
 function parent(element: Element): Element | undefined {

@@ -39,12 +39,12 @@ export function readInline(nodes: readonly Node[], links: Links): Run[] {
  * Reads the cell of a database or a page's property. Where it holds nothing but values of one kind (options, people, files,
  * relations, dates, check boxes), which the exporter writes without anything between them, they are parted by `, `.
  *
- * @param isText whether the property is text, in which links and dates are a part of what it says
+ * @param isText whether the property is text, in which people, links and dates are a part of what it says
  */
 export function readValues(nodes: readonly Node[], isText: boolean, links: Links): Run[] {
   const inner = nodes.filter(holdsSomething)
   const kind = kindOf(inner[0])
-  if (kind === null || (isText && (kind === 'a' || kind === 'time')) || inner.some((node) => kindOf(node) !== kind)) return readInline(nodes, links)
+  if (isText || kind === null || inner.some((node) => kindOf(node) !== kind)) return readInline(nodes, links)
   const values = inner.map((node) => readInline([node], links)).filter((runs) => !runs.every(isBlank))
   return values.flatMap((runs, i) => (i === 0 ? runs : [plain(', '), ...runs]))
 }
@@ -99,8 +99,8 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       return checkbox(node, runs)
   }
   if (!LINES.has(node.name) || node.children.length === 0) return readAll(node, style, links, runs)
-  const before = runs.length
-  if (before > 0) runs.push({ kind: 'break', value: '', ...style })
+  const last = runs[runs.length - 1]
+  if (last && last.kind !== 'break') runs.push({ kind: 'break', value: '', ...style })
   readAll(node, style, links, runs)
   runs.push({ kind: 'break', value: '', ...style })
 }
