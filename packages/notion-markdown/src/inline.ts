@@ -149,7 +149,7 @@ function withoutComments(tex: string): string {
 }
 
 /** Whether a link holds nothing but the image to which it leads. */
-function isWrapper(link: Element): boolean {
+export function isWrapper(link: Element): boolean {
   const [image] = link.children
   return link.children.length === 1 && typeof image === 'object' && image.name === 'img' && attribute(image, 'src') === attribute(link, 'href')
 }

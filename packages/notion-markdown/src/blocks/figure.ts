@@ -1,5 +1,6 @@
 import { attribute, find, hasClass, textContent, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
+import { isWrapper } from '../inline.ts'
 import { plainText, type Inline } from '../tree.ts'
 
 /** `<figure>`: everything that Notion shows in a frame. */
@@ -48,7 +49,11 @@ function readImage(element: Element, caption: Inline[], flow: Flow): boolean {
   const url = img ? flow.links.image(attribute(img, 'src')) : null
   if (!img || url === null) return false
   const alt = caption.length > 0 ? plainText(caption) : (attribute(img, 'alt') ?? '').trim()
-  flow.add({ type: 'paragraph', children: [{ type: 'image', url, alt }] })
+  const image: Inline = { type: 'image', url, alt }
+  // The exporter's link leads to the image itself; one that leads elsewhere was put there by a person.
+  const link = find(element, 2, (below) => below.name === 'a')
+  const target = link && !isWrapper(link) ? flow.links.link(attribute(link, 'href')) : null
+  flow.add({ type: 'paragraph', children: [target && target.url !== url ? { type: 'link', url: target.url, children: [image] } : image] })
   // A caption that is nothing but text is the image's description; one with marks, links or lines stands below too.
   const isPlain = caption.every((node) => node.type === 'text')
   if (!isPlain) flow.add({ type: 'paragraph', children: caption })
