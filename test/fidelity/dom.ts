@@ -50,7 +50,7 @@ export function isUnsafe(address: string): boolean {
 }
 
 /** Blocks that stand on lines of their own also where only inline content can be. */
-const LINES = new Set(['p', 'li'])
+const LINES = new Set(['p', 'li', 'td', 'th'])
 
 /** Reads inline content. Blocks among it are read as if they were inline. */
 export function readRuns(nodes: readonly Node[], marks: readonly string[] = []): Run[] {

@@ -232,6 +232,7 @@ class Reader {
   }
 
   #table(element: Element, depth: number): void {
+    for (const caption of elements(element.childNodes)) if (caption.tagName === 'caption') this.flow(caption.childNodes, depth)
     const heads = elements(element.childNodes).filter((inner) => inner.tagName === 'thead').flatMap((head) => rowsOf(head.childNodes))
     const rows = rowsOf(element.childNodes).map((row) => elements(row.childNodes).filter((cell) => cell.tagName === 'td' || cell.tagName === 'th').map(cellRuns))
     if (rows.some((row) => row.length > 0)) this.#push({ kind: 'table', depth, header: heads.length > 0, rows })

@@ -60,7 +60,7 @@ export const BLOCKS: BlockTable = new Map<string, BlockReader>([
   ['div', readDiv],
   // The page's heading is made of it.
   ['title', () => {}],
-  ...['html', 'head', 'body', 'article', 'header', 'footer', 'main', 'section', 'aside', 'li', 'dl', 'dt', 'dd', 'figcaption', 'summary', 'form', 'fieldset', 'center', 'address', 'tbody', 'thead', 'tr', 'td', 'th'].map(
+  ...['html', 'head', 'body', 'article', 'header', 'footer', 'main', 'section', 'aside', 'li', 'dl', 'dt', 'dd', 'figcaption', 'summary', 'form', 'fieldset', 'center', 'address', 'caption', 'tbody', 'thead', 'tr', 'td', 'th'].map(
     (name) => [name, readChildren] as const,
   ),
 ])

@@ -26,7 +26,7 @@ const MARK_OF = new Map<string, number>([
 ])
 
 /** Elements that part the lines of the text around them when they stand where only text can. */
-const LINES = new Set('p div li ul ol h1 h2 h3 h4 h5 h6 blockquote pre tr table figure figcaption details summary section dd dt'.split(' '))
+const LINES = new Set('p div li ul ol h1 h2 h3 h4 h5 h6 blockquote pre tr td th table figure figcaption details summary section dd dt'.split(' '))
 
 /** Reads inline content into runs. */
 export function readInline(nodes: readonly Node[], links: Links): Run[] {
@@ -99,10 +99,15 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       return checkbox(node, runs)
   }
   if (!LINES.has(node.name) || node.children.length === 0) return readAll(node, style, links, runs)
+  part(style, runs)
+  readAll(node, style, links, runs)
+  part(style, runs)
+}
+
+/** Ends a line that has begun. */
+function part(style: Style, runs: Run[]): void {
   const last = runs[runs.length - 1]
   if (last && last.kind !== 'break') runs.push({ kind: 'break', value: '', ...style })
-  readAll(node, style, links, runs)
-  runs.push({ kind: 'break', value: '', ...style })
 }
 
 function readAll(element: Element, style: Style, links: Links, runs: Run[]): void {

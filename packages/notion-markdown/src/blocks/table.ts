@@ -1,4 +1,4 @@
-import { attribute, find, hasClass, type Element } from '../html.ts'
+import { attribute, find, hasClass, type Element, type Node } from '../html.ts'
 import type { Flow } from '../flow.ts'
 import { readValues } from '../inline.ts'
 import { nest } from '../runs.ts'
@@ -6,7 +6,7 @@ import type { Inline, TableCell, TableRow } from '../tree.ts'
 
 /** `<table>`: a simple table, or a database's view. */
 export function readTable(element: Element, flow: Flow): void {
-  const rows = rowsOf(element, 0)
+  const rows = readRows(element, flow)
   if (rows.length === 0) return
   const isText = hasClass(element, 'collection-content') ? cellsOf(rows[0]!.row).map(holdsText) : null
   const cells = rows.map(({ row, inHead }) => ({
@@ -22,9 +22,8 @@ export function readTable(element: Element, flow: Flow): void {
 
 /** A page's properties: two columns, name and value, under no header. */
 export function readProperties(element: Element, flow: Flow): { name: string; value: Inline[] }[] {
-  return rowsOf(element, 0).flatMap(({ row }) => {
-    const cells = cellsOf(row)
-    const [name, value] = cells
+  return readRows(element, flow).flatMap(({ row }) => {
+    const [name, value] = cellsOf(row)
     if (!name) return []
     return [{ name: plainCell(flow.inline(name.children)), value: value ? nest(readValues(value.children, hasClass(row, 'property-row-text'), flow.links)) : [] }]
   })
@@ -46,21 +45,51 @@ function plainCell(nodes: readonly Inline[]): string {
   return nodes.map((node) => ('value' in node ? node.value : '')).join('')
 }
 
-/** The rows of a table, whatever wraps them; not those of a table inside a cell. */
-function rowsOf(element: Element, depth: number, inHead = false): { row: Element; inHead: boolean }[] {
-  const rows: { row: Element; inHead: boolean }[] = []
+interface Row {
+  row: Element
+  inHead: boolean
+}
+
+/** What a table holds: its rows, and what stands in it but in none of its cells. */
+interface Content {
+  rows: Row[]
+  outside: Node[]
+}
+
+/** The rows of a table. What stands outside of its cells (a caption, or the rest of a broken row) goes above it, as in a browser. */
+function readRows(element: Element, flow: Flow): Row[] {
+  const content: Content = { rows: [], outside: [] }
+  collect(element, 0, false, content)
+  flow.read(content.outside)
+  return content.rows
+}
+
+/** Finds the rows, whatever wraps them; not those of a table inside a cell. Cells without a row make one. */
+function collect(element: Element, depth: number, inHead: boolean, content: Content): void {
+  let implied: Element | undefined
   for (const child of element.children) {
-    if (typeof child === 'string') continue
-    if (child.name === 'tr') rows.push({ row: child, inHead })
-    else if (depth < 4 && ['thead', 'tbody', 'tfoot', 'div'].includes(child.name)) {
-      for (const row of rowsOf(child, depth + 1, inHead || child.name === 'thead')) rows.push(row)
+    if (typeof child === 'string' && child.trim() === '') continue
+    if (isCell(child)) {
+      if (!implied) content.rows.push({ row: (implied = { name: 'tr', attributes: '', children: [] }), inHead })
+      implied.children.push(child)
+      continue
     }
+    implied = undefined
+    if (typeof child === 'string') content.outside.push(child)
+    else if (child.name === 'tr') {
+      content.rows.push({ row: child, inHead })
+      for (const node of child.children) if (!isCell(node)) content.outside.push(node)
+    } else if (depth < 4 && ['thead', 'tbody', 'tfoot', 'div'].includes(child.name)) collect(child, depth + 1, inHead || child.name === 'thead', content)
+    else content.outside.push(child)
   }
-  return rows
+}
+
+function isCell(node: Node): boolean {
+  return typeof node !== 'string' && (node.name === 'td' || node.name === 'th')
 }
 
 function cellsOf(row: Element): Element[] {
-  return row.children.filter((node): node is Element => typeof node !== 'string' && (node.name === 'td' || node.name === 'th'))
+  return row.children.filter((node): node is Element => isCell(node))
 }
 
 /** A first row of nothing but `<th>` without a header's column class (tables that no exporter of Notion's wrote). */
