@@ -5,7 +5,10 @@ import { ELEMENT_BREAK, IMAGE, LOOSE_BREAK, isOwnAddress, plainAddress, plainTex
 export type Node = DefaultTreeAdapterTypes.ChildNode
 export type Element = DefaultTreeAdapterTypes.Element
 
-export const parseDocument = (html: string): Node[] => parse(html).childNodes
+/** A carriage return, which only a reference can name, ends a line like any other. */
+const CARRIAGE_RETURN = /&#(?:13|x0*d);(?:&#(?:10|x0*a);|\n)?/gi
+
+export const parseDocument = (html: string): Node[] => parse(html.replace(CARRIAGE_RETURN, '\n')).childNodes
 export const parsePart = (html: string): Node[] => parseFragment(html).childNodes
 
 export const isElement = (node: Node): node is Element => 'tagName' in node

@@ -39,5 +39,7 @@ export function decodeText(source: string, place: 'text' | 'attribute' = 'text')
     }
     amp = source.indexOf('&', done)
   }
-  return text + source.slice(done)
+  text += source.slice(done)
+  // A line ends with LF, however a reference says it: to Markdown a carriage return is a line's end too.
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
 }
