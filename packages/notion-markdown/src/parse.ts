@@ -167,14 +167,14 @@ class Tree {
     this.#closeTo(i)
   }
 
-  /** Ends the outermost of `ends` that only inline elements and other `ends` part from here. */
+  /** Ends the outermost of `ends` that only inline elements, paragraphs and other `ends` part from here. */
   #endImplied(ends: readonly string[]): void {
     if (!ends.some((name) => this.#open.get(name))) return
     let last = this.#names.length
     for (let i = last - 1, reach = 0; i > 0 && reach < MAX_REACH; i--, reach++) {
       const name = this.#names[i]!
       if (ends.includes(name)) last = i
-      else if (!INLINE.has(name)) break
+      else if (!INLINE.has(name) && name !== 'p') break
     }
     this.#closeTo(last)
   }
