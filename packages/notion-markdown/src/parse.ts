@@ -23,7 +23,9 @@ const MAX_REACH = 64
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 
 /** Elements whose content is text that nobody sees, and what ends them. */
-const UNSEEN = new Map('style script svg template noscript'.split(' ').map((name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]))
+const UNSEEN = new Map('style script template noscript'.split(' ').map((name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]))
+// A drawing without an end tag ends where the page goes on, as in a browser.
+UNSEEN.set('svg', /<\/svg[\s/>]|(?=<\/?(?:div|span|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre)[\s/>])/gi)
 
 const INLINE = new Set('a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(' '))
 
@@ -231,11 +233,12 @@ function endOfMarkup(html: string, lt: number): number {
   return end < 0 ? -1 : end + 2
 }
 
-/** The index after the end tag that `pattern` finds; the end of the text if the element is never closed. */
+/** The index after the end tag that `pattern` finds, or before what it only looks at; the end of the text if the element is never closed. */
 function afterMatch(html: string, pattern: RegExp, from: number): number {
   pattern.lastIndex = from
   const match = pattern.exec(html)
   if (!match) return html.length
+  if (match[0] === '') return match.index
   const gt = html.indexOf('>', match.index)
   return gt < 0 ? html.length : gt + 1
 }
