@@ -94,12 +94,9 @@ function readHeader(header: Element, flow: Flow, properties: Map<string, string>
       continue
     }
     const rows = readProperties(child, flow)
-    for (const { name, value } of rows) properties.set(name, plainText(value))
+    for (const { name, value } of rows) properties.set(plainText(name), plainText(value))
     if (rows.length === 0) continue
-    flow.add({
-      type: 'table',
-      children: [rowOf([], 2), ...rows.map(({ name, value }) => rowOf([[{ type: 'text', value: name }], value], 2))],
-    })
+    flow.add({ type: 'table', children: [rowOf([], 2), ...rows.map(({ name, value }) => rowOf([name, value], 2))] })
   }
   header.children = []
 }

@@ -21,11 +21,11 @@ export function readTable(element: Element, flow: Flow): void {
 }
 
 /** A page's properties: two columns, name and value, under no header. */
-export function readProperties(element: Element, flow: Flow): { name: string; value: Inline[] }[] {
+export function readProperties(element: Element, flow: Flow): { name: Inline[]; value: Inline[] }[] {
   return readRows(element, flow).flatMap(({ row }) => {
     const [name, value] = cellsOf(row)
     if (!name) return []
-    return [{ name: plainCell(flow.inline(name.children)), value: value ? nest(readValues(value.children, hasClass(row, 'property-row-text'), flow.links)) : [] }]
+    return [{ name: flow.inline(name.children), value: value ? nest(readValues(value.children, hasClass(row, 'property-row-text'), flow.links)) : [] }]
   })
 }
 
@@ -39,10 +39,6 @@ export function rowOf(cells: readonly Inline[][], width: number): TableRow {
   const children: TableCell[] = []
   for (let i = 0; i < width; i++) children.push({ type: 'tableCell', children: cells[i] ?? [] })
   return { type: 'tableRow', children }
-}
-
-function plainCell(nodes: readonly Inline[]): string {
-  return nodes.map((node) => ('value' in node ? node.value : '')).join('')
 }
 
 interface Row {
