@@ -174,11 +174,11 @@ test('JSON holds the same document, its pages, and what could not be carried ove
 test('JSON names every file of a property, pictures as well', async (t) => {
   const file = (path: string, inner: string) => `<span style="margin-right:6px"><a href="${path}">${inner}</a></span>`
   const picture = '<img style="width:20px;max-height:24px" src="D/p.png" alt="p.png"/>'
-  const head = `<table class="properties"><tbody><tr class="property-row property-row-file"><th>Files</th><td>${file('D/p.png', picture)}${file('D/a.pdf', 'a.pdf')}</td></tr></tbody></table>`
+  const head = `<table class="properties"><tbody><tr class="property-row property-row-file"><th>Files</th><td>${file('D/p.png', picture)}${file('D/q%20r.png', '<img src="D/q%20r.png"/>')}${file('D/a.pdf', 'a.pdf')}</td></tr></tbody></table>`
   const document = JSON.parse(await convert(t, { 'a.html': page(1, 'A', '', head), 'D/p.png': 'png' }, { format: 'json' })) as Document
-  assert.deepEqual(document.pages[0]!.properties, { Files: 'p.png, a.pdf' })
-  assert.deepEqual(document.pages[0]!.assets, [{ path: 'D/p.png', kind: 'image', in_archive: true }, { path: 'D/a.pdf', kind: 'file', in_archive: false }])
-  assert.match(document.markdown, /\| Files \| !\[p\.png\]\(D\/p\.png\), \[a\.pdf\]\(D\/a\.pdf\) \|/)
+  assert.deepEqual(document.pages[0]!.properties, { Files: 'p.png, D/q%20r.png, a.pdf' })
+  assert.deepEqual(document.pages[0]!.assets, [{ path: 'D/p.png', kind: 'image', in_archive: true }, { path: 'D/q r.png', kind: 'image', in_archive: false }, { path: 'D/a.pdf', kind: 'file', in_archive: false }])
+  assert.match(document.markdown, /\| Files \| !\[p\.png\]\(D\/p\.png\), !\[\]\(D\/q%20r\.png\), \[a\.pdf\]\(D\/a\.pdf\) \|/)
 })
 
 test('the sitemap comes first and gives the order of what pages do not link to', async (t) => {

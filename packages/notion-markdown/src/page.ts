@@ -94,11 +94,16 @@ function readHeader(header: Element, flow: Flow, properties: Map<string, string>
       continue
     }
     const rows = readProperties(child, flow)
-    for (const { name, value } of rows) properties.set(plainText(name), plainText(value))
+    for (const { name, value } of rows) properties.set(plainText(name), plainText(value.map(named)))
     if (rows.length === 0) continue
     flow.add({ type: 'table', children: [rowOf([], 2), ...rows.map(({ name, value }) => rowOf([name, value], 2))] })
   }
   header.children = []
+}
+
+/** A picture without a description is named by its address. */
+function named(node: Inline): Inline {
+  return node.type === 'image' && node.alt === '' ? { type: 'text', value: node.url } : node
 }
 
 function idOf(article: Element | undefined, fileName: string): string | null {
