@@ -29,6 +29,9 @@ UNSEEN.set('svg', /<\/svg[\s/>]|(?=<\/?(?:div|span|p|h[1-6]|ul|ol|li|table|t[dhr
 
 const INLINE = new Set('a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(' '))
 
+/** An end tag of anything else means nothing outside of the cell that it stands in. */
+const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
+
 /** TABLE: a start tag ends, first, an open element of one of these names (HTML standard, optional tags). */
 const IMPLIED_END = new Map<string, readonly string[]>([
   ['li', ['li']],
@@ -111,7 +114,8 @@ class Tree {
   // Open elements: their names, and for each the node that takes its children (an ancestor's where it leaves no node).
   readonly #names = ['#document']
   readonly #targets = [this.root]
-  readonly #open = new Map<string, number>()
+  // For each name, where in these lists it stands.
+  readonly #open = new Map<string, number[]>()
   // Of those that have a node of their own.
   #depth = 0
   // Whether a flattened block has begun since the last text.
@@ -156,24 +160,31 @@ class Tree {
     if (isVoid) return
     if (target !== this.#target) this.#depth += DEPTH_OF.get(name) ?? 1
     this.#target = target
+    const places = this.#open.get(name)
+    if (places) places.push(this.#names.length)
+    else this.#open.set(name, [this.#names.length])
     this.#names.push(name)
     this.#targets.push(target)
-    this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
   }
 
   end(name: string): void {
-    const names = this.#names
-    let i = names.length - 1
-    if (!this.#open.get(name)) return
+    const start = this.#lastOpen(name)
+    if (start < 0) return
     if (INLINE.has(name)) {
-      for (let reach = 0; names[i] !== name; i--, reach++) if (reach > MAX_REACH || !INLINE.has(names[i]!)) return
-    } else while (names[i] !== name) i--
-    this.#closeTo(i)
+      if (this.#names.length - start > MAX_REACH) return
+      for (let i = start + 1; i < this.#names.length; i++) if (!INLINE.has(this.#names[i]!)) return
+    } else if (!TABLE.has(name) && start < Math.max(this.#lastOpen('td'), this.#lastOpen('th'))) return
+    this.#closeTo(start)
+  }
+
+  /** The place among the open elements of the last one with this name, −1 if there is none. */
+  #lastOpen(name: string): number {
+    return this.#open.get(name)?.at(-1) ?? -1
   }
 
   /** Ends the outermost of `ends` that only inline elements, paragraphs and other `ends` part from here. */
   #endImplied(ends: readonly string[]): void {
-    if (!ends.some((name) => this.#open.get(name))) return
+    if (!ends.some((name) => this.#lastOpen(name) >= 0)) return
     let last = this.#names.length
     for (let i = last - 1, reach = 0; i > 0 && reach < MAX_REACH; i--, reach++) {
       const name = this.#names[i]!
@@ -188,7 +199,7 @@ class Tree {
     while (this.#names.length > count) {
       const name = this.#names.pop()!
       if (this.#targets.pop() !== this.#targets[this.#targets.length - 1]) this.#depth -= DEPTH_OF.get(name) ?? 1
-      this.#open.set(name, this.#open.get(name)! - 1)
+      this.#open.get(name)!.pop()
     }
     this.#target = this.#targets[this.#targets.length - 1]!
   }
