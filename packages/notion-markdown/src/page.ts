@@ -2,7 +2,7 @@
 import { BLOCKS } from './blocks.ts'
 import { readProperties, rowOf } from './blocks/table.ts'
 import { Flow } from './flow.ts'
-import { attribute, find, hasClass, textContent, type Element } from './html.ts'
+import { attribute, find, hasClass, textContent, type Element, type Node } from './html.ts'
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { ownDate } from './own-date.ts'
 import { parseHtml } from './parse.ts'
@@ -81,23 +81,23 @@ function iconOf(header: Element): string | null {
   return icon === '' ? null : icon
 }
 
-/** The description and the properties, in their order; the cover, the icon and the title have no place of their own here. */
+/** The description and the properties, in their order; the icon has no place of its own here. */
 function readHeader(header: Element, flow: Flow, properties: Map<string, string>): void {
+  let shown: Node[] = []
   for (const child of header.children) {
-    if (typeof child === 'string') {
-      flow.read([child])
+    if (typeof child !== 'string' && (attribute(child, 'class') ?? '').startsWith('page-header-icon')) continue
+    if (typeof child === 'string' || child.name !== 'table' || !hasClass(child, 'properties')) {
+      shown.push(child)
       continue
     }
-    if (child.name === 'img' || (attribute(child, 'class') ?? '').startsWith('page-header-icon')) continue
-    if (child.name !== 'table' || !hasClass(child, 'properties')) {
-      flow.read([child])
-      continue
-    }
+    flow.read(shown)
+    shown = []
     const rows = readProperties(child, flow)
     for (const { name, value } of rows) properties.set(plainText(name), plainText(value.map(named)))
     if (rows.length === 0) continue
     flow.add({ type: 'table', children: [rowOf([], 2), ...rows.map(({ name, value }) => rowOf([name, value], 2))] })
   }
+  flow.read(shown)
   header.children = []
 }
 
