@@ -34,6 +34,7 @@ const ID_IN_NAME = /(?:^|[\s_-])([0-9a-f]{32})(?:\.html?)?$/i
  */
 export function readPage(html: string, path: string, archive?: Archive): Page {
   const document = parseHtml(html)
+  const date = ownDate(document)
   const article = find(document, 8, (element) => element.name === 'article')
   const links = new Links(path, archive)
   const flow = new Flow(BLOCKS, links)
@@ -55,7 +56,7 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
     id: idOf(article, fileName),
     title: plainText(inlineTitle),
     icon,
-    date: ownDate(document),
+    date,
     properties: Object.fromEntries(properties),
     assets: links.assets,
     warnings: links.warnings,

@@ -82,9 +82,7 @@ export function parseHtml(source: string): Element {
       continue
     }
     const name = lower(match[0])
-    const source = html.slice(lt + 1 + match[0].length, end)
-    // Whoever writes a tag in capitals writes its attributes so too.
-    const attributes = name === match[0] ? source : lowerNames(source)
+    const attributes = html.slice(lt + 1 + match[0].length, end)
     const unseen = UNSEEN.get(name)
     if (unseen) {
       // Of a drawing the class is kept: in a table's head it is all that tells a property's type.
@@ -220,11 +218,6 @@ function lower(name: string): string {
     if (code < 0x61 || code > 0x7a) return name.toLowerCase()
   }
   return name
-}
-
-/** A tag's attributes with their names in lower case. */
-function lowerNames(attributes: string): string {
-  return attributes.replace(/([^\s"'<>/=]+)(\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?/g, (_, name: string, value = '') => name.toLowerCase() + value)
 }
 
 /** The index of the `>` that ends a start tag, quoted values skipped; −1 if there is none. */
