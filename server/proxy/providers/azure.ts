@@ -1,3 +1,4 @@
+import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from './endpoint.ts'
 import { BODY, batchRows, fileRows, model, neutral, OPENAI_ADMIN, OPENAI_MINTING, openaiRows } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
@@ -21,7 +22,8 @@ export const azure: ProviderRow = {
   auth: { header: 'api-key' },
   settings: { credential: 'AZURE_API_KEY', values: { resource: 'AZURE_RESOURCE_NAME' } },
   endpoints: [
-    ...openaiRows('/openai/v1').map((row) => (row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT } } : row)),
+    // The second is Foundry's address of a project.
+    ...['', '/api/projects/{project}'].flatMap((at) => openaiRows(`${at}/openai/v1`)).map((row) => (row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT } } : row)),
     model('POST /openai/deployments/{model:}/{any*}', deployment),
     model('POST /openai/responses', { at: 'body', headers: IMAGE_DEPLOYMENT, body: BODY }, { creates: { kind: 'response', at: ['id', 'response.id'] } }),
     neutral('GET DELETE /openai/responses/{response}'),
@@ -30,11 +32,12 @@ export const azure: ProviderRow = {
     neutral('GET /openai/deployments'),
     ...fileRows('/openai'),
     ...batchRows('/openai'),
+    model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
     model('POST /models/chat/completions'),
     model('POST /models/embeddings'),
     model('POST /speechtotext/transcriptions:transcribe', { at: 'stored' }, { auth: { header: 'Ocp-Apim-Subscription-Key' } }),
   ],
-  minting: [...OPENAI_MINTING, /\/issuetoken($|[/:])/],
+  minting: [...OPENAI_MINTING, /\/issuetoken($|[/:])/, /\/(getconnectionwithcredentials|credentials)($|[/:])/],
   admin: OPENAI_ADMIN,
   errors: 'openai',
   usage: 'openai',

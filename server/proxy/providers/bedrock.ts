@@ -1,6 +1,6 @@
 import type { BodyRule, ModelPlace } from './endpoint.ts'
 import { messagesBody } from './anthropic.ts'
-import { compatibleRows, model, neutral } from './openai-rows.ts'
+import { compatibleRows, creates, model, neutral } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** The path names the model; an Anthropic body inside may bring an advisor or fallbacks. */
@@ -17,7 +17,7 @@ export const bedrock: ProviderRow = {
   settings: { credential: 'AWS_BEARER_TOKEN_BEDROCK', values: { region: 'AWS_REGION' } },
   endpoints: [
     ...['converse', 'converse-stream', 'invoke', 'invoke-with-response-stream', 'count-tokens'].map((verb) => model(`POST /model/{model:}/${verb}`, call)),
-    model('POST /async-invoke', { at: 'body', body: { required: ['modelId'] } }),
+    model('POST /async-invoke', { at: 'body', body: { required: ['modelId'] } }, creates('invocation', 'invocationArn')),
     neutral('GET /async-invoke'),
     neutral('GET /async-invoke/{invocation:}'),
     model('POST /rerank', { at: 'body', body: { required: ['rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration.modelArn'] } }),
@@ -27,7 +27,7 @@ export const bedrock: ProviderRow = {
   ],
   errors: 'bedrock',
   usage: 'bedrock',
-  encodedModel: true,
+  encoded: ['model', 'invocation'],
   modelNames: (name) => {
     const id = /^arn:aws[a-z-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/([^/]+)$/.exec(name)?.[1]
     return id === undefined ? [name] : [id, name]

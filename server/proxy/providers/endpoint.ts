@@ -176,10 +176,9 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   for (const [name, raw] of Object.entries(found.params)) {
     const value = raw.includes('%') ? decodeURIComponent(raw) : raw
     // An encoded slash or the like belongs in no name but an ARN: the path is then not what it seems.
-    const encoded = name === 'model' && provider.encodedModel
-    if (raw.includes('%') && !encoded && /[/\\?#%;:]/.test(value)) return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider.endpoints.kinds)
+    if (raw.includes('%') && !provider.encoded?.includes(name) && /[/\\?#%;:]/.test(value)) return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider.endpoints.kinds)
     if (name === 'model') model = found.row.modelName?.replaceAll(/\{(\w+)\}/g, (_, part: string) => found.params[part] ?? '') ?? value
-    else if (!PLACES.has(name)) objects.push({ kind: name, id: value })
+    else if (!PLACES.has(name)) objects.push(objectRef(name, value))
   }
   return { class: found.row.class, endpoint: found.row, pattern: found.pattern, model, objects, spelling: 'plain' }
 }

@@ -1,4 +1,4 @@
-import { body, creates, compatibleRows, model, neutral } from './openai-rows.ts'
+import { BODY, body, creates, compatibleRows, model, neutral } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** Together: https://docs.together.ai/reference */
@@ -10,7 +10,7 @@ export const together: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   settings: { credential: 'TOGETHER_API_KEY' },
   endpoints: [
-    ...compatibleRows('/v1'),
+    ...compatibleRows('/v1', body({ also: [...(BODY.also ?? []), 'safety_model'] })),
     ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),
     neutral('POST /v1/files/upload', creates('file')),
     model('POST /v1/fine-tunes', body({ objects: { training_file: 'file', validation_file: 'file' } }), creates('fine_tuning_job')),

@@ -58,6 +58,7 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['no content type', { headers: [], body: '{"model":"allowed"}' }, 'ok allowed'],
   ['a content type with a charset', { headers: ['content-type', 'application/json; charset=UTF-8'], body: '{"model":"allowed"}' }, 'ok allowed'],
   ['two hundred levels', { body: deep(200) }, 'ok allowed'],
+  ['a guard of an allowed model', { id: 'together', body: '{"model":"allowed","safety_model":"allowed"}' }, 'ok allowed,allowed'],
   ['an image tool of an allowed model', { ...RESPONSES, body: '{"model":"allowed","tools":[{"type":"image_generation","model":"allowed"}]}' }, 'ok allowed,allowed'],
   ['a glob', { scope: ['gpt-*'], body: '{"model":"gpt-x-mini"}' }, 'ok gpt-x-mini'],
   ['all models of a list allowed', { ...ROUTER, scope: ['a/*', 'b/x'], body: '{"models":["a/1","b/x"]}' }, 'ok a/1,b/x'],
@@ -78,6 +79,7 @@ const cases: [name: string, request: Case, expected: string][] = [
 
   // Another model, plainly and hidden.
   ['another model', { body: '{"model":"other"}' }, NO],
+  ['another model as the guard', { id: 'together', body: '{"model":"allowed","safety_model":"other"}' }, NO],
   ['an empty scope', { scope: [], body: '{"model":"allowed"}' }, NO],
   ['another case', { body: '{"model":"Allowed"}' }, NO],
   ['a space behind', { body: '{"model":"allowed "}' }, NO],
