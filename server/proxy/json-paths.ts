@@ -19,6 +19,21 @@ export interface WantedPaths {
   readonly root: Node
 }
 
+/** The steps of a path: keys, and `[]` for every item of a list. */
+export const stepsOf = (path: string): readonly string[] => path.match(/\[\]|[^.[\]]+/g) ?? []
+
+/** What stands at a path of a parsed value; nothing where there is no such place. */
+export function valuesAt(value: unknown, path: string): unknown[] {
+  let here = [value]
+  for (const step of stepsOf(path)) {
+    here = here.flatMap((one): unknown[] => {
+      if (step === '[]') return Array.isArray(one) ? one : []
+      return typeof one === 'object' && one !== null && Object.hasOwn(one, step) ? [(one as Record<string, unknown>)[step]] : []
+    })
+  }
+  return here
+}
+
 /**
  * Compiles paths such as `model`, `requests[].params.model` or `[].usageMetadata` (a list at the root).
  * A path may not run through another wanted path.
@@ -27,7 +42,7 @@ export function wantPaths(paths: Iterable<string>): WantedPaths {
   const root = node('')
   for (const path of paths) {
     let at = root
-    for (const step of path.match(/\[\]|[^.[\]]+/g) ?? []) {
+    for (const step of stepsOf(path)) {
       if (step === '[]') at = at.items ??= node(`${at.path}[]`)
       else {
         at.props ??= new Map()

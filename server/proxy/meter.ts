@@ -2,13 +2,14 @@
 // It never delays and never changes a byte: it is given each chunk beside the caller, and compressed answers are decoded on the side.
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
-import { valuesOf } from '../http/fields.ts'
+import { valueOf, valuesOf } from '../http/fields.ts'
 import { AwsReader } from './meter/aws.ts'
+import { Created, type Creates } from './meter/created.ts'
 import { JsonReader } from './meter/json.ts'
 import type { Reader } from './meter/reader.ts'
 import { SseReader } from './meter/sse.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './meter/usage.ts'
-import { objectRef, type Match, type ObjectRef } from './providers/endpoint.ts'
+import type { Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider, UsageKind } from './providers/provider.ts'
 
 export { UNKNOWN, type Usage } from './meter/usage.ts'
@@ -26,19 +27,16 @@ export interface Meter {
   end(): Metered | Promise<Metered>
 }
 
-const NOTHING: Metered = { usage: UNKNOWN, created: [] }
-const SILENT: Meter = { write() {}, end: () => NOTHING }
-
 /** How much compressed input may wait for the decoder, in bytes; beyond it the usage is unknown rather than the memory unbounded. */
 const MOST_WAITING = 8 * 1024 * 1024
 
 /** TABLE of content types; the first that fits makes the reader. */
-const READERS: readonly { type: RegExp; reader: (creates: readonly string[]) => Reader }[] = [
-  { type: /^text\/event-stream\b/i, reader: (creates) => new SseReader(creates) },
-  { type: /^application\/vnd\.amazon\.eventstream\b/i, reader: () => new AwsReader() },
-  { type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i, reader: (creates) => new JsonReader(creates, true) },
-  { type: /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i, reader: (creates) => new JsonReader(creates) },
-  { type: /^text\/plain\b/i, reader: (creates) => new JsonReader(creates) },
+const READERS: readonly { type: RegExp; reader: (created: Created) => Reader }[] = [
+  { type: /^text\/event-stream\b/i, reader: (created) => new SseReader(created) },
+  { type: /^application\/vnd\.amazon\.eventstream\b/i, reader: (created) => new AwsReader(created) },
+  { type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i, reader: (created) => new JsonReader(created, true) },
+  { type: /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i, reader: (created) => new JsonReader(created) },
+  { type: /^text\/plain\b/i, reader: (created) => new JsonReader(created) },
 ]
 
 /** TABLE of decoders, as a map because providers name what they like. Where a stream is cut off they fail, but not before they have given what they had. */
@@ -51,7 +49,7 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 ])
 
 /** No object is created where none is expected: one value, so that compiled paths are shared. */
-const NONE: readonly string[] = []
+const NONE: Creates = {}
 
 /**
  * Makes the meter of one answer.
@@ -62,13 +60,13 @@ const NONE: readonly string[] = []
  */
 export function createMeter(provider: Provider, match: Match, headers: readonly string[], kept = false): Meter {
   const kind = usageKind(provider, match)
-  const expected = match.endpoint?.creates
-  const creates = expected?.kept === true && !kept ? undefined : expected
-  if (kind === null && !creates) return SILENT
-  const { type, encoding, fromHeaders } = readHeaders(headers)
-  const make = READERS.find((row) => row.type.test(type))?.reader
-  if (!make) return fromHeaders === null ? SILENT : { write() {}, end: () => ({ usage: fromHeaders, created: [] }) }
-  const reader = make(creates?.at ?? NONE)
+  const created = new Created(createsOf(match, kept))
+  const { type, encoding, fromHeaders, upload } = readHeaders(headers, match.endpoint?.upload)
+  if (upload !== null) created.add({ kind: 'upload', id: upload })
+  const deaf: Meter = { write() {}, end: () => ({ usage: (kind === null ? null : fromHeaders) ?? UNKNOWN, created: created.objects }) }
+  const make = kind === null && created.creates === NONE ? undefined : READERS.find((row) => row.type.test(type))?.reader
+  if (!make) return deaf
+  const reader = make(created)
   const settle = (): Metered => {
     let findings: readonly Finding[] = []
     try {
@@ -79,12 +77,27 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
     }
     return {
       usage: kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind),
-      created: creates === undefined ? [] : reader.created.map((name) => objectRef(creates.kind, name)),
+      created: created.objects,
     }
   }
   if (encoding === '' || encoding === 'identity') return { write: (chunk) => reader.write(chunk), end: settle }
   const decoder = DECODERS.get(encoding)?.()
-  return decoder ? decoded(decoder, reader, settle) : SILENT
+  return decoder ? decoded(decoder, reader, settle) : deaf
+}
+
+/** What the answer may create: a kind that has to be kept only where the request asked for it. */
+function createsOf({ endpoint }: Match, kept: boolean): Creates {
+  if (endpoint?.creates === undefined) return NONE
+  return endpoint.kept === undefined || kept ? endpoint.creates : unkept(endpoint.creates, endpoint.kept)
+}
+
+const unkeptBy = new WeakMap<Creates, Creates>()
+
+/** One value for each row, so that compiled paths are shared. */
+function unkept(creates: Creates, kept: string): Creates {
+  let rest = unkeptBy.get(creates)
+  if (rest === undefined) unkeptBy.set(creates, (rest = Object.fromEntries(Object.entries(creates).filter(([, kind]) => kind !== kept))))
+  return rest
 }
 
 /** Which rule counts this answer's tokens, or null for an answer that is not counted. */
@@ -121,8 +134,11 @@ function decoded(decoder: Transform, reader: Reader, settle: () => Metered): Met
 
 const BEDROCK = 'x-amzn-bedrock-'
 
-/** What the headers say: type, encoding, and Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html). */
-function readHeaders(raw: readonly string[]): { type: string; encoding: string; fromHeaders: Usage | null } {
+/**
+ * What the headers say: type, encoding, Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html), and the upload that
+ * was begun, by its parameter in the address where it goes on (https://ai.google.dev/api/files).
+ */
+function readHeaders(raw: readonly string[], parameter: string | undefined): { type: string; encoding: string; fromHeaders: Usage | null; upload: string | null } {
   const tokens: Record<string, number> = {}
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
@@ -133,5 +149,7 @@ function readHeaders(raw: readonly string[]): { type: string; encoding: string; 
   const input = tokens['input-token-count'] ?? null
   const output = tokens['output-token-count'] ?? null
   const fromHeaders = input === null && output === null ? null : { input: input === null ? null : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0), output, cached, reasoning: null }
-  return { type: valuesOf(raw, 'content-type').at(-1) ?? '', encoding: valuesOf(raw, 'content-encoding').at(-1)?.trim().toLowerCase() ?? '', fromHeaders }
+  const address = parameter === undefined ? undefined : valueOf(raw, 'x-goog-upload-url')
+  const upload = address !== undefined && URL.canParse(address) ? new URL(address).searchParams.get(parameter!) : null
+  return { upload, type: valuesOf(raw, 'content-type').at(-1) ?? '', encoding: valuesOf(raw, 'content-encoding').at(-1)?.trim().toLowerCase() ?? '', fromHeaders }
 }

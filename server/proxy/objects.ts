@@ -39,7 +39,10 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   return {
     created(provider, { kind, id }, key_id, credential_id, created_at) {
       const row = { provider, kind, object_id: id, key_id, credential_id, created_at }
-      fresh.set(`${provider} ${kind} ${id}`, row)
+      const name = `${provider} ${kind} ${id}`
+      // Answers name it again and again.
+      if (fresh.has(name)) return
+      fresh.set(name, row)
       if (fresh.size > REMEMBERED) fresh.delete(fresh.keys().next().value!)
       store.run(insertObject, row).catch(onError)
     },
@@ -47,7 +50,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       let credential: string | null = null
       const stored = await find(provider, objects)
       for (const { kind, id } of objects) {
-        const row = fresh.get(`${provider} ${kind} ${id}`) ?? stored.get(`${kind} ${id}`)
+        const row = stored.get(`${kind} ${id}`) ?? fresh.get(`${provider} ${kind} ${id}`)
         if (row === undefined) continue
         if (row.key_id !== key) return { foreign: true, credential: null }
         credential ??= row.credential_id

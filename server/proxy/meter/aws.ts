@@ -1,7 +1,8 @@
 // Reads Amazon's binary event stream (application/vnd.amazon.eventstream):
 // total length, headers' length, checksum, headers, payload, checksum.
 // https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream
-import { Candidates, findIn, findMarker } from './candidates.ts'
+import { Candidates, findMarker } from './candidates.ts'
+import type { Created } from './created.ts'
 import { LARGEST_EVENT, parseJson, type Reader } from './reader.ts'
 import type { Finding } from './usage.ts'
 
@@ -11,13 +12,16 @@ const METRICS = Buffer.from('"amazon-bedrock-invocationMetrics"')
 const WRAPPED = Buffer.from('"bytes"')
 
 export class AwsReader implements Reader {
-  readonly created = []
-  readonly #candidates = new Candidates([])
+  readonly #candidates: Candidates
   #frame: Buffer = Buffer.alloc(1024)
   #length = 0
   /** Bytes of a frame that is too long to be kept. */
   #skip = 0
   #broken = false
+
+  constructor(created: Created) {
+    this.#candidates = new Candidates(created)
+  }
 
   write(chunk: Buffer): void {
     let i = 0
@@ -66,7 +70,7 @@ export class AwsReader implements Reader {
   #payload(payload: Buffer): void {
     if (findMarker(payload, 0, payload.length) >= 0 || payload.includes(METRICS)) {
       const event = payload.toString('utf8')
-      this.#candidates.keep(() => findIn(event))
+      this.#candidates.keep(() => this.#candidates.read(event))
       return
     }
     // InvokeModelWithResponseStream wraps the model's own events in base64.

@@ -1,6 +1,8 @@
 // Events of a stream that may hold usage. Most streams repeat it, so nothing is parsed before the end: the first and the last
 // few events are kept as bytes, which is all that any provider's rule needs.
-import { at, parseJson } from './reader.ts'
+import { stepsOf } from '../json-paths.ts'
+import type { Created } from './created.ts'
+import { parseJson } from './reader.ts'
 import { type Finding, findUsage } from './usage.ts'
 
 const MARKER = Buffer.from('"usage')
@@ -22,30 +24,32 @@ export function findMarker(bytes: Buffer, from: number, to: number): number {
 }
 
 export class Candidates {
-  readonly created: string[] = []
-  readonly #creates: readonly string[]
+  readonly #created: Created
+  readonly #creates: boolean
+  /** The keys of what is made on the way, at any event of a stream: whatever stands in a list. */
+  readonly #markers: readonly Buffer[]
   #first: (() => readonly Finding[]) | null = null
   readonly #last: (() => readonly Finding[])[] = []
   /** Events that are still searched for the name of a created object. */
   #searched = 0
 
-  constructor(creates: readonly string[]) {
-    this.#creates = creates
+  constructor(created: Created) {
+    this.#created = created
+    const places = Object.keys(created.creates)
+    this.#creates = places.length > 0
+    const keys = places.filter((place) => place.includes('[]')).map((place) => stepsOf(place).findLast((step) => step !== '[]'))
+    this.#markers = [...new Set(keys)].map((key) => Buffer.from(`"${key}"`))
   }
 
-  /** Whether events must be looked at although they hold no usage: the first ones name the object that was created. */
-  get searching(): boolean {
-    return this.#creates.length > 0 && this.created.length === 0 && this.#searched < 4
+  /** Whether events must be looked at although they hold no usage: the first ones name the object that was created, and some what was made on the way. */
+  mayCreate(events: Buffer): boolean {
+    return (this.#creates && this.#created.objects.length === 0 && this.#searched < 4) || this.#markers.some((marker) => events.includes(marker))
   }
 
-  /** Looks into an event, given as text, for the name of a created object. */
+  /** Looks into an event, given as text, for the names of created objects. */
   search(json: string): void {
     this.#searched++
-    const event = parseJson(json)
-    for (const path of this.#creates) {
-      const name = at(event, path)
-      if (typeof name === 'string') this.created.push(name)
-    }
+    this.#created.search(parseJson(json))
   }
 
   /** Keeps events that hold the marker, unread. */
@@ -57,13 +61,15 @@ export class Candidates {
     }
   }
 
+  /** The finding, if any, of an event's JSON text; what it names as created is noted. */
+  read(json: string): readonly Finding[] {
+    const event = parseJson(json)
+    this.#created.search(event)
+    const found = findUsage(event)
+    return found ? [found] : []
+  }
+
   findings(): readonly Finding[] {
     return [...(this.#first ? [this.#first] : []), ...this.#last].flatMap((read) => read())
   }
-}
-
-/** The finding, if any, of an event's JSON text. */
-export function findIn(json: string): readonly Finding[] {
-  const found = findUsage(parseJson(json))
-  return found ? [found] : []
 }

@@ -1,16 +1,17 @@
 // Reads a JSON answer: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass in the memory of one usage object.
 import { type WantedPaths, wantPaths } from '../json-paths.ts'
 import { JsonScanner, type JsonSink } from '../json-scanner.ts'
+import type { Created, Creates } from './created.ts'
 import { parseJson, type Reader } from './reader.ts'
 import { type Finding, isObject, PLACES } from './usage.ts'
 
-const wantedBy = new WeakMap<readonly string[], WantedPaths>()
+const wantedBy = new WeakMap<Creates, WantedPaths>()
 
 /** Usage places and object names, at the root and in a list at the root. */
-function wanted(creates: readonly string[]): WantedPaths {
+function wanted(creates: Creates): WantedPaths {
   let paths = wantedBy.get(creates)
   if (!paths) {
-    paths = wantPaths([...PLACES, ...creates].flatMap((path) => [path, `[].${path}`]))
+    paths = wantPaths([...PLACES, ...Object.keys(creates)].flatMap((path) => [path, `[].${path}`]))
     wantedBy.set(creates, paths)
   }
   return paths
@@ -20,29 +21,23 @@ const ONE = { many: false }
 const MANY = { many: true }
 const NOTHING: readonly Finding[] = []
 
-/** An answer that names more objects than this is a list, or broken. */
-const MOST_CREATED = 100
-
 export class JsonReader implements Reader, JsonSink {
-  readonly created: string[] = []
-  readonly #creates: readonly string[]
+  readonly #created: Created
   /** The last usage object of each place, unparsed. */
   #found: Map<string, string> | null = null
   readonly #scanner: JsonScanner
 
-  /** @param creates paths of the answer at which a created object's name may stand */
-  constructor(creates: readonly string[], many = false) {
-    this.#creates = creates
-    this.#scanner = new JsonScanner(wanted(creates), this, many ? MANY : ONE)
+  /** @param created where what the answer creates is noted */
+  constructor(created: Created, many = false) {
+    this.#created = created
+    this.#scanner = new JsonScanner(wanted(created.creates), this, many ? MANY : ONE)
   }
 
   value(path: string, raw: Buffer | null): void {
     if (raw === null) return
     const place = path.startsWith('[].') ? path.slice('[].'.length) : path
-    if (this.#creates.includes(place)) {
-      const name = parseJson(raw.toString('utf8'))
-      if (typeof name === 'string' && this.created.length < MOST_CREATED) this.created.push(name)
-    } else if (raw[0] === 0x7b) (this.#found ??= new Map()).set(place, raw.toString('utf8'))
+    if (place in this.#created.creates) this.#created.note(place, parseJson(raw.toString('utf8')))
+    else if (raw[0] === 0x7b) (this.#found ??= new Map()).set(place, raw.toString('utf8'))
   }
 
   write(chunk: Buffer): void {

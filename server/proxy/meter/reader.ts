@@ -1,4 +1,4 @@
-// What every reader of an answer gives: usage objects in their order, and the values that name a created object.
+// What every reader of an answer gives: usage objects in their order. What the answer created it notes where it is told to.
 import type { Finding } from './usage.ts'
 
 export interface Reader {
@@ -8,8 +8,6 @@ export interface Reader {
   end(): void
   /** Usage objects: the first, and the last ones. */
   findings(): readonly Finding[]
-  /** The names of the objects that the answer created. */
-  readonly created: readonly string[]
 }
 
 /** Largest event, frame or line that is looked at as a whole, in bytes; longer ones are scanned as they pass. */

@@ -1,5 +1,6 @@
 // Reads server-sent events (https://html.spec.whatwg.org/#parsing-an-event-stream). An event that holds no usage costs one search.
-import { Candidates, findIn, findMarker } from './candidates.ts'
+import { Candidates, findMarker } from './candidates.ts'
+import type { Created } from './created.ts'
 import { JsonReader } from './json.ts'
 import { LARGEST_EVENT, type Reader } from './reader.ts'
 import type { Finding } from './usage.ts'
@@ -10,6 +11,7 @@ const [LF, CR] = [0x0a, 0x0d]
 const SMALL_BLOCK = 2_048
 
 export class SseReader implements Reader {
+  readonly #created: Created
   readonly #candidates: Candidates
   /** The beginning of an event whose end has not come yet. */
   #pending: Buffer = Buffer.alloc(0)
@@ -17,12 +19,9 @@ export class SseReader implements Reader {
   /** An event that is too long to be kept, scanned as it passes; its data is one line. */
   #long: JsonReader | null = null
 
-  constructor(creates: readonly string[]) {
-    this.#candidates = new Candidates(creates)
-  }
-
-  get created(): readonly string[] {
-    return this.#candidates.created
+  constructor(created: Created) {
+    this.#created = created
+    this.#candidates = new Candidates(created)
   }
 
   write(chunk: Buffer): void {
@@ -64,9 +63,9 @@ export class SseReader implements Reader {
 
   /** Looks at whole events: `bytes` up to `end`. */
   #events(bytes: Buffer, end: number): void {
-    if (this.#candidates.searching) {
+    if (this.#candidates.mayCreate(bytes.subarray(0, end))) {
       let start = 0
-      while (start < end && this.#candidates.searching) {
+      while (start < end) {
         const next = Math.min(nextBoundary(bytes, start, end), end)
         const data = dataOf(bytes.toString('utf8', start, next))
         if (data.startsWith('{')) this.#candidates.search(data)
@@ -79,13 +78,13 @@ export class SseReader implements Reader {
       if (marker < 0) return
       if (end - from <= SMALL_BLOCK) {
         const block = Buffer.from(bytes.subarray(from, end))
-        this.#candidates.keep(() => block.toString('utf8').split(/(?:\r\n|\n|\r){2,}/).flatMap((event) => findIn(dataOf(event))))
+        this.#candidates.keep(() => block.toString('utf8').split(/(?:\r\n|\n|\r){2,}/).flatMap((event) => this.#candidates.read(dataOf(event))))
         return
       }
       const start = Math.max(lastBoundary(bytes.subarray(0, marker), 0), 0)
       const next = nextBoundary(bytes, marker, end)
       const event = Buffer.from(bytes.subarray(start, next))
-      this.#candidates.keep(() => findIn(dataOf(event.toString('utf8'))))
+      this.#candidates.keep(() => this.#candidates.read(dataOf(event.toString('utf8'))))
       from = next
     }
   }
@@ -105,7 +104,7 @@ export class SseReader implements Reader {
   #beginLong(): void {
     const all = this.#pending.subarray(0, this.#length)
     const data = /(?:^|[\r\n])data:/.exec(all.toString('latin1', 0, 4096))
-    this.#long = new JsonReader([])
+    this.#long = new JsonReader(this.#created)
     const start = data ? data.index + data[0].length : this.#length
     const end = lineEnd(all.subarray(start))
     this.#pending = Buffer.alloc(0)

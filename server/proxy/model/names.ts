@@ -1,5 +1,5 @@
 // Where a request names models and stored objects: headers, query, and the places of its body.
-import { type WantedPaths, wantPaths } from '../json-paths.ts'
+import { valuesAt, type WantedPaths, wantPaths } from '../json-paths.ts'
 import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.ts'
 
 /** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
@@ -30,7 +30,7 @@ export interface Places {
   readonly required: ReadonlySet<string>
   readonly stored: ReadonlySet<string>
   readonly objects: ReadonlyMap<string, string>
-  readonly keeps: string | null
+  readonly keeps: BodyRule['keeps']
   /** Every place on the way to a model or to what is stored. */
   readonly ways: readonly string[]
 }
@@ -42,11 +42,11 @@ export function placesOf(rule: BodyRule): Places {
   if (!places) {
     const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
     places = {
-      wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {}), ...(rule.keeps === undefined ? [] : [rule.keeps])]),
+      wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {}), ...(rule.keeps === undefined ? [] : [rule.keeps.at])]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),
       objects: new Map(Object.entries(rule.objects ?? {})),
-      keeps: rule.keeps ?? null,
+      keeps: rule.keeps,
       ways,
     }
     known.set(rule, places)
@@ -66,11 +66,9 @@ export function parse(raw: Buffer): unknown {
   }
 }
 
-/** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids}`). */
+/** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids, skills}`). */
 export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (typeof value === 'string') return [objectRef(kind, value)]
-  if (typeof value !== 'object' || value === null) return []
-  const id = 'id' in value && typeof value.id === 'string' ? [objectRef(kind, value.id)] : []
-  const files: unknown[] = 'file_ids' in value && Array.isArray(value.file_ids) ? value.file_ids : []
-  return [...id, ...files.filter((file) => typeof file === 'string').map((file) => objectRef('file', file))]
+  const named: [kind: string, place: string][] = [[kind, 'id'], ['file', 'file_ids[]'], ['skill', 'skills[].skill_id']]
+  return named.flatMap(([of, place]) => valuesAt(value, place).flatMap((name) => (typeof name === 'string' ? [objectRef(of, name)] : [])))
 }

@@ -13,9 +13,22 @@ export const messagesBody = (at: string): ModelPlace => ({
       [`${at}messages[].content[].file_id`]: 'file',
       [`${at}messages[].content[].content[].source.file_id`]: 'file',
       [`${at}container`]: 'container',
+      [`${at}thread.previous_message_id`]: 'message',
     },
+    keeps: { at: `${at}thread.type`, by: ['create', 'continue'] },
   },
 })
+
+/** What may come into being with a message: itself where it is kept in a thread, the container of its code, and the files that the code wrote. */
+const MADE = {
+  id: 'message',
+  'message.id': 'message',
+  'container.id': 'container',
+  'message.container.id': 'container',
+  'delta.container.id': 'container',
+  'content[].content.content[].file_id': 'file',
+  'content_block.content.content[].file_id': 'file',
+} as const
 
 /** Anthropic: https://docs.claude.com/en/api. Sessions, agents and deployments run a stored model. */
 export const anthropic: ProviderRow = {
@@ -26,7 +39,7 @@ export const anthropic: ProviderRow = {
   auth: { header: 'x-api-key' },
   settings: { credential: 'ANTHROPIC_API_KEY' },
   endpoints: [
-    model('POST /v1/messages', messagesBody('')),
+    model('POST /v1/messages', messagesBody(''), { creates: MADE, kept: 'message' }),
     model('POST /v1/messages/count_tokens', messagesBody('')),
     model('POST /v1/complete', messagesBody('')),
     model('POST /v1/messages/batches', messagesBody('requests[].params.'), creates('batch')),

@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from './endpoint.ts'
-import { BODY, batchRows, fileRows, model, neutral, OPENAI_ADMIN, OPENAI_MINTING, openaiRows } from './openai-rows.ts'
+import { BODY, batchRows, fileRows, model, neutral, OPENAI_ADMIN, OPENAI_MINTING, openaiRows, RESPONSE } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
@@ -25,7 +25,7 @@ export const azure: ProviderRow = {
     // The second is Foundry's address of a project.
     ...['', '/api/projects/{project}'].flatMap((at) => openaiRows(`${at}/openai/v1`)).map((row) => (row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT } } : row)),
     model('POST /openai/deployments/{model:}/{any*}', deployment),
-    model('POST /openai/responses', { at: 'body', headers: IMAGE_DEPLOYMENT, body: BODY }, { creates: { kind: 'response', at: ['id', 'response.id'] } }),
+    model('POST /openai/responses', { at: 'body', headers: IMAGE_DEPLOYMENT, body: BODY }, RESPONSE),
     neutral('GET DELETE /openai/responses/{response}'),
     neutral('GET /openai/models'),
     neutral('GET /openai/models/{any:}'),

@@ -21,8 +21,8 @@ export interface BodyRule {
   readonly stored?: readonly string[]
   /** Places that name a stored object, and its kind. */
   readonly objects?: Readonly<Record<string, string>>
-  /** The place that says, by `true`, that the provider keeps the answer. */
-  readonly keeps?: string
+  /** The place that says that the provider keeps the answer, and the values that say so. */
+  readonly keeps?: { readonly at: string; readonly by: readonly unknown[] }
   /** Whether multipart/form-data is spoken here too. */
   readonly multipart?: true
 }
@@ -44,8 +44,12 @@ export interface EndpointRow {
   readonly usage?: UsageKind
   /** Places of the body that name a stored object, and its kind, where the endpoint has no rule for the body's models. */
   readonly names?: Readonly<Record<string, string>>
-  /** The objects that an answer creates: their kind, and where in the answer their ids stand; `kept`: only where the body's rule `keeps` it. */
-  readonly creates?: { readonly kind: string; readonly at: readonly string[]; readonly kept?: true }
+  /** Places of the answer that name an object that came into being, and its kind. */
+  readonly creates?: Readonly<Record<string, string>>
+  /** The kind among them that is only there where the body's rule `keeps` the answer. */
+  readonly kept?: string
+  /** The query parameter that names an upload in parts, also in the address that `X-Goog-Upload-URL` gives it. */
+  readonly upload?: string
   readonly auth?: Auth
   /** How the path's parameters make the model's name, where it is more than `{model}`. */
   readonly modelName?: string
@@ -58,8 +62,11 @@ export interface ObjectRef {
   readonly id: string
 }
 
-/** The object that a provider calls by this name: its kind and the name's last segment. */
-export const objectRef = (kind: string, name: string): ObjectRef => ({ kind, id: name.slice(name.lastIndexOf('/') + 1) })
+/** The object that a provider calls by this name or address: its kind and the name's last segment, without a verb (`:download`) or a query. */
+export function objectRef(kind: string, name: string): ObjectRef {
+  const plain = /^https?:/i.test(name) ? name.slice('https:'.length).replace(/[:?#].*$/s, '') : name
+  return { kind, id: plain.slice(plain.lastIndexOf('/') + 1) }
+}
 
 /** What is known of a request from its method and path alone. */
 export interface Match {
@@ -130,7 +137,7 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
     })
     const compiled: Compiled = { row, pattern, regexp: new RegExp(`^${source}$`), names }
     loose.push({ regexp: new RegExp(compiled.regexp, 'i'), methods: words, row })
-    for (const kind of [...names, row.creates?.kind ?? 'model']) if (kind !== 'model' && !PLACES.has(kind)) kinds.add(kind)
+    for (const kind of [...names, ...Object.values(row.creates ?? {})]) if (kind !== 'model' && !PLACES.has(kind)) kinds.add(kind)
     for (const method of words) {
       if (names.length === 0) literal.set(`${method} ${pattern}`, row)
       else patterns.set(method, [...(patterns.get(method) ?? []), compiled])
@@ -158,7 +165,15 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
  */
 export function classify(provider: Provider, method: string, pathAndQuery: string): Match {
   const question = pathAndQuery.indexOf('?')
-  const path = question < 0 ? pathAndQuery : pathAndQuery.slice(0, question)
+  if (question < 0) return classifyPath(provider, method, pathAndQuery)
+  const match = classifyPath(provider, method, pathAndQuery.slice(0, question))
+  const upload = match.endpoint?.upload
+  if (upload === undefined) return match
+  const begun = new URLSearchParams(pathAndQuery.slice(question)).getAll(upload)
+  return { ...match, objects: [...match.objects, ...begun.map((id) => ({ kind: 'upload', id }))] }
+}
+
+function classifyPath(provider: Provider, method: string, path: string): Match {
   // A path that a row spells out is what it seems.
   const exact = provider.endpoints.literal(method, path)
   if (exact) return { class: exact.class, endpoint: exact, pattern: path, model: null, objects: NO_OBJECTS, spelling: 'plain' }

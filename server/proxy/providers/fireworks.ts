@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from './endpoint.ts'
-import { compatibleRows, creates, model, neutral } from './openai-rows.ts'
+import { compatibleRows, model, neutral } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 const image: ModelPlace = { at: 'path', body: { required: [], also: ['model'], multipart: true } }
@@ -14,7 +14,7 @@ export const fireworks: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   settings: { credential: 'FIREWORKS_API_KEY' },
   endpoints: [
-    ...compatibleRows('/inference/v1').map((row) => (row.creates?.kind === 'response' ? { ...row, ...creates('response', 'id', 'response.id') } : row)),
+    ...compatibleRows('/inference/v1'),
     neutral('GET DELETE /inference/v1/responses/{response}'),
     model('POST /inference/v1/messages', messagesBody(''), { usage: 'anthropic' }),
     ...['text_to_image', 'image_to_image', 'control_net', 'get_result'].map((verb) => model(`POST /inference/v1/workflows/{model*}/${verb}`, image)),

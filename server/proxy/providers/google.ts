@@ -2,33 +2,48 @@ import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
 import { creates, compatibleRows, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
-/**
- * Bodies of Gemini calls. The path names the model; a body that names another one, for itself or for one of its parts, must be
- * allowed too. Google reads `camelCase` and `snake_case` alike.
- */
+/** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */
+const spellings = (place: string): string[] =>
+  place.split('.').reduce<string[]>((heads, step) => {
+    const both = new Set([step, step.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])
+    return heads.flatMap((head) => [...both].map((one) => (head === '' ? one : `${head}.${one}`)))
+  }, [''])
+const objects = (kind: string, ...places: string[]): Record<string, string> => Object.fromEntries(places.flatMap(spellings).map((place) => [place, kind]))
+
+/** Stored objects that a call names, wherever in a body the call stands. */
+const objectsOf = (call: string): Record<string, string> => ({
+  ...objects('cached_content', `${call}cachedContent`),
+  ...objects('file', ...['contents[].parts[]', 'contents[].parts[].functionResponse.parts[]', 'systemInstruction.parts[]', 'content.parts[]'].map((part) => `${call}${part}.fileData.fileUri`)),
+  ...objects('file_search_store', `${call}tools[].fileSearch.fileSearchStoreNames[]`),
+})
+
+/** Bodies of Gemini calls. The path names the model; a body that names another one, for itself or for one of its parts, must be allowed too. */
 const CALL: BodyRule = {
   required: [],
-  also: ['model', 'requests[].model', 'generateContentRequest.model', 'generate_content_request.model'],
+  also: ['model', 'requests[].model', ...spellings('generateContentRequest.model')],
   objects: {
-    cachedContent: 'cached_content',
-    cached_content: 'cached_content',
-    'contents[].parts[].fileData.fileUri': 'file',
-    'contents[].parts[].file_data.file_uri': 'file',
-    'systemInstruction.parts[].fileData.fileUri': 'file',
-    'instances[].video.uri': 'file',
-    'instances[].image.fileUri': 'file',
-    'tools[].fileSearch.fileSearchStoreNames[]': 'file_search_store',
-    'tools[].file_search.file_search_store_names[]': 'file_search_store',
+    ...['', 'requests[].', 'generateContentRequest.'].map(objectsOf).reduce((all, one) => ({ ...all, ...one })),
+    ...objects('file', 'instances[].video.uri', 'instances[].image.fileUri'),
   },
 }
 
 /** Batches: requests in the body may name models, requests in a file cannot be known. */
-const inBatch = ['inputConfig', 'input_config'].map((name) => `batch.${name}`)
+const IN_BATCH = 'batch.inputConfig.requests.requests[].'
+const BATCH_FILE = 'batch.inputConfig.fileName'
 const BATCH: BodyRule = {
   required: [],
-  also: ['model', 'batch.model', ...inBatch.flatMap((at) => [`${at}.requests.requests[].request.model`, `${at}.requests.requests[].model`])],
-  stored: inBatch.flatMap((at) => [`${at}.fileName`, `${at}.file_name`]),
+  also: ['model', 'batch.model', ...spellings(`${IN_BATCH}request.model`), ...spellings(`${IN_BATCH}model`)],
+  stored: spellings(BATCH_FILE),
+  objects: { ...objectsOf(`${IN_BATCH}request.`), ...objects('file', BATCH_FILE) },
 }
+
+const INTERACTION = {
+  previous_interaction_id: 'interaction',
+  'input[].uri': 'file',
+  'input[].content[].uri': 'file',
+  'input[].result[].uri': 'file',
+  'tools[].file_search_store_names[]': 'file_search_store',
+} as const
 
 const call: ModelPlace = { at: 'path', body: CALL }
 const batch: ModelPlace = { at: 'path', body: BATCH }
@@ -53,7 +68,7 @@ const modelRows = (version: string, kind: 'models' | 'tunedModels'): EndpointRow
     ),
     neutral(`GET ${at}`),
     neutral(`GET ${at}/operations`),
-    neutral(`GET ${at}/operations/{operation}`),
+    neutral(`GET ${at}/operations/{operation}`, creates('file', 'response.generateVideoResponse.generatedSamples[].video.uri')),
     neutral(`POST ${at}/operations/{operation}:cancel`),
   ]
   return kind === 'models' ? rows : rows.map((row) => ({ ...row, modelName: TUNED }))
@@ -76,7 +91,7 @@ const versionRows = (version: string): EndpointRow[] => {
     // An agent runs models of its own choice; its name is held to the scope like a model's.
     model(
       `POST ${v}/interactions`,
-      { at: 'body', body: { required: ['model', 'agent'], also: ['tools[].model', 'agent_config.model', 'agentConfig.model'], objects: { previous_interaction_id: 'interaction' } } },
+      { at: 'body', body: { required: ['model', 'agent'], also: ['tools[].model', 'agent_config.model', 'agentConfig.model'], objects: INTERACTION } },
       { usage: 'interactions', ...creates('interaction', 'id', 'interaction.id') },
     ),
     neutral(`GET ${v}/interactions/{interaction}`, { usage: 'interactions' }),
@@ -94,7 +109,7 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`GET ${v}/generatedFiles`),
     neutral(`GET ${v}/generatedFiles/{generated_file}`),
     neutral(`GET ${v}/batches`),
-    neutral(`GET DELETE ${v}/batches/{batch}`),
+    neutral(`GET DELETE ${v}/batches/{batch}`, creates('file', 'metadata.output.responsesFile', 'response.responsesFile')),
     neutral(`POST ${v}/batches/{batch}:cancel`),
     neutral(`GET ${v}/operations/{operation}`),
     neutral(`GET ${v}/fileSearchStores`),
@@ -105,8 +120,8 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}/documents/{any}`),
     neutral(`GET ${v}/fileSearchStores/{file_search_store}/operations/{operation}`),
     neutral(`GET ${v}/fileSearchStores/{file_search_store}/upload/operations/{operation}`),
-    neutral(`POST PUT /upload${v}/files`, creates('file', 'file.name')),
-    neutral(`POST PUT /upload${v}/fileSearchStores/{file_search_store}:uploadToFileSearchStore`, operation),
+    neutral(`POST PUT /upload${v}/files`, { ...creates('file', 'file.name'), upload: 'upload_id' }),
+    neutral(`POST PUT /upload${v}/fileSearchStores/{file_search_store}:uploadToFileSearchStore`, { ...operation, upload: 'upload_id' }),
     neutral(`GET /download${v}/files/{file}:download`),
     // Google's OpenAI dialect reads its key from Authorization: ai.google.dev/gemini-api/docs/openai
     ...compatibleRows(`${v}/openai`).map((row): EndpointRow => ({ ...row, auth: { header: 'Authorization', scheme: 'Bearer' }, usage: 'openai' })),

@@ -10,7 +10,11 @@ const OBJECTS: Readonly<Record<string, string>> = {
   'messages[].content[].file.file_id': 'file',
   'tools[].vector_store_ids[]': 'vector_store',
   'tools[].container': 'container',
+  'tools[].environment.container_id': 'container',
+  'tools[].environment.file_ids[]': 'file',
+  'tools[].environment.skills[].skill_id': 'skill',
   'tools[].input_image_mask.file_id': 'file',
+  'prompt_cache_options.comparison_response_id': 'response',
 }
 
 /** Bodies that name files and nothing that chooses a model. */
@@ -18,6 +22,7 @@ const FILE = { file_id: 'file' } as const
 const FILES = { 'file_ids[]': 'file', 'files[].file_id': 'file' } as const
 const TRAINING = { training_file: 'file', validation_file: 'file' } as const
 const RESOURCES = { 'tool_resources.code_interpreter.file_ids[]': 'file', 'tool_resources.file_search.vector_store_ids[]': 'vector_store' } as const
+const ITEMS = { 'items[].content[].file_id': 'file' } as const
 const ATTACHED = { 'attachments[].file_id': 'file', 'content[].image_file.file_id': 'file' } as const
 
 /** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation and guard rails. */
@@ -28,7 +33,12 @@ export const STORED: ModelPlace = { at: 'stored' }
 
 export const model = (on: string, place: ModelPlace = body(), more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'model', model: place, ...more })
 export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'neutral', ...more })
-export const creates = (kind: string, ...at: string[]): Partial<EndpointRow> => ({ creates: { kind, at: at.length === 0 ? ['id'] : at } })
+export const creates = (kind: string, ...at: string[]): { creates: Readonly<Record<string, string>> } => ({ creates: Object.fromEntries((at.length === 0 ? ['id'] : at).map((place) => [place, kind])) })
+
+/** A response, and the containers in which its code ran. */
+export const RESPONSE = {
+  creates: { id: 'response', 'response.id': 'response', 'output[].container_id': 'container', 'response.output[].container_id': 'container' },
+} as const
 
 /** What nearly every server that calls itself OpenAI-compatible has, under a prefix such as `/v1`. */
 export function compatibleRows(prefix: string, chatBody: ModelPlace = body()): EndpointRow[] {
@@ -36,7 +46,7 @@ export function compatibleRows(prefix: string, chatBody: ModelPlace = body()): E
     model(`POST ${prefix}/chat/completions`, chatBody),
     model(`POST ${prefix}/completions`, chatBody),
     model(`POST ${prefix}/embeddings`),
-    model(`POST ${prefix}/responses`, chatBody, creates('response', 'id', 'response.id')),
+    model(`POST ${prefix}/responses`, chatBody, RESPONSE),
     model(`POST ${prefix}/images/generations`),
     model(`POST ${prefix}/images/edits`, form()),
     model(`POST ${prefix}/images/variations`, form()),
@@ -74,7 +84,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
   const p = prefix
   return [
     ...compatibleRows(p),
-    model(`POST ${p}/chat/completions`, body({ keeps: 'store' }), { creates: { kind: 'completion', at: ['id'], kept: true } }),
+    model(`POST ${p}/chat/completions`, body({ keeps: { at: 'store', by: [true] } }), { ...creates('completion'), kept: 'completion' }),
     neutral(`GET ${p}/responses/{response}`),
     neutral(`DELETE ${p}/responses/{response}`),
     neutral(`POST ${p}/responses/{response}/cancel`),
@@ -86,9 +96,9 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET POST DELETE ${p}/chat/completions/{completion}`),
     neutral(`GET ${p}/chat/completions/{completion}/messages`),
     model(`DELETE ${p}/models/{model:}`, { at: 'path', body: { required: [] } }),
-    neutral(`POST ${p}/conversations`, creates('conversation')),
+    neutral(`POST ${p}/conversations`, { ...creates('conversation'), names: ITEMS }),
     neutral(`GET POST DELETE ${p}/conversations/{conversation}`),
-    neutral(`GET POST ${p}/conversations/{conversation}/items`),
+    neutral(`GET POST ${p}/conversations/{conversation}/items`, { names: ITEMS }),
     neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
     neutral(`POST ${p}/uploads`, creates('upload')),
     neutral(`POST ${p}/uploads/{upload}/parts`),

@@ -1,4 +1,4 @@
-import { BODY, body, compatibleRows, creates, model, neutral } from './openai-rows.ts'
+import { BODY, body, compatibleRows, creates, model, neutral, RESPONSE } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // `models` are tried in turn; a preset is stored and may bring models of its own; plugins and server tools may name one.
@@ -23,7 +23,7 @@ export const openrouter: ProviderRow = {
       { at: 'body', body: { required: ['model', 'models[]'], also: ['tools[].model', 'fallbacks[].model', 'plugins[].model'], stored: ['preset'] } },
       { usage: 'anthropic' },
     ),
-    model('POST /api/alpha/responses', routed, creates('response', 'id', 'response.id')),
+    model('POST /api/alpha/responses', routed, RESPONSE),
     model('POST /api/v1/videos', body(), creates('video')),
     neutral('GET /api/v1/videos/{video}'),
     neutral('GET /api/v1/videos/{video}/content'),

@@ -1,4 +1,4 @@
-import { body, creates, model, neutral } from './openai-rows.ts'
+import { body, creates, model, neutral, RESPONSE } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // The agent API tries `models` in turn, and a preset brings a model of its own: docs.perplexity.ai/docs/agent-api
@@ -17,7 +17,7 @@ export const perplexity: ProviderRow = {
       model(`POST ${prefix}/chat/completions`),
       model(`POST ${prefix}/embeddings`),
       model(`POST ${prefix}/contextualizedembeddings`),
-      model(`POST ${prefix}/responses`, agent, { usage: 'openai', ...creates('response', 'id', 'response.id') }),
+      model(`POST ${prefix}/responses`, agent, { usage: 'openai', ...RESPONSE }),
       model(`POST ${prefix}/agent`, agent, { usage: 'openai' }),
       neutral(`GET ${prefix}/responses/{response}`),
       model(`POST ${prefix}/async/chat/completions`, body({ required: ['request.model'], also: [], objects: {} }), creates('completion')),

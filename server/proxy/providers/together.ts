@@ -10,7 +10,7 @@ export const together: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   settings: { credential: 'TOGETHER_API_KEY' },
   endpoints: [
-    ...compatibleRows('/v1', body({ also: [...(BODY.also ?? []), 'safety_model'] })),
+    ...compatibleRows('/v1', body({ also: [...(BODY.also ?? []), 'safety_model'] })).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
     ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),
     neutral('POST /v1/files/upload', creates('file')),
     model('POST /v1/fine-tunes', body({ objects: { training_file: 'file', validation_file: 'file' } }), creates('fine_tuning_job')),

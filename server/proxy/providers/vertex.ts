@@ -9,6 +9,7 @@ const CALL: BodyRule = {
   objects: { cachedContent: 'cached_content', cached_content: 'cached_content' },
 }
 const call: ModelPlace = { at: 'path', body: CALL }
+const poll: ModelPlace = { at: 'path', body: { ...CALL, objects: { operationName: 'operation', operation_name: 'operation' } } }
 const named = { modelName: 'publishers/{publisher}/models/{model}' }
 
 /** Calls on `publishers/{publisher}/models/{model}`; express mode has them without a project. */
@@ -17,7 +18,7 @@ const publisherRows = (at: string): EndpointRow[] => [
     model(`POST ${at}/publishers/{publisher}/models/{model}:${verb}`, call, named),
   ),
   model(`POST ${at}/publishers/{publisher}/models/{model}:predictLongRunning`, call, { ...named, ...creates('operation', 'name') }),
-  model(`POST ${at}/publishers/{publisher}/models/{model}:fetchPredictOperation`, call, named),
+  model(`POST ${at}/publishers/{publisher}/models/{model}:fetchPredictOperation`, poll, named),
   neutral(`GET ${at}/publishers/{publisher}/models`),
   neutral(`GET ${at}/publishers/{publisher}/models/{any}`),
 ]

@@ -11,7 +11,9 @@ export const xai: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   settings: { credential: 'XAI_API_KEY' },
   endpoints: [
-    ...compatibleRows('/v1').map((row) => (row.creates?.kind === 'batch' ? { ...row, ...creates('batch', 'batch_id', 'id') } : row)),
+    ...compatibleRows('/v1').map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'batch_id', 'id') } : row)),
+    // A deferred completion is fetched later.
+    model('POST /v1/chat/completions', body(), creates('completion', 'request_id')),
     neutral('GET DELETE /v1/responses/{response}'),
     neutral('GET /v1/chat/deferred-completion/{completion}', { usage: 'xai' }),
     model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
@@ -20,7 +22,7 @@ export const xai: ProviderRow = {
     model('POST /v1/videos/generations', body(), creates('video', 'request_id')),
     model('POST /v1/videos/edits', body(), creates('video', 'request_id')),
     model('POST /v1/videos/extensions', body(), creates('video', 'request_id')),
-    neutral('GET /v1/videos/{video}'),
+    neutral('GET /v1/videos/{video}', creates('file', 'video.file_output.file_id')),
     model('POST /v1/tts', STORED),
     model('POST /v1/stt', form()),
     model('GET /v1/realtime', { at: 'query' }),

@@ -8,6 +8,13 @@ import { ANTHROPIC, GOOGLE, OPENAI, startServed } from './served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const [V1, GEMINI] = [`${OPENAI}/v1`, `${GOOGLE}/v1beta`]
+const VEO = 'https://aiplatform.googleapis.com/v1/publishers/google/models/veo'
+const MISTRAL = 'https://api.mistral.ai/v1'
+const XAI = 'https://api.x.ai/v1'
+
+/** Served with the providers of these addresses besides. */
+const more = (origin: string) =>
+  Object.fromEntries([['VERTEX', 'GOOGLE_VERTEX'], ['MISTRAL', 'MISTRAL'], ['XAI', 'XAI']].flatMap(([id, name]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [`${name}_API_KEY`, 'upstream']]))
 
 /** TABLE of what is made: the request, and the answer, in which ID stands for its id. */
 const MADE: Record<string, { address: string; answered: object }> = {
@@ -21,6 +28,14 @@ const MADE: Record<string, { address: string; answered: object }> = {
   anthropicFile: { address: `${ANTHROPIC}/v1/files`, answered: { id: 'ID' } },
   googleFile: { address: `${GOOGLE}/upload/v1beta/files`, answered: { file: { name: 'files/ID' } } },
   cache: { address: `${GEMINI}/cachedContents`, answered: { name: 'cachedContents/ID' } },
+  interaction: { address: `${GEMINI}/interactions`, answered: { id: 'ID' } },
+  vertexOperation: { address: `${VEO}:predictLongRunning`, answered: { name: 'publishers/google/models/veo/operations/ID' } },
+  mistralFile: { address: `${MISTRAL}/files`, answered: { id: 'ID' } },
+  skill: { address: `${V1}/skills`, answered: { id: 'ID' } },
+  anthropicSkill: { address: `${ANTHROPIC}/v1/skills`, answered: { id: 'ID' } },
+  anthropicContainer: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'msg_1', container: { id: 'ID', expires_at: 'x' }, content: [] } },
+  anthropicThread: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'ID', content: [] } },
+  usedContainer: { address: `${V1}/responses`, answered: { id: 'resp_1', output: [{ type: 'reasoning' }, { type: 'code_interpreter_call', container_id: 'ID' }] } },
   store: { address: `${GEMINI}/fileSearchStores`, answered: { name: 'fileSearchStores/ID' } },
 }
 
@@ -46,12 +61,41 @@ const NAMED: [made: keyof typeof MADE, address: string, body: object][] = [
   ['anthropicFile', `${ANTHROPIC}/v1/messages/batches`, { requests: [{ params: { model: 'claude', messages: [{ role: 'user', content: [{ type: 'image', source: { file_id: 'ID' } }] }] } }] }],
   ['googleFile', `${GEMINI}/models/gemini-x:generateContent`, { contents: [{ parts: [{ fileData: { fileUri: `${GEMINI}/files/ID` } }] }] }],
   ['cache', `${GEMINI}/models/gemini-x:generateContent`, { cachedContent: 'cachedContents/ID', contents: [] }],
+  ['googleFile', `${GEMINI}/models/gemini-x:generateContent`, { contents: [{ parts: [{ file_data: { file_uri: `${GEMINI}/files/ID:download?alt=media` } }] }] }],
+  ['googleFile', `${GEMINI}/models/gemini-x:generateContent`, { contents: [{ parts: [{ functionResponse: { parts: [{ fileData: { fileUri: `${GEMINI}/files/ID` } }] } }] }] }],
+  ['googleFile', `${GEMINI}/models/gemini-x:generateContent`, { system_instruction: { parts: [{ file_data: { file_uri: 'files/ID' } }] } }],
+  ['googleFile', `${GEMINI}/models/gemini-x:embedContent`, { content: { parts: [{ fileData: { fileUri: `${GEMINI}/files/ID` } }] } }],
+  ['googleFile', `${GEMINI}/models/gemini-x:batchEmbedContents`, { requests: [{ content: { parts: [{ fileData: { fileUri: `${GEMINI}/files/ID` } }] } }] }],
+  ['googleFile', `${GEMINI}/models/gemini-x:countTokens`, { generateContentRequest: { contents: [{ parts: [{ fileData: { fileUri: `${GEMINI}/files/ID` } }] }] } }],
+  ['googleFile', `${GEMINI}/models/gemini-x:batchGenerateContent`, { batch: { inputConfig: { fileName: 'files/ID' } } }],
+  ['googleFile', `${GEMINI}/models/gemini-x:batchGenerateContent`, { batch: { input_config: { file_name: 'files/ID' } } }],
+  ['googleFile', `${GEMINI}/models/gemini-x:batchGenerateContent`, { batch: { inputConfig: { requests: { requests: [{ request: { contents: [{ parts: [{ fileData: { fileUri: 'files/ID' } }] }] } }] } } } }],
+  ['googleFile', `${GEMINI}/interactions`, { model: 'gemini-x', input: [{ type: 'document', uri: `${GEMINI}/files/ID` }] }],
+  ['googleFile', `${GEMINI}/interactions`, { model: 'gemini-x', input: [{ type: 'user_input', content: [{ type: 'image', uri: `${GEMINI}/files/ID` }] }] }],
+  ['store', `${GEMINI}/interactions`, { model: 'gemini-x', input: 'x', tools: [{ type: 'file_search', file_search_store_names: ['fileSearchStores/ID'] }] }],
+  ['interaction', `${GEMINI}/interactions`, { model: 'gemini-x', input: 'x', previous_interaction_id: 'ID' }],
+  ['cache', `${GEMINI}/models/gemini-x:countTokens`, { generateContentRequest: { cachedContent: 'cachedContents/ID' } }],
+  ['vertexOperation', `${VEO}:fetchPredictOperation`, { operationName: 'publishers/google/models/veo/operations/ID' }],
+  ['mistralFile', `${MISTRAL}/chat/completions`, { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file_id: 'ID' }] }] }],
+  ['mistralFile', `${MISTRAL}/conversations`, { model: 'm', inputs: [{ role: 'user', content: [{ type: 'document', file_id: 'ID' }] }] }],
+  ['mistralFile', `${MISTRAL}/batch/jobs`, { model: 'm', input_files: ['file-of-before', 'ID'] }],
+  ['file', `${V1}/conversations`, { items: [{ role: 'user', content: [{ type: 'input_file', file_id: 'ID' }] }] }],
+  ['file', `${V1}/conversations/conv_of_before/items`, { items: [{ role: 'user', content: [{ type: 'input_file', file_id: 'ID' }] }] }],
+  ['file', `${V1}/responses`, { model: 'gpt-5', tools: [{ type: 'shell', environment: { type: 'container_auto', file_ids: ['ID'] } }] }],
+  ['skill', `${V1}/responses`, { model: 'gpt-5', tools: [{ type: 'shell', environment: { type: 'container_auto', skills: [{ type: 'skill_reference', skill_id: 'ID' }] } }] }],
+  ['container', `${V1}/responses`, { model: 'gpt-5', tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'ID' } }] }],
+  ['usedContainer', `${V1}/responses`, { model: 'gpt-5', tools: [{ type: 'code_interpreter', container: 'ID' }] }],
+  ['response', `${V1}/responses`, { model: 'gpt-5', prompt_cache_options: { comparison_response_id: 'ID' } }],
+  ['anthropicSkill', `${ANTHROPIC}/v1/messages`, { model: 'claude', container: { skills: [{ type: 'custom', skill_id: 'ID' }] } }],
+  ['anthropicContainer', `${ANTHROPIC}/v1/messages`, { model: 'claude', container: 'ID' }],
+  ['anthropicContainer', `${ANTHROPIC}/v1/messages`, { model: 'claude', container: { id: 'ID', skills: [] } }],
+  ['anthropicThread', `${ANTHROPIC}/v1/messages`, { model: 'claude', thread: { type: 'continue', previous_message_id: 'ID' } }],
   ['store', `${GEMINI}/models/gemini-x:generateContent`, { tools: [{ fileSearch: { fileSearchStoreNames: ['fileSearchStores/ID'] } }] }],
   ['googleFile', `${GEMINI}/fileSearchStores/store-of-before:importFile`, { fileName: 'files/ID' }],
 ]
 
 test('an id that another key made is refused in every place that names it; its maker and ids from before pass', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
   const post = (secret: string, address: string, body: object | Buffer, headers = {}) =>
     send(secret, address, { body: Buffer.isBuffer(body) ? body : JSON.stringify(body), headers: { ...JSON_TYPE, ...headers } })
@@ -60,7 +104,7 @@ test('an id that another key made is refused in every place that names it; its m
     const id = `made-${i}`
     const { address: makes, answered } = MADE[made]!
     fake.play(answer(200, JSON_TYPE, JSON.stringify(named(answered, id))))
-    assert.equal((await post(mine.secret, makes, { model: 'gpt-5', embeddingModel: 'm' })).status, 200)
+    assert.equal((await post(mine.secret, makes, { model: 'gpt-5', embeddingModel: 'm', thread: { type: 'create' } })).status, 200)
     fake.play(answer(200, JSON_TYPE, '{}'))
     const reached = fake.requests.length
     const what = `${address} ${JSON.stringify(body)}`
@@ -160,23 +204,51 @@ test('a chat completion that the provider keeps is its maker\'s; of others nothi
   assert.deepEqual(await running.store.db.selectFrom('objects').select('object_id').execute(), before)
 })
 
+/** TABLE of answers in which files stand that came into being by themselves, and the addresses at which they are read. */
+const COME: [from: string, method: string, answered: object, ...files: string[]][] = [
+  [`${V1}/batches/JOB`, 'GET', { output_file_id: 'file-1', error_file_id: 'file-2' }, `${V1}/files/file-1/content`, `${V1}/files/file-2/content`],
+  [`${V1}/batches/JOB/cancel`, 'POST', { output_file_id: 'file-3', error_file_id: null }, `${V1}/files/file-3/content`],
+  [`${V1}/fine_tuning/jobs/JOB`, 'GET', { result_files: ['file-4', 'file-5'] }, `${V1}/files/file-4/content`, `${V1}/files/file-5/content`],
+  [
+    `${GEMINI}/models/veo/operations/JOB`, 'GET', { done: true, response: { generateVideoResponse: { generatedSamples: [{ video: { uri: `${GEMINI}/files/g1:download?alt=media` } }] } } },
+    `${GEMINI}/files/g1:download?alt=media`, `${GEMINI}/files/g1`,
+  ],
+  [`${GEMINI}/batches/JOB`, 'GET', { metadata: { output: { responsesFile: 'files/batch-g2' } } }, `${GOOGLE}/download/v1beta/files/batch-g2:download?alt=media`],
+  [`${GEMINI}/batches/JOB`, 'GET', { response: { responsesFile: 'files/batch-g3' } }, `${GOOGLE}/download/v1beta/files/batch-g3:download?alt=media`],
+  [`${XAI}/videos/JOB`, 'GET', { status: 'done', video: { url: 'https://x.test/1', file_output: { file_id: 'file-6' } } }, `${XAI}/files/file-6/content`],
+  [
+    `${ANTHROPIC}/v1/messages`, 'POST', { id: 'msg_1', content: [{ type: 'text' }, { type: 'bash_code_execution_tool_result', content: { content: [{ type: 'bash_code_execution_output', file_id: 'file-7' }] } }] },
+    `${ANTHROPIC}/v1/files/file-7/content`,
+  ],
+  [`${V1}/responses`, 'POST', { id: 'resp_1', output: [{ type: 'code_interpreter_call', container_id: 'cntr_1' }] }, `${V1}/containers/cntr_1/files/cfile_1/content`],
+  [`${XAI}/chat/completions`, 'POST', { request_id: 'deferred-1' }, `${XAI}/chat/deferred-completion/deferred-1`],
+]
+
 test('files that come into being by themselves are the maker\'s of what they come from', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"job_1"}'))
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
-  const cases: [address: string, method: string, answered: object, files: string[]][] = [
-    [`${V1}/batches/job_1`, 'GET', { output_file_id: 'file-1', error_file_id: 'file-2' }, ['file-1', 'file-2']],
-    [`${V1}/batches/job_1/cancel`, 'POST', { output_file_id: 'file-3', error_file_id: null }, ['file-3']],
-    [`${V1}/fine_tuning/jobs/job_1`, 'GET', { result_files: ['file-4', 'file-5'] }, ['file-4', 'file-5']],
-  ]
-  for (const [address, method, answered, files] of cases) {
+  for (const [from, method, answered, ...files] of COME) {
     fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
-    assert.equal((await send(mine.secret, address, { method })).status, 200)
+    assert.equal((await send(mine.secret, from, { method, ...(method === 'POST' && { body: '{"model":"m"}', headers: JSON_TYPE }) })).status, 200)
     fake.play(answer(200, JSON_TYPE, '{}'))
     for (const file of files) {
-      assert.equal((await send(theirs.secret, `${V1}/files/${file}/content`, { method: 'GET' })).status, 403, file)
-      assert.equal((await send(mine.secret, `${V1}/files/${file}/content`, { method: 'GET' })).status, 200, file)
+      assert.equal((await send(theirs.secret, file, { method: 'GET' })).status, 403, file)
+      assert.equal((await send(mine.secret, file, { method: 'GET' })).status, 200, file)
     }
   }
+})
+
+test('the parts of an upload go where it was begun, and are its maker\'s', async (t) => {
+  const begun = `${GOOGLE}/upload/v1beta/files?upload_id=up-1&upload_protocol=resumable`
+  const { fake, key, send, running } = await startServed(t, answer(200, { 'X-Goog-Upload-URL': begun, 'Content-Type': 'text/plain' }, ''))
+  const [mine, theirs] = [await key(), await key()]
+  assert.equal((await send(mine.secret, `${GOOGLE}/upload/v1beta/files`, { body: '{}', headers: { ...JSON_TYPE, 'X-Goog-Upload-Command': 'start' } })).status, 200)
+  fake.play(answer(200, JSON_TYPE, '{"file":{"name":"files/f1"}}'))
+  assert.equal((await send(theirs.secret, begun, { body: 'x' })).status, 403)
+  assert.equal((await send(mine.secret, begun, { body: 'x' })).status, 200)
+  assert.equal((await send(theirs.secret, begun.replace('up-1', 'of-before'), { body: 'x' })).status, 200)
+  const rows = await running.store.db.selectFrom('objects').select(['kind', 'object_id']).orderBy('kind').execute()
+  assert.deepEqual(rows.map(({ kind, object_id }) => `${kind} ${object_id}`), ['file f1', 'upload up-1'])
 })
 
 test('the file that a batch has made is its maker\'s', async (t) => {

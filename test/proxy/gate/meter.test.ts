@@ -109,6 +109,16 @@ const fixtures: Fixture[] = [
     ),
     usage: [5, 6, null, null], created: 'response:resp_4',
   },
+  {
+    name: 'containers of a responses stream', id: 'openai', path: '/v1/responses', type: STREAM,
+    body: named(
+      ['response.created', { type: 'response.created', response: { id: 'resp_5', usage: null } }],
+      ['response.output_text.delta', { delta: 'the "container_id" of it' }],
+      ['response.output_item.done', { item: { type: 'code_interpreter_call', container_id: 'cntr_1' } }],
+      ['response.completed', { response: { id: 'resp_5', output: [{ type: 'message' }, { container_id: 'cntr_1' }, { container_id: 'cntr_2' }], usage: { input_tokens: 5, output_tokens: 6 } } }],
+    ),
+    usage: [5, 6, null, null], created: 'response:resp_5 container:cntr_1 container:cntr_2',
+  },
   { name: 'a created file', id: 'openai', path: '/v1/files', body: '{"id":"file-9","object":"file"}', usage: NONE, created: 'file:file-9' },
   { name: 'a poll is not counted again', id: 'openai', method: 'GET', path: '/v1/responses/resp_1', body: '{"id":"resp_1","usage":{"input_tokens":30,"output_tokens":40}}', usage: NONE },
   { name: 'an unknown endpoint', id: 'openai', path: '/v1/brand/new', body: '{"usage":{"input_tokens":1,"output_tokens":2}}', usage: [1, 2, null, null] },
@@ -142,6 +152,16 @@ const fixtures: Fixture[] = [
   { name: 'messages stream cut off', id: 'anthropic', path: '/v1/messages', type: STREAM, body: named(['message_start', { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } }]), usage: [10, null, null, null] },
   { name: 'compaction', id: 'anthropic', path: '/v1/messages', body: '{"usage":{"input_tokens":10,"output_tokens":5,"iterations":[{"type":"compaction","input_tokens":100,"output_tokens":20},{"type":"message","input_tokens":10,"output_tokens":5}]}}', usage: [110, 25, null, null] },
   { name: 'a fallback', id: 'anthropic', path: '/v1/messages', body: '{"usage":{"input_tokens":10,"output_tokens":5,"iterations":[{"type":"message","input_tokens":10,"output_tokens":0},{"type":"fallback_message","input_tokens":10,"output_tokens":5}]}}', usage: [10, 5, null, null] },
+  {
+    name: 'files and the container of a messages stream', id: 'anthropic', path: '/v1/messages', type: STREAM,
+    body: named(
+      ['message_start', { type: 'message_start', message: { id: 'msg_1', container: null, usage: { input_tokens: 1, output_tokens: 1 } } }],
+      ...Array.from({ length: 9 }, (): [string, object] => ['content_block_delta', { type: 'content_block_delta', delta: { type: 'text_delta', text: '"file_id"' } }]),
+      ['content_block_start', { type: 'content_block_start', content_block: { type: 'bash_code_execution_tool_result', content: { content: [{ file_id: 'file_1' }, { file_id: 'file_2' }] } } }],
+      ['message_delta', { type: 'message_delta', delta: { container: { id: 'container_1' } }, usage: { output_tokens: 5 } }],
+    ),
+    usage: [1, 5, null, null], created: 'file:file_1 file:file_2 container:container_1',
+  },
   { name: 'a created batch', id: 'anthropic', path: '/v1/messages/batches', body: '{"id":"msgbatch_1","type":"message_batch"}', usage: NONE, created: 'batch:msgbatch_1' },
 
   // Google
@@ -260,8 +280,8 @@ for (const fixture of fixtures) {
   test(`${fixture.id}: ${fixture.name}`, async () => {
     const body = Buffer.from(fixture.body)
     const [input, output, cached, reasoning] = fixture.usage
-    const [kind, id] = fixture.created?.split(':') ?? []
-    const expected = { usage: { input, output, cached, reasoning }, created: kind === undefined ? [] : [{ kind, id }] }
+    const created = (fixture.created?.split(' ') ?? []).map((name) => ({ kind: name.split(':')[0], id: name.split(':')[1] }))
+    const expected = { usage: { input, output, cached, reasoning }, created }
     assert.deepEqual(await read(fixture, cut(body, Infinity)), expected, 'in one piece')
     for (const size of [1, 2, 3, 7, 1000]) if (body.length / size < 50_000) assert.deepEqual(await read(fixture, cut(body, size)), expected, `in pieces of ${size}`)
     for (const [encoding, encode] of ENCODERS) assert.deepEqual(await read(fixture, [encode(body)], ['content-encoding', encoding]), expected, encoding)
