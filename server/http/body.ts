@@ -1,5 +1,5 @@
 // Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and answers.
-import { HEAD_END, readFields, type RawHeaders } from './fields.ts'
+import { HEAD_END, readFields, valueOf, type RawHeaders } from './fields.ts'
 
 /** The bytes are not framed as they must be: nothing behind them can be trusted. */
 export class FramingError extends Error {}
@@ -8,6 +8,7 @@ const MAX_LINE_BYTES = 4 * 1024
 const MAX_EXTENSION_BYTES = 16 * 1024
 const MAX_TRAILER_BYTES = 16 * 1024
 const [CR, LF] = [13, 10]
+const FRAMING = ['content-length', 'transfer-encoding']
 
 /** How strict a chunk's size line is read. Callers get the grammar; providers may pad, as some old servers do. */
 export const CALLERS_SIZE = /^([0-9A-Fa-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t -\x7e])*"))?)*$/
@@ -109,6 +110,8 @@ export class BodyReader {
     if (at < 0) return 0
     const trailers = readFields(input.toString('latin1', 0, at), 0)
     if (trailers === null) throw new FramingError('a trailer is malformed')
+    // RFC 9110, section 6.5.1. Whoever reads one would take the next request for this one's body.
+    for (const name of FRAMING) if (valueOf(trailers, name) !== undefined) throw new FramingError('a trailer says how the body is framed')
     this.trailers = trailers
     this.#place = 'ended'
     return at + HEAD_END.length

@@ -135,6 +135,8 @@ const REFUSED: [name: string, bytes: string, code?: 'headers_too_large'][] = [
   ['a chunk longer than it says', post(CHUNKED, '1\r\nab\r\n0\r\n\r\n')],
   ['a chunk that ends with a bare LF', post(CHUNKED, '1\r\na\n0\r\n\r\n')],
   ['a malformed trailer', post(CHUNKED, '0\r\nA b\r\n\r\n')],
+  ['a length among the trailers', post(CHUNKED, '1\r\nx\r\n0\r\nContent-Length: 1\r\n\r\n')],
+  ['an encoding among the trailers', post(CHUNKED, '1\r\nx\r\n0\r\ntransfer-encoding: chunked\r\n\r\n')],
   ['a folded trailer', post(CHUNKED, '0\r\nA: b\r\n c\r\n\r\n')],
   ['a chunk line without end', post(CHUNKED, `1;${'a'.repeat(5_000)}`)],
   ['many extensions', post(CHUNKED, `1;${'a'.repeat(4_000)}\r\na\r\n`.repeat(6))],
