@@ -76,10 +76,10 @@ function readDisposition(head: string): { name: string; plain: boolean } | strin
     if (colon <= 0 || /^[ \t]|[\u0000-\u0008\u000a-\u001f\u007f]/.test(line)) return 'A part of the multipart body has a broken header.'
     const header = line.slice(0, colon).toLowerCase()
     const value = line.slice(colon + 1).trim()
-    if (header === 'content-transfer-encoding') plain = false
+    if (header === 'content-transfer-encoding' && !/^(?:7bit|8bit|binary)$/i.test(value)) plain = false
     if (header === 'content-type') {
       if (/^multipart\//i.test(value)) return 'A part of the multipart body is multipart itself.'
-      if (!/^(?:text\/plain|application\/json)[ \t]*(?:;[ \t]*charset="?utf-8"?)?$/i.test(value)) plain = false
+      if (!/^(?:text\/plain|application\/json)[ \t]*(?:;[ \t]*charset="?(?:utf-8|us-ascii)"?)?$/i.test(value)) plain = false
     }
     if (header.trim() !== header) return 'A part of the multipart body has a broken header.'
     if (header !== 'content-disposition') continue

@@ -25,8 +25,8 @@ const RESOURCES = { 'tool_resources.code_interpreter.file_ids[]': 'file', 'tool_
 const ITEMS = { 'items[].content[].file_id': 'file' } as const
 const ATTACHED = { 'attachments[].file_id': 'file', 'content[].image_file.file_id': 'file' } as const
 
-/** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation and guard rails. */
-export const BODY: BodyRule = { required: ['model'], also: ['tools[].model', 'moderation.model'], objects: OBJECTS }
+/** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation; routers and gateways try `models` in turn. */
+export const BODY: BodyRule = { required: ['model'], also: ['models[]', 'tools[].model', 'moderation.model'], objects: OBJECTS }
 export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { ...BODY, ...rule } })
 export const form = (): ModelPlace => ({ at: 'body', body: { required: ['model'], multipart: true } })
 export const STORED: ModelPlace = { at: 'stored' }

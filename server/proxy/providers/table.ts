@@ -11,7 +11,7 @@ import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
-import { BODY, body, compatibleRows, OPENAI_ADMIN, OPENAI_MINTING } from './openai-rows.ts'
+import { body, compatibleRows, OPENAI_ADMIN, OPENAI_MINTING } from './openai-rows.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
 import type { Auth, CustomProvider, Dial, Provider, ProviderRow, Upstream } from './provider.ts'
@@ -125,7 +125,7 @@ function kinOf({ id }: CustomProvider, host: string): ProviderRow | undefined {
 const patternOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replace(/\{\w+\}/, '[a-z0-9-]+')}$`)
 
 /** What runs behind an added provider may be a gateway, which tries other models where it is told to. */
-const ROUTED = body({ also: [...(BODY.also ?? []), 'models[]'], stored: ['fallbacks', 'preset'] })
+const ROUTED = body({ stored: ['fallbacks', 'preset'] })
 
 /** An added provider: a server that speaks OpenAI's dialect below any path. */
 const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) => compatibleRows(prefix, ROUTED))

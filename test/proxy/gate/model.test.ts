@@ -206,6 +206,7 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['a moderation by another model', { body: '{"model":"allowed","moderation":{"model":"other"}}' }, NO],
   ['tools that are no list', { ...RESPONSES, body: '{"model":"allowed","tools":{"0":{"model":"other"}}}' }, NO],
   ['tools as a string', { ...RESPONSES, body: '{"model":"allowed","tools":"x"}' }, NO],
+  ['models beside the model', { body: '{"model":"allowed","models":["other"]}' }, NO],
   ['models with another one', { ...ROUTER, body: '{"model":"allowed","models":["allowed","other"]}' }, NO],
   ['models without model', { ...ROUTER, body: '{"models":["other"]}' }, NO],
   ['an empty list of models', { ...ROUTER, body: '{"models":[]}' }, NO],

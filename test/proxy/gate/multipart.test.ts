@@ -33,6 +33,8 @@ const cases: [name: string, body: string, expected: string, type?: string][] = [
   ['a quoted boundary', field('model', 'allowed') + END, 'ok', 'multipart/form-data; boundary="xyz"'],
   ['headers in lower case, name without quotes', part('content-disposition: form-data; name=model', 'allowed') + END, 'ok'],
   ['a text type', part('Content-Disposition: form-data; name="model"\r\nContent-Type: text/plain; charset=utf-8', 'allowed') + END, 'ok'],
+  ['the encodings that change nothing', part('Content-Disposition: form-data; name="model"\r\nContent-Type: text/plain; charset=US-ASCII\r\nContent-Transfer-Encoding: 8bit', 'allowed') + part('Content-Disposition: form-data; name="prompt"\r\nContent-Transfer-Encoding: binary', 'x') + END, 'ok'],
+  ['a binary model', part('Content-Disposition: form-data; name="model"\r\nContent-Transfer-Encoding: Binary\r\nContent-Length: 7', 'allowed') + END, 'ok'],
   ['other fields', field('language', 'en') + field('model', 'allowed') + field('timestamp_granularities[]', 'word') + END, 'ok'],
   ['an empty file', part('Content-Disposition: form-data; name="file"; filename="x"', '') + field('model', 'allowed') + END, 'ok'],
 
