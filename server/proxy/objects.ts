@@ -7,6 +7,8 @@ import type { ObjectRef } from './providers/endpoint.ts'
 export interface Objects {
   /** Remembers what an answer created. The next request finds it, even before it is durable. */
   created(provider: string, object: ObjectRef, key: string, credential: string, now: number): void
+  /** Has `look` wait for an answer that has passed and is still being decoded; `created` follows at once. */
+  expect(reading: Promise<unknown>): void
   /**
    * What is known of the objects that a request names. `foreign`: one belongs to another key. `credential`: the one that reaches them, null where
    * none of them is known.
@@ -23,6 +25,7 @@ const AT_ONCE = 1_000
 
 export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
   const fresh = new Map<string, ObjectRow>()
+  const expected: Promise<unknown>[] = []
 
   /** Those that are known, by kind and id. */
   const find = async (provider: string, objects: readonly ObjectRef[]): Promise<Map<string, ObjectRow>> => {
@@ -46,7 +49,12 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       if (fresh.size > REMEMBERED) fresh.delete(fresh.keys().next().value!)
       store.run(insertObject, row).catch(onError)
     },
+    expect(reading) {
+      expected.push(reading)
+      void reading.then(() => expected.splice(expected.indexOf(reading), 1))
+    },
     async look(provider, objects, key) {
+      if (expected.length > 0) await Promise.all(expected)
       let credential: string | null = null
       const stored = await find(provider, objects)
       for (const { kind, id } of objects) {

@@ -71,7 +71,9 @@ export class Passage implements Passing {
 
   /** What was read of the answer; at once, unless it has to be decoded. */
   metered(): Metered | null | Promise<Metered> {
-    return this.#meter?.end() ?? null
+    const reading = this.#meter?.end() ?? null
+    if (reading instanceof Promise && this.#bound.match.endpoint?.creates !== undefined) this.#parts.objects.expect(reading)
+    return reading
   }
 
   /** Notes how it ended. @returns the code of the error, where it was one */

@@ -2,7 +2,7 @@
 // made here passes, because it may be older than the proxy.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { answer, headerOf } from '../../providers/fake.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, startServed } from './served.ts'
 
@@ -235,6 +235,16 @@ test('files that come into being by themselves are the maker\'s of what they com
       assert.equal((await send(theirs.secret, file, { method: 'GET' })).status, 403, file)
       assert.equal((await send(mine.secret, file, { method: 'GET' })).status, 200, file)
     }
+  }
+})
+
+test('what a compressed answer creates is known to the very next request', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const [mine, theirs] = [await key(), await key()]
+  for (let i = 0; i < 30; i++) {
+    fake.play(answer(200, { ...JSON_TYPE, 'Content-Encoding': 'zstd' }, zstdCompressSync(JSON.stringify({ id: `resp_${i}`, output: 'x'.repeat(200_000) }))))
+    assert.equal((await send(mine.secret, `${V1}/responses`, { body: '{"model":"gpt-5"}', headers: JSON_TYPE })).status, 200)
+    assert.equal((await send(theirs.secret, `${V1}/responses/resp_${i}`, { method: 'GET' })).status, 403, `resp_${i}`)
   }
 })
 
