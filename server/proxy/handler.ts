@@ -123,11 +123,11 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
     if (reach.observer !== null) trip.model = reach.observer.model
 
     // 9. The ledger.
-    const reading = passage.metered()
-    const metered = reading instanceof Promise ? await reading : reading
-    const code = passage.settle(relayed, metered)
+    const reading = passage.used()
+    const usage = reading instanceof Promise ? await reading : reading
+    const code = passage.settle(relayed, usage)
     if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
-    logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, metered))
+    logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
   } finally {
     if (reach.held > 0) release(reach.held)
   }

@@ -14,17 +14,13 @@ import type { Provider, UsageKind } from './providers/provider.ts'
 
 export { UNKNOWN, type Usage } from './meter/usage.ts'
 
-export interface Metered {
-  readonly usage: Usage
-  /** The objects that the answer created, for stickiness and ownership. */
-  readonly created: readonly ObjectRef[]
-}
-
 export interface Meter {
+  /** The objects that the answer is known to have created so far, for stickiness and ownership. */
+  readonly created: readonly ObjectRef[]
   /** Takes the next bytes as they came from the upstream, in any split. Does not keep the chunk, save for a decoder's moment. */
   write(chunk: Buffer): void
   /** Ends the answer, whole or cut off, and says what was read: at once, unless a decoder has to end first. Never rejects. */
-  end(): Metered | Promise<Metered>
+  end(): Usage | Promise<Usage>
 }
 
 /** How much compressed input may wait for the decoder, in bytes; beyond it the usage is unknown rather than the memory unbounded. */
@@ -63,11 +59,11 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
   const created = new Created(createsOf(match, kept))
   const { type, encoding, fromHeaders, upload } = readHeaders(headers, match.endpoint?.upload)
   if (upload !== null) created.add({ kind: 'upload', id: upload })
-  const deaf: Meter = { write() {}, end: () => ({ usage: (kind === null ? null : fromHeaders) ?? UNKNOWN, created: created.objects }) }
+  const deaf: Meter = { created: created.objects, write() {}, end: () => (kind === null ? null : fromHeaders) ?? UNKNOWN }
   const make = kind === null && created.creates === NONE ? undefined : READERS.find((row) => row.type.test(type))?.reader
   if (!make) return deaf
   const reader = make(created)
-  const settle = (): Metered => {
+  const settle = (): Usage => {
     let findings: readonly Finding[] = []
     try {
       reader.end()
@@ -75,14 +71,11 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
     } catch {
       // A reader's fault must never reach the stream that it watches.
     }
-    return {
-      usage: kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind),
-      created: created.objects,
-    }
+    return kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind)
   }
-  if (encoding === '' || encoding === 'identity') return { write: (chunk) => reader.write(chunk), end: settle }
+  if (encoding === '' || encoding === 'identity') return { created: created.objects, write: (chunk) => reader.write(chunk), end: settle }
   const decoder = DECODERS.get(encoding)?.()
-  return decoder ? decoded(decoder, reader, settle) : deaf
+  return decoder ? { created: created.objects, ...decoded(decoder, reader, settle) } : deaf
 }
 
 /** What the answer may create: a kind that has to be kept only where the request asked for it. */
@@ -108,7 +101,7 @@ function usageKind(provider: Provider, match: Match): UsageKind | null {
 }
 
 /** Runs a decoder beside the stream. */
-function decoded(decoder: Transform, reader: Reader, settle: () => Metered): Meter {
+function decoded(decoder: Transform, reader: Reader, settle: () => Usage): Pick<Meter, 'write' | 'end'> {
   let over = false
   const ended = new Promise<void>((resolve) => {
     const stop = (): void => {

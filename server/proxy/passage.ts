@@ -5,7 +5,7 @@ import type { Admission, Ledger } from '../ledger/admit.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
 import { responseHeaders } from './headers.ts'
-import { createMeter, UNKNOWN, type Meter, type Metered, type Usage } from './meter.ts'
+import { createMeter, UNKNOWN, type Meter, type Usage } from './meter.ts'
 import type { Objects } from './objects.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Upstream as Named } from './providers/provider.ts'
@@ -42,6 +42,8 @@ export class Passage implements Passing {
   #meter: Meter | null = null
   /** Milliseconds from the request to the answer's head. */
   #firstByte: number | null = null
+  /** How many of the objects that the answer created are written down. */
+  #noted = 0
 
   constructor(parts: PassageParts, trip: Trip, bound: Bound) {
     this.#parts = parts
@@ -62,33 +64,39 @@ export class Passage implements Passing {
   }
 
   body(chunk: Buffer): void {
-    this.#meter?.write(chunk)
+    if (this.#meter === null) return
+    this.#meter.write(chunk)
+    if (this.#meter.created.length > this.#noted) this.#note(this.#meter)
   }
 
   trailers(raw: RawHeaders): RawHeaders {
     return this.#downstream(raw)
   }
 
-  /** What was read of the answer; at once, unless it has to be decoded. */
-  metered(): Metered | null | Promise<Metered> {
+  /** What the answer says that it used; at once, unless it has to be decoded. */
+  used(): Usage | null | Promise<Usage> {
     const reading = this.#meter?.end() ?? null
     if (reading instanceof Promise && this.#bound.match.endpoint?.creates !== undefined) this.#parts.objects.expect(reading)
     return reading
   }
 
   /** Notes how it ended. @returns the code of the error, where it was one */
-  settle(relayed: Relayed, metered: Metered | null): RefusalCode | null {
-    const { objects, clock } = this.#parts
-    const { named, match, credential, admission } = this.#bound
-    for (const object of metered?.created ?? []) objects.created(named.provider.id, object, this.#trip.key!.id, credential.id, clock.now())
+  settle(relayed: Relayed, usage: Usage | null): RefusalCode | null {
+    const { match, credential, admission } = this.#bound
+    if (this.#meter !== null) this.#note(this.#meter)
     const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
-    settle(this.#parts, this.#trip, { match, admission, credential, relayed, firstByte: this.#firstByte, error, usage: metered?.usage ?? UNKNOWN })
+    settle(this.#parts, this.#trip, { match, admission, credential, relayed, firstByte: this.#firstByte, error, usage: usage ?? UNKNOWN })
     return error
   }
 
   /** What is said of it where requests are logged. */
-  passed({ bytesIn, bytesOut, outcome }: Relayed, metered: Metered | null): Passed {
-    return { bytesIn, bytesOut, outcome, endpoint: this.#bound.match.pattern, firstByte: this.#firstByte, usage: metered?.usage ?? null }
+  passed({ bytesIn, bytesOut, outcome }: Relayed, usage: Usage | null): Passed {
+    return { bytesIn, bytesOut, outcome, endpoint: this.#bound.match.pattern, firstByte: this.#firstByte, usage }
+  }
+
+  #note({ created }: Meter): void {
+    const { named, credential } = this.#bound
+    for (; this.#noted < created.length; this.#noted++) this.#parts.objects.created(named.provider.id, created[this.#noted]!, this.#trip.key!.id, credential.id, this.#parts.clock.now())
   }
 
   #downstream(raw: RawHeaders): RawHeaders {

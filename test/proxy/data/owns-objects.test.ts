@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, startServed } from './served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -236,6 +236,22 @@ test('files that come into being by themselves are the maker\'s of what they com
       assert.equal((await send(mine.secret, file, { method: 'GET' })).status, 200, file)
     }
   }
+})
+
+test('what a stream creates is known from the moment at which the caller knows it', async (t) => {
+  const { fake, key, send, port } = await startServed(t, async (call) => {
+    call.write(head(200, { 'Content-Type': 'text/event-stream', 'Transfer-Encoding': 'chunked' }))
+    call.write(chunk('data: {"type":"response.created","response":{"id":"resp_1"}}\n\n'))
+    await call.gone()
+  })
+  const [mine, theirs] = [await key(), await key()]
+  const stream = await fetch(`http://127.0.0.1:${port}/proxy?url=${V1}/responses`, { method: 'POST', headers: { Authorization: `Bearer ${mine.secret}`, ...JSON_TYPE }, body: '{"model":"gpt-5","stream":true}' })
+  const reader = stream.body!.getReader()
+  await reader.read()
+  fake.play(answer(200, JSON_TYPE, '{}'))
+  assert.equal((await send(theirs.secret, `${V1}/responses/resp_1/cancel`)).status, 403)
+  assert.equal((await send(mine.secret, `${V1}/responses/resp_1/cancel`)).status, 200)
+  await reader.cancel()
 })
 
 test('what a compressed answer creates is known to the very next request', async (t) => {

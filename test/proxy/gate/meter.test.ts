@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, crc32, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import { createMeter, type Metered } from '../../../server/proxy/meter.ts'
-import { classify } from '../../../server/proxy/providers/endpoint.ts'
+import { createMeter, type Usage } from '../../../server/proxy/meter.ts'
+import { classify, type ObjectRef } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { heldBytes } from './memory.ts'
 
@@ -258,13 +258,13 @@ const ENCODERS: [encoding: string, encode: (body: Buffer) => Buffer][] = [
   ['zstd', (body) => zstdCompressSync(body)],
 ]
 
-async function read(fixture: Fixture, pieces: Iterable<Buffer>, headers: string[] = []): Promise<Metered> {
+async function read(fixture: Fixture, pieces: Iterable<Buffer>, headers: string[] = []): Promise<{ usage: Usage; created: readonly ObjectRef[] }> {
   const provider = table.byId(fixture.id)
   assert.ok(provider)
   const match = classify(provider, fixture.method ?? 'POST', fixture.path ?? CHAT)
   const meter = createMeter(provider, match, ['Content-Type', fixture.type ?? 'application/json', ...(fixture.headers ?? []), ...headers])
   for (const piece of pieces) meter.write(piece)
-  return meter.end()
+  return { usage: await meter.end(), created: meter.created }
 }
 
 function* cut(body: Buffer, size: number): Generator<Buffer> {
@@ -331,7 +331,7 @@ test('a frame that claims to be huge is not kept', async () => {
   const before = heldBytes()
   for (let i = 0; i < 50; i++) meter.write(piece)
   assert.ok(heldBytes() - before < 10_000_000)
-  assert.deepEqual((await meter.end()).usage, { input: null, output: null, cached: null, reasoning: null })
+  assert.deepEqual(await meter.end(), { input: null, output: null, cached: null, reasoning: null })
 })
 
 test('a stream that repeats its usage keeps only a few events', async () => {
@@ -342,7 +342,7 @@ test('a stream that repeats its usage keeps only a few events', async () => {
   const before = heldBytes()
   for (let i = 0; i < 20_000; i++) meter.write(event)
   assert.ok(heldBytes() - before < 5_000_000)
-  assert.deepEqual((await meter.end()).usage, { input: 1, output: 2, cached: null, reasoning: null })
+  assert.deepEqual(await meter.end(), { input: 1, output: 2, cached: null, reasoning: null })
 })
 
 test('fifty megabytes pass in the memory of one usage object', async () => {
@@ -356,6 +356,6 @@ test('fifty megabytes pass in the memory of one usage object', async () => {
     for (let i = 0; i < 50; i++) meter.write(piece)
     assert.ok(heldBytes() - before < 10_000_000, type)
     meter.write(Buffer.from('","usage":{"prompt_tokens":1,"completion_tokens":2}}\n\n'))
-    assert.deepEqual((await meter.end()).usage, { input: 1, output: 2, cached: null, reasoning: null }, type)
+    assert.deepEqual(await meter.end(), { input: 1, output: 2, cached: null, reasoning: null }, type)
   }
 })
