@@ -85,12 +85,19 @@ export interface Match {
   readonly spelling: 'plain' | 'odd' | 'dots' | 'long'
 }
 
+interface Resembled {
+  readonly methods: readonly string[]
+  readonly row: EndpointRow
+  /** The row's own pattern. */
+  readonly exact: RegExp
+}
+
 export interface EndpointTable {
   /** The row whose pattern is this very path. */
   literal(method: string, path: string): EndpointRow | null
   match(method: string, path: string): { row: EndpointRow; pattern: string; params: Record<string, string> } | null
   /** The rows whose pattern a loosened path fits, case aside, and their methods. */
-  resembled(path: string): readonly { readonly methods: readonly string[]; readonly row: EndpointRow }[]
+  resembled(path: string): readonly Resembled[]
   /** The kinds of stored objects that its paths name, or its answers create. */
   readonly kinds: readonly string[]
 }
@@ -123,7 +130,7 @@ const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
 export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
   const literal = new Map<string, EndpointRow>()
   const patterns = new Map<string, Compiled[]>()
-  const loose: { regexp: RegExp; methods: readonly string[]; row: EndpointRow }[] = []
+  const loose: (Resembled & { readonly regexp: RegExp })[] = []
   const kinds = new Set<string>()
   for (const row of rows) {
     const words = row.on.split(' ')
@@ -136,7 +143,7 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
       return form === ':' ? `([:${CHARACTERS}]+)` : `([${CHARACTERS}]+)`
     })
     const compiled: Compiled = { row, pattern, regexp: new RegExp(`^${source}$`), names }
-    loose.push({ regexp: new RegExp(compiled.regexp, 'i'), methods: words, row })
+    loose.push({ regexp: new RegExp(compiled.regexp, 'i'), exact: compiled.regexp, methods: words, row })
     for (const kind of [...names, ...Object.values(row.creates ?? {})]) if (kind !== 'model' && !PLACES.has(kind)) kinds.add(kind)
     for (const method of words) {
       if (names.length === 0) literal.set(`${method} ${pattern}`, row)
@@ -184,8 +191,9 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
   if (provider.admin?.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'admin' }
   if (spelling === 'dots') return unknown
   const found = provider.endpoints.match(method, path)
-  const resembled = () => (spelling === 'plain' && loose.path === path ? [] : provider.endpoints.resembled(loose.path))
-  if (!found) return odd(unknown, method, loose, resembled(), provider.endpoints.kinds)
+  const resembled = () => provider.endpoints.resembled(loose.path)
+  // A row of another method is no other spelling of this path.
+  if (!found) return odd(unknown, method, loose, resembled().filter(({ exact }) => !exact.test(path)), provider.endpoints.kinds)
   let model: string | null = null
   const objects: ObjectRef[] = []
   for (const [name, raw] of Object.entries(found.params)) {
@@ -207,7 +215,7 @@ const MOST_SEGMENTS = 24
  * A path that is no row's. An upstream may read it as one all the same: then its body counts as that row's, and whatever in the path could be the
  * name of a stored object is taken for one.
  */
-function odd(unknown: Match, method: string, { segments }: Loose, resembled: ReturnType<EndpointTable['resembled']>, kinds: readonly string[]): Match {
+function odd(unknown: Match, method: string, { segments }: Loose, resembled: readonly Resembled[], kinds: readonly string[]): Match {
   const names = new Set(segments.flatMap((segment) => [segment, ...segment.split(':')]))
   if (names.size > MOST_SEGMENTS) return { ...unknown, spelling: 'long' }
   return {

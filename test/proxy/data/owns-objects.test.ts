@@ -154,6 +154,8 @@ test('an id that another key made is refused however the path that names it is s
     }
   }
   const body = JSON.stringify({ model: 'gpt-5', input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'ID' }] }] })
+  const file = JSON.stringify({ contents: [{ parts: [{ fileData: { fileUri: 'files/ID' } }] }] })
+  assert.equal((await send(theirs.secret, `${GEMINI}/models/gemini-x:generatecontent`, { body: file, headers: JSON_TYPE })).status, 403)
   for (const address of [`${V1}/responses/`, `${OPENAI}//v1/responses`, `${V1}/Responses`]) {
     assert.equal((await send(theirs.secret, address, { body, headers: JSON_TYPE })).status, 403, address)
     assert.equal((await send(mine.secret, address, { body, headers: JSON_TYPE })).status, 200, address)

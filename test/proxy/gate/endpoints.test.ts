@@ -224,6 +224,8 @@ const odd: [id: string, path: string, unrestricted?: string][] = [
   ['google', '/v1beta/models/gemini-x:generateContent;v=1'],
   ['google', '/v1beta/Models/gemini-x:generateContent'],
   ['google', '/v1beta/models/gemini-x:GenerateContent'],
+  ['google', '/v1beta/models/gemini-x:generatecontent'],
+  ['google', '/v1beta/cachedcontents'],
   ['google', '/V1BETA/models/gemini-x:generateContent'],
   ['google', '/v1beta/models/allowed/../gemini-x:generateContent', 'endpoint_not_allowed'],
   ['google', '/v1beta/./models/gemini-x:generateContent', 'endpoint_not_allowed'],
