@@ -1,8 +1,13 @@
 // Reads a request body to its end where the gate has to see all of it before the upstream may see any.
 import type { BodySink, CallerBody } from '../http/caller.ts'
-import type { RawHeaders } from '../http/fields.ts'
+import { NO_BYTES, type RawHeaders } from '../http/fields.ts'
 
-export type WholeBody = { ok: true; body: Buffer; trailers: RawHeaders } | { ok: false; reason: 'too_large' | 'busy' | 'gone' }
+export type WholeBody =
+  | { ok: true; body: Buffer; trailers: RawHeaders }
+  /** `begun`: what has been read, and counts as held; the rest waits. */
+  | { ok: false; reason: 'too_large'; begun: Buffer }
+  | { ok: false; reason: 'busy' }
+  | { ok: false; reason: 'gone' }
 
 /** Bytes of bodies held in memory at one time, by all requests together. */
 const MOST_HELD = 512 * 1024 * 1024
@@ -16,7 +21,7 @@ let held = 0
  */
 export function readWhole(body: CallerBody, limit: number): WholeBody | Promise<WholeBody> {
   const announced = body.length ?? 0
-  if (announced > limit) return { ok: false, reason: 'too_large' }
+  if (announced > limit) return { ok: false, reason: 'too_large', begun: NO_BYTES }
   if (held + announced > MOST_HELD) return { ok: false, reason: 'busy' }
   const reading = new Reading(body, limit)
   body.read(reading)
@@ -40,7 +45,7 @@ class Reading implements BodySink {
     this.#length += chunk.length
     held += chunk.length
     this.#chunks.push(chunk)
-    if (this.#length > this.#limit) this.#end({ ok: false, reason: 'too_large' })
+    if (this.#length > this.#limit) this.#end({ ok: false, reason: 'too_large', begun: Buffer.concat(this.#chunks) })
     else if (held > MOST_HELD) this.#end({ ok: false, reason: 'busy' })
   }
 
@@ -57,11 +62,18 @@ class Reading implements BodySink {
     this.result = result
     this.#chunks = []
     if (!result.ok) {
-      release(this.#length)
-      this.#body.read(null)
+      if (result.reason === 'too_large') this.#body.pause()
+      else discard(this.#body, this.#length)
     }
     this.resolve?.(result)
   }
+}
+
+/** Gives a body up of which so many bytes are held: what still comes of it goes nowhere. */
+export function discard(body: CallerBody, length: number): void {
+  release(length)
+  body.read(null)
+  body.resume()
 }
 
 /** Bytes that were held are not any more. */

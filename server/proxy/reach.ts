@@ -1,7 +1,7 @@
 // Step 5: which models and stored objects a request can reach, and what of its body had to be read to know that.
 import type { Caller } from '../http/caller.ts'
 import { NO_BYTES, type RawHeaders } from '../http/fields.ts'
-import { readWhole, release, type WholeBody } from './body.ts'
+import { discard, readWhole, release, type WholeBody } from './body.ts'
 import { requestHeaders } from './headers.ts'
 import { bodyNeeded, checkScope, type Reach } from './model.ts'
 import { ModelObserver, observeHeld } from './model/observer.ts'
@@ -25,28 +25,36 @@ type Read = Extract<WholeBody, { ok: true }>
 /** Null: the caller has left. There at once, unless the body has still to come or to be decoded. @throws Refused */
 export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number, objects: Objects): Reached | null | Promise<Reached | null> {
   const { caller, key } = trip
-  const tooLarge = (what: string): Refused => new Refused('body_too_large', `The body must be read to find its ${what}, and is larger than ${limit} bytes.`)
   caller.proceed()
-  if (caller.body === null || !((!trip.key!.scope.all && bodyNeeded(match)) || namesObjects(match))) return look(trip, provider, match, pathAndQuery, limit, null)
-  // Of a key without limits on its models only stored objects matter; where there is none that it may not name, nothing has to be read.
-  if (key!.scope.all && caller.body.length !== null && caller.body.length > limit) {
-    return objects.anyForeign(provider.id, key!.id).then((some) => {
-      if (some) throw tooLarge('stored objects')
-      return look(trip, provider, match, pathAndQuery, limit, null)
-    })
-  }
+  const { body } = caller
+  if (body === null || !((!key!.scope.all && bodyNeeded(match)) || namesObjects(match))) return look(trip, provider, match, pathAndQuery, limit, null)
   const go = (result: WholeBody): Reached | null | Promise<Reached> => {
     if (result.ok) return look(trip, provider, match, pathAndQuery, limit, result)
     if (result.reason === 'gone') return null
-    throw result.reason === 'busy'
-      ? busy('The proxy holds too many large requests at the moment.')
-      : tooLarge(key!.scope.all ? 'stored objects' : 'model')
+    if (result.reason === 'busy') throw busy('The proxy holds too many large requests at the moment.')
+    const { begun } = result
+    const refuse = (what: string): never => {
+      discard(body, begun.length)
+      throw new Refused('body_too_large', `The body must be read to find its ${what}, and is larger than ${limit} bytes.`)
+    }
+    if (!key!.scope.all) return refuse('model')
+    // Of a key without limits on its models only stored objects matter; where there is none that it may not name, the rest need not be read.
+    return objects.anyForeign(provider.id, key!.id).then(
+      (some) => (some ? refuse('stored objects') : look(trip, provider, match, pathAndQuery, limit, null, begun)),
+      (error: unknown) => {
+        discard(body, begun.length)
+        throw error
+      },
+    )
   }
-  return after(readWhole(caller.body, limit), go)
+  return after(readWhole(body, limit), go)
 }
 
-/** @param read the body where it was read whole */
-function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number, read: Read | null): Reached | Promise<Reached> {
+/**
+ * @param read the body where it was read whole
+ * @param begun the beginning of one that is too long for that
+ */
+function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number, read: Read | null, begun: Buffer = NO_BYTES): Reached | Promise<Reached> {
   const { caller } = trip
   const { headers } = caller
   const { scope } = trip.key!
@@ -64,7 +72,7 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
       }
       trip.model = reach.models[0] ?? null
       trip.kept = reach.kept === true
-      const reached = (objects: readonly ObjectRef[]): Reached => ({ objects, body: outgoingBody(caller, provider, match, read, null), held, observer: null })
+      const reached = (objects: readonly ObjectRef[]): Reached => ({ objects, body: outgoingBody(caller, provider, match, read, null, begun), held, observer: null })
       // Where no model runs, the body was read for the objects that it names.
       if (body === null || match.class !== 'neutral') return reached(reach.objects)
       return after(observeHeld(match, headers, pathAndQuery, body, limit), (naming) => {
@@ -77,11 +85,12 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
   const observing = body === null ? new ModelObserver(match, headers, pathAndQuery) : observeHeld(match, headers, pathAndQuery, body, limit)
   return after(observing, (observer) => {
     if (observer === null) throw unclear()
+    if (body === null) observer.write(begun)
     const watching = body === null && observer.watching ? observer : null
     trip.model = observer.model
     // Of a body that streams by it is not known in time.
     trip.kept = observer.kept || watching !== null
-    return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching), held, observer: watching }
+    return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching, begun), held: held + begun.length, observer: watching }
   })
 }
 
@@ -90,11 +99,11 @@ function after<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R
   return value instanceof Promise ? value.then(go) : go(value)
 }
 
-function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: Read | null, observer: ModelObserver | null): Outgoing['body'] {
+function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: Read | null, observer: ModelObserver | null, begun: Buffer): Outgoing['body'] {
   if (body === null) return null
   const trailers = (raw: RawHeaders) => (raw.length === 0 ? raw : requestHeaders(raw, provider, match.endpoint))
   if (read !== null) return { length: body.length, held: read.body, heldTrailers: read.trailers, rest: null, watch: null, trailers }
-  return { length: body.length, held: NO_BYTES, heldTrailers: [], rest: body, watch: observer === null ? null : (piece) => observer.write(piece), trailers }
+  return { length: body.length, held: begun, heldTrailers: [], rest: body, watch: observer === null ? null : (piece) => observer.write(piece), trailers }
 }
 
 /** Whether a body of this endpoint may name stored objects. */

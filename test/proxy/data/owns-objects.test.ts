@@ -169,12 +169,15 @@ test('a body larger than is read passes for a key without limits, unless it coul
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-1"}'), { TOLLMARK_MAX_BODY: '64KB' })
   const [mine, scoped, theirs] = [await key(), await key({ models: ['gpt-*'] }), await key()]
   const body = JSON.stringify({ model: 'gpt-5', messages: [{ role: 'user', content: 'x'.repeat(100_000) }] })
+  const pieces = body.match(/.{1,9999}/gs)!.map((piece) => Buffer.from(piece))
   const chat = async ({ secret }: { secret: string }) => {
-    const got = await send(secret, `${V1}/chat/completions`, { body, headers: JSON_TYPE })
-    return [got.status, headerOf(got.rawHeaders, 'x-proxy-error')]
+    const counted = await send(secret, `${V1}/chat/completions`, { body, headers: JSON_TYPE })
+    const inPieces = await send(secret, `${V1}/chat/completions`, { body: pieces, headers: JSON_TYPE })
+    assert.equal(inPieces.status, counted.status)
+    return [counted.status, headerOf(counted.rawHeaders, 'x-proxy-error')]
   }
   assert.deepEqual(await chat(mine), [200, null])
-  assert.equal(fake.requests.at(-1)!.body.toString(), body)
+  for (const received of fake.requests.slice(-2)) assert.equal(received.body.toString(), body)
   assert.deepEqual(await chat(scoped), [413, 'body_too_large'])
   await send(mine.secret, `${V1}/files`, { body: '{}', headers: JSON_TYPE })
   assert.deepEqual(await chat(mine), [200, null])
