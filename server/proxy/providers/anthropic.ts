@@ -79,7 +79,6 @@ export const anthropic: ProviderRow = {
     /\/user_profiles\/[^/]+\/(enrollment_url|action_urls)($|[/:])/,
     /\/oauth\/token($|[/:])/,
   ],
-  admin: [/\/(organizations|organization)($|[/:])/],
   errors: 'anthropic',
   usage: 'anthropic',
 }

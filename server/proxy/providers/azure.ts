@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from './endpoint.ts'
-import { BODY, batchRows, fileRows, model, neutral, OPENAI_ADMIN, OPENAI_MINTING, openaiRows, RESPONSE } from './openai-rows.ts'
+import { BODY, batchRows, fileRows, model, neutral, OPENAI_ADMIN, openaiRows, RESPONSE } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
@@ -37,7 +37,7 @@ export const azure: ProviderRow = {
     model('POST /models/embeddings'),
     model('POST /speechtotext/transcriptions:transcribe', { at: 'stored' }, { auth: { header: 'Ocp-Apim-Subscription-Key' } }),
   ],
-  minting: [...OPENAI_MINTING, /\/issuetoken($|[/:])/, /\/(getconnectionwithcredentials|credentials)($|[/:])/],
+  minting: [/\/issuetoken($|[/:])/, /\/(getconnectionwithcredentials|credentials)($|[/:])/],
   admin: OPENAI_ADMIN,
   errors: 'openai',
   usage: 'openai',

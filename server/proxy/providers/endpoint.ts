@@ -187,8 +187,8 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
   const loose = loosen(path)
   const spelling = path.split('/').some((segment) => segment === '.' || segment === '..') ? 'dots' : loose.plain ? 'plain' : 'odd'
   const unknown: Match = { class: 'unknown', endpoint: null, pattern: '', model: null, objects: NO_OBJECTS, spelling }
-  if (provider.minting?.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'minting' }
-  if (provider.admin?.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'admin' }
+  if (provider.minting.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'minting' }
+  if (provider.admin.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'admin' }
   if (spelling === 'dots') return unknown
   const found = provider.endpoints.match(method, path)
   const resembled = () => provider.endpoints.resembled(loose.path)

@@ -43,7 +43,7 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/agents/{agent}'),
   ],
   minting: [/\/audio\/sessions($|[/:])/],
-  admin: [/^\/v1\/(organizations?|workspaces?|admin|users|billing|api-?keys)($|[/:])/],
+  admin: [/^\/v1\/(workspaces?|admin|users|billing|api-?keys)($|[/:])/],
   errors: 'mistral',
   usage: 'openai',
 }

@@ -182,9 +182,11 @@ export const OPENAI_MINTING: readonly RegExp[] = [
   /\/chatkit\/sessions($|[/:])/,
 ]
 
-/** OpenAI's account and organisation surfaces. */
+/** What runs an organisation, at anybody's. */
+export const ORGANIZATIONS = /\/organizations?($|[/:])/
+
+/** OpenAI's account surfaces. */
 export const OPENAI_ADMIN: readonly RegExp[] = [
-  /\/(organization|organizations)($|[/:])/,
   /^\/(v1|openai\/v1)\/(projects|dashboard|usage|me|login|billing|webhooks)($|[/:])/,
   /^\/dashboard($|[/:])/,
   /\/fine_tuning\/checkpoints\/.+\/permissions($|[/:])/,

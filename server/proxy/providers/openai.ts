@@ -1,4 +1,4 @@
-import { OPENAI_ADMIN, OPENAI_MINTING, openaiRows } from './openai-rows.ts'
+import { OPENAI_ADMIN, openaiRows } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** OpenAI: https://platform.openai.com/docs/api-reference */
@@ -10,7 +10,6 @@ export const openai: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   settings: { credential: 'OPENAI_API_KEY' },
   endpoints: openaiRows('/v1'),
-  minting: OPENAI_MINTING,
   admin: OPENAI_ADMIN,
   errors: 'openai',
   usage: 'openai',

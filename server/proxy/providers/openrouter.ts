@@ -36,7 +36,7 @@ export const openrouter: ProviderRow = {
     neutral('GET /api/v1/parameters/{any*}'),
   ],
   minting: [/\/auth\/keys($|[/:])/, /\/api\/v1\/keys($|[/:])/],
-  admin: [/\/api\/v1\/(key|credits|activity|organization|workspaces|guardrails|presets|byok|analytics|observability|users|billing)($|[/:])/, /^\/(?!api(\/|$))/],
+  admin: [/\/api\/v1\/(key|credits|activity|workspaces|guardrails|presets|byok|analytics|observability|users|billing)($|[/:])/, /^\/(?!api(\/|$))/],
   errors: 'openai',
   usage: 'openai',
 }

@@ -31,7 +31,7 @@ export const perplexity: ProviderRow = {
     neutral('POST /search'),
   ],
   minting: [/\/(generate_auth_token|revoke_auth_token)($|[/:])/],
-  admin: [/\/(organizations?|api_?groups?|api_?keys|billing)($|[/:])/],
+  admin: [/\/(api_?groups?|api_?keys|billing)($|[/:])/],
   errors: 'perplexity',
   usage: 'perplexity',
 }

@@ -25,7 +25,7 @@ export interface ProviderRow {
   /** Environment settings: the credential, and the values that host patterns need. */
   readonly settings: { readonly credential: string; readonly values?: Readonly<Record<string, string>> }
   readonly endpoints: readonly EndpointRow[]
-  /** Endpoints that hand out access or run the account, matched anywhere in the loosened path: refused for every key. */
+  /** Endpoints that hand out access or run the account, beyond those that are closed everywhere, matched anywhere in the loosened path: refused for every key. */
   readonly minting?: readonly RegExp[]
   readonly admin?: readonly RegExp[]
   readonly errors: ErrorShape
@@ -43,6 +43,8 @@ export interface ProviderRow {
 /** A provider ready for use. */
 export interface Provider extends Omit<ProviderRow, 'endpoints'> {
   readonly endpoints: EndpointTable
+  readonly minting: readonly RegExp[]
+  readonly admin: readonly RegExp[]
   readonly modelNames: (name: string) => string[]
 }
 

@@ -11,7 +11,7 @@ import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
-import { body, compatibleRows, OPENAI_ADMIN, OPENAI_MINTING } from './openai-rows.ts'
+import { body, compatibleRows, OPENAI_ADMIN, OPENAI_MINTING, ORGANIZATIONS } from './openai-rows.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
 import type { Auth, CustomProvider, Dial, Provider, ProviderRow, Upstream } from './provider.ts'
@@ -91,9 +91,12 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   }
 }
 
+// Many speak OpenAI's dialect, and may have tomorrow what it has today: what hands out access there is closed everywhere.
 const ready = (row: ProviderRow): Provider => ({
   ...row,
   endpoints: compiled(row),
+  minting: [...OPENAI_MINTING, ...(row.minting ?? [])],
+  admin: [ORGANIZATIONS, ...(row.admin ?? [])],
   modelNames: row.modelNames ?? ((name) => [name]),
 })
 
@@ -137,7 +140,6 @@ const customRow = (custom: CustomProvider): ProviderRow => ({
   auth: { header: 'Authorization', scheme: 'Bearer' },
   settings: { credential: `${custom.id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY` },
   endpoints: COMPATIBLE,
-  minting: OPENAI_MINTING,
   admin: OPENAI_ADMIN,
   errors: 'openai',
   usage: 'openai',

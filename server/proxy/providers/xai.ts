@@ -37,7 +37,6 @@ export const xai: ProviderRow = {
     neutral('GET /v1/collections'),
     neutral('POST /v1/documents/search'),
   ],
-  minting: [/\/realtime\/(client_secrets|sessions)($|[/:])/],
   admin: [/\/(api-key|api-keys|auth|teams?|billing)($|[/:])/],
   errors: 'openai',
   usage: 'xai',
