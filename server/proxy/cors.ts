@@ -27,7 +27,6 @@ export function preflightHeaders(requestedHeaders: string | undefined): string[]
     'Access-Control-Allow-Headers', [...names.values()].join(', '),
     'Access-Control-Max-Age', '7200',
     'Vary', 'Access-Control-Request-Headers',
-    'Content-Length', '0',
   ]
 }
 

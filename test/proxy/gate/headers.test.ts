@@ -111,6 +111,8 @@ test('a preflight lists Authorization by name and reflects what was asked for', 
   const headers = pairs(preflightHeaders('authorization, x-goog-api-client,X-Custom, bad name, x'))
   assert.equal(headers.get('access-control-allow-origin'), '*')
   assert.equal(headers.get('access-control-allow-headers'), 'Authorization, Content-Type, x-goog-api-client, X-Custom, x')
+  // RFC 9110, section 8.6: a 204 has no length.
+  assert.equal(headers.get('content-length'), undefined)
   assert.match(headers.get('access-control-allow-methods') ?? '', /GET, HEAD, POST, PUT, PATCH, DELETE/)
   assert.equal(pairs(preflightHeaders(undefined)).get('access-control-allow-headers'), 'Authorization, Content-Type')
   assert.doesNotMatch(preflightHeaders('a\r\nX-Evil: 1').join('|'), /\r|\n/)
