@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import { release } from './body.ts'
 import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
+import { written } from './model/names.ts'
 import { Passage, settleUnsent, type PassageParts } from './passage.ts'
 import { classify, refuseEndpoint } from './providers/endpoint.ts'
 import { reachOf } from './reach.ts'
@@ -106,7 +107,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
     // 7. The credential.
     const credential = parts.credentials.pick(named, context, owned.credential) ?? (owned.credential === null ? null : parts.credentials.pick(named, context, null))
     if (credential === null) {
-      settleUnsent(parts, trip, match, admission, 'upstream_credential_missing')
+      settleUnsent(parts, trip, admission, 'upstream_credential_missing')
       throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
     }
     const outgoing: Outgoing = {
@@ -120,7 +121,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
     // 8. The stream, both ways.
     const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, admission })
     const relayed = await relay(parts.upstream, outgoing, caller, passage)
-    if (reach.observer !== null) trip.model = reach.observer.model
+    if (reach.observer !== null) trip.model = written(reach.observer.model)
 
     // 9. The ledger.
     const reading = passage.used()

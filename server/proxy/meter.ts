@@ -136,7 +136,7 @@ function readHeaders(raw: readonly string[], parameter: string | undefined): { t
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
     if (name.length <= BEDROCK.length || !name.toLowerCase().startsWith(BEDROCK)) continue
-    if (/^\d{1,12}$/.test(raw[i + 1]!)) tokens[name.toLowerCase().slice(BEDROCK.length)] = Number(raw[i + 1])
+    if (/^\d{1,9}$/.test(raw[i + 1]!)) tokens[name.toLowerCase().slice(BEDROCK.length)] = Number(raw[i + 1])
   }
   const cached = tokens['cache-read-input-token-count'] ?? null
   const input = tokens['input-token-count'] ?? null

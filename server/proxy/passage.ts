@@ -82,10 +82,10 @@ export class Passage implements Passing {
 
   /** Notes how it ended. @returns the code of the error, where it was one */
   settle(relayed: Relayed, usage: Usage | null): RefusalCode | null {
-    const { match, credential, admission } = this.#bound
+    const { credential, admission } = this.#bound
     if (this.#meter !== null) this.#note(this.#meter)
     const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
-    settle(this.#parts, this.#trip, { match, admission, credential, relayed, firstByte: this.#firstByte, error, usage: usage ?? UNKNOWN })
+    settle(this.#parts, this.#trip, { admission, credential, relayed, firstByte: this.#firstByte, error, usage: usage ?? UNKNOWN })
     return error
   }
 
@@ -106,7 +106,6 @@ export class Passage implements Passing {
 }
 
 interface Ended {
-  match: Match
   admission: Admitted
   credential: Credential | null
   relayed: Relayed | null
@@ -116,17 +115,17 @@ interface Ended {
 }
 
 /** A request that was admitted and then found no credential. */
-export function settleUnsent(parts: PassageParts, trip: Trip, match: Match, admission: Admitted, error: RefusalCode): void {
-  settle(parts, trip, { match, admission, credential: null, relayed: null, firstByte: null, error, usage: UNKNOWN })
+export function settleUnsent(parts: PassageParts, trip: Trip, admission: Admitted, error: RefusalCode): void {
+  settle(parts, trip, { admission, credential: null, relayed: null, firstByte: null, error, usage: UNKNOWN })
 }
 
 /** Completes the ledger's row. */
 function settle({ ledger, clock }: PassageParts, { key, provider, model, started }: Trip, ended: Ended): void {
-  const { match, relayed, firstByte, usage, admission } = ended
+  const { relayed, firstByte, usage, admission } = ended
   ledger.settle({
     seq: admission.seq, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at: admission.created_at,
     state: relayed?.outcome === 'aborted' ? 'aborted' : 'settled',
-    model: model ?? match.model,
+    model,
     status: relayed?.status ?? null,
     error: ended.error,
     credential_id: ended.credential?.id ?? null,

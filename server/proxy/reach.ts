@@ -4,6 +4,7 @@ import { NO_BYTES, type RawHeaders } from '../http/fields.ts'
 import { discard, readWhole, release, type WholeBody } from './body.ts'
 import { requestHeaders } from './headers.ts'
 import { bodyNeeded, checkScope, type Reach } from './model.ts'
+import { written } from './model/names.ts'
 import { ModelObserver, observeHeld } from './model/observer.ts'
 import type { Objects } from './objects.ts'
 import { bodyRuleOf, type Match, type ObjectRef } from './providers/endpoint.ts'
@@ -70,7 +71,7 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
         release(held)
         throw new Refused(reach.code, reach.message)
       }
-      trip.model = reach.models[0] ?? null
+      trip.model = written(reach.models[0] ?? match.model)
       trip.kept = reach.kept === true
       const reached = (objects: readonly ObjectRef[]): Reached => ({ objects, body: outgoingBody(caller, provider, match, read, null, begun), held, observer: null })
       // Where no model runs, the body was read for the objects that it names.
@@ -87,7 +88,7 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
     if (observer === null) throw unclear()
     if (body === null) observer.write(begun)
     const watching = body === null && observer.watching ? observer : null
-    trip.model = observer.model
+    trip.model = written(observer.model)
     // Of a body that streams by it is not known in time.
     trip.kept = observer.kept || watching !== null
     return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching, begun), held: held + begun.length, observer: watching }

@@ -20,6 +20,7 @@ export interface Trip {
   /** Whose way of writing an error the caller reads. */
   near: Provider | null
   key: CachedKey | null
+  /** As it is written down. */
   model: string | null
   /** Whether the request asks the provider to keep the answer. */
   kept: boolean

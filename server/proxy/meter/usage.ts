@@ -46,8 +46,11 @@ export function findUsage(answer: unknown): Finding | null {
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A count as providers write it: a finite number that is not negative. */
-const count = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : null)
+/** More tokens than any answer has: sums of such counts would outgrow the integers of databases. */
+const MOST_TOKENS = 1e9
+
+/** A count as providers write it: a number that is not negative. */
+const count = (value: unknown): number | null => (typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : null)
 const part = (object: unknown, name: string): number | null => (isObject(object) ? count(object[name]) : null)
 /** The sum of what is known; null when nothing is. */
 const sum = (...counts: (number | null)[]): number | null => counts.reduce((total, one) => (one === null ? total : (total ?? 0) + one), null)

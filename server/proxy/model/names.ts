@@ -57,6 +57,14 @@ export function placesOf(rule: BodyRule): Places {
 /** Longest model name or object id that is looked at. */
 export const LONGEST_NAME = 2_048
 
+/** Longest model name that is written down, in UTF-16 units: lists ask for no longer one, and no index of a database holds names of any length. */
+const LONGEST_WRITTEN = 300
+
+/** The model as it is written down; null where there is none that could be. */
+export function written(model: string | null | undefined): string | null {
+  return model === undefined || model === null || model.length > LONGEST_WRITTEN ? null : model
+}
+
 /** The JSON value of these bytes, or undefined. */
 export function parse(raw: Buffer): unknown {
   try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -173,6 +173,26 @@ test('tokens are read from every form of answer', async (t) => {
     const got = await served.send(secret, address, { body: '{"model":"m"}', headers: JSON_TYPE })
     const row = await settled(served, headerOf(got.rawHeaders, 'x-request-id')!)
     assert.deepEqual([row.tokens_in, row.tokens_out], [5, 6], name)
+  }
+})
+
+test('whatever a request names and an answer counts can be written down', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { secret } = await served.key()
+  const long = randomBytes(4_000).toString('base64url')
+  const counted = (count: string) => `{"usage":{"prompt_tokens":${count},"completion_tokens":6}}`
+  const rows: [name: string, address: string, model: string | null, answer: string, tokens: number | null][] = [
+    ['a long name in the path', `${GOOGLE}/v1beta/models/${long}:generateContent`, null, counted('5'), 5],
+    ['a long name in the query', `${CHAT}?model=${long}`, null, counted('5'), 5],
+    ['a name of NULs', `${CHAT}?model=${'%00'.repeat(300)}`, '\0'.repeat(300), counted('5'), 5],
+    ['a count beyond all integers', `${CHAT}?model=m`, 'm', counted('1e300'), null],
+    ['a count beyond the integers that JavaScript can add', `${CHAT}?model=m`, 'm', counted('9000000000000000000'), null],
+  ]
+  for (const [name, address, model, text, tokens] of rows) {
+    served.fake.play(answer(200, JSON_TYPE, text))
+    const got = await served.send(secret, address, { body: '{}', headers: JSON_TYPE })
+    const row = await settled(served, headerOf(got.rawHeaders, 'x-request-id')!)
+    assert.deepEqual([row.model?.replaceAll('\ufffd', '\0') ?? null, row.tokens_in, row.tokens_out], [model, tokens, 6], name)
   }
 })
 
