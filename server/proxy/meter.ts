@@ -32,7 +32,8 @@ const READERS: readonly { type: RegExp; reader: (created: Created) => Reader }[]
   { type: /^application\/vnd\.amazon\.eventstream\b/i, reader: (created) => new AwsReader(created) },
   { type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i, reader: (created) => new JsonReader(created, true) },
   { type: /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i, reader: (created) => new JsonReader(created) },
-  { type: /^text\/plain\b/i, reader: (created) => new JsonReader(created) },
+  // Also where nothing is said of the type.
+  { type: /^(?:text\/plain\b|$)/i, reader: (created) => new JsonReader(created) },
 ]
 
 /** TABLE of decoders, as a map because providers name what they like. Where a stream is cut off they fail, but not before they have given what they had. */

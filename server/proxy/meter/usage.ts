@@ -26,6 +26,8 @@ export const PLACES = [
   'interaction.usage', // Gemini Interactions: interaction.completed
   'meta.tokens', // Cohere v1 and embeddings
   'meta.billed_units',
+  'response.meta.tokens', // Cohere v1, at the end of a stream
+  'response.meta.billed_units',
   'amazon-bedrock-invocationMetrics', // Bedrock InvokeModelWithResponseStream, behind the model's own last event
 ] as const
 
