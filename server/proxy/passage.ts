@@ -69,7 +69,7 @@ export class Passage implements Passing {
     if (this.#meter.created.length > this.#noted) this.#note(this.#meter)
   }
 
-  trailers(raw: RawHeaders): RawHeaders {
+  fields(raw: RawHeaders): RawHeaders {
     return this.#downstream(raw)
   }
 

@@ -7,8 +7,8 @@ import type { Incoming, Outgoing, Upstream, UpstreamCall, UpstreamError } from '
 export type Passing = {
   /** The upstream's head; returns the headers that the caller gets. */
   head(status: number, headers: RawHeaders): RawHeaders
-  /** The upstream's trailers; returns those that the caller gets. */
-  trailers(raw: RawHeaders): RawHeaders
+  /** The fields of an interim answer, or the trailers; returns those that the caller gets. */
+  fields(raw: RawHeaders): RawHeaders
   /** Body bytes on their way to the caller. The memory is lent for the call only. */
   body(chunk: Buffer): void
 }
@@ -61,7 +61,7 @@ class Relay implements Incoming, AnswerWatcher {
   }
 
   onInterim(status: number, headers: RawHeaders): void {
-    this.#caller.interim(status, headers)
+    this.#caller.interim(status, this.#passing.fields(headers))
   }
 
   onHead(status: number, reason: string, headers: RawHeaders): void {
@@ -81,7 +81,7 @@ class Relay implements Incoming, AnswerWatcher {
   }
 
   onEnd(trailers: RawHeaders): void {
-    this.#caller.end(trailers.length === 0 ? trailers : this.#passing.trailers(trailers))
+    this.#caller.end(trailers.length === 0 ? trailers : this.#passing.fields(trailers))
     this.#caller.flush()
   }
 

@@ -63,6 +63,18 @@ test('every kind of answer passes through the whole gate as it was sent', async 
   }
 })
 
+test('what names our account, or is of one hop only, is in no part of an answer', async (t) => {
+  const ours = 'Set-Cookie: a=b\r\nopenai-organization: org-ours\r\n'
+  const served = await startServed(t, (one) => {
+    one.write(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nKeep-Alive: timeout=5\r\n${ours}\r\n`)
+    one.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n${ours}\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n${ours}\r\n`)
+  })
+  const { secret } = await served.key()
+  const text = await raw(served.port, `GET /proxy?url=${OPENAI}/v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`)
+  assert.match(text, /^HTTP\/1\.1 103 [^]*?Link: <\/a>\r\n\r\nHTTP\/1\.1 200 [^]*\r\n0\r\nX-Sum: 1\r\n\r\n$/)
+  assert.doesNotMatch(text, /a=b|org-ours|timeout=5/)
+})
+
 test('bodies of every kind go up as they are, held or streamed', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const large = Buffer.concat([Buffer.from('{"model":"gpt-5","x":"'), Buffer.alloc(3_000_000, 'y'), Buffer.from('"}')])

@@ -41,7 +41,7 @@ export async function startRig(t: TestContext, script: Script, options: RigOptio
     caller.proceed()
     void relay(upstream, { dial, method, path: target, headers: endToEnd(caller.headers), body: outgoing }, caller, {
       head: (_, headers) => headers.filter((__, i) => !['connection', 'keep-alive', 'transfer-encoding'].includes(headers[i & ~1]!.toLowerCase())),
-      trailers: (raw) => raw,
+      fields: (raw) => raw,
       body: () => {},
     }).then((ended) => {
       ends.push(ended)
