@@ -6,7 +6,7 @@ import { normalOrigin } from '../../../server/keys/authenticate.ts'
 import { changeKey, createKey, listKeys, MOST_RPM, revokeKey, rotateKey } from '../../../server/keys/keys.ts'
 import type { Key, NewKey } from '../../../server/keys/keys.ts'
 import { scopeEntryProblem } from '../../../server/keys/scope.ts'
-import { ALL, listed, readDate, storeCommand } from './store-command.ts'
+import { ALL, listed, readDate, readName, storeCommand } from './store-command.ts'
 import type { Outcome } from './store-command.ts'
 
 const USAGE = `usage: tollmark keys create --name NAME [--account ACCOUNT] [--models a,b*] [--rpm N] [--origins ORIGIN,…] [--expires DATE] [--json]
@@ -24,9 +24,8 @@ const OPTIONS = ['name', 'account', 'models', 'rpm', 'origins', 'expires', 'grac
 /** `tollmark keys …`. */
 export const command = storeCommand('keys', USAGE, OPTIONS, {
   create: async ({ store, now }, { values }) => {
-    if (!values.name) throw new SetupError('Give the key a name: --name NAME.')
     const wishes = {
-      name: values.name,
+      name: readName(values.name, 'key'),
       models: readList(values.models, (entry) => scopeEntryProblem(entry)),
       rpm: readNumber(values.rpm, '--rpm', 1, MOST_RPM),
       allowed_origins: readList(values.origins, (origin) => (normalOrigin(origin) === null ? `"${origin}" is no origin such as https://app.example.com.` : null)),

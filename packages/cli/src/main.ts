@@ -39,7 +39,7 @@ function print(text: string): void {
 /** What parseArgs says about a wrong argument, without its hints on escaping. */
 function wrongArgument(error: unknown): string | undefined {
   const wrong = error instanceof Error && codeOf(error)?.startsWith('ERR_PARSE_ARGS')
-  return wrong ? `${error.message.split('. ')[0]}.` : undefined
+  return wrong ? `${error.message.split(/\.\s/)[0]}.` : undefined
 }
 
 // Whoever reads our output may stop in the middle (`| head`).

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { environment, readConfig } from '../../../server/config.ts'
 import type { Config } from '../../../server/config.ts'
 import { Problem, SetupError } from '../../../server/errors.ts'
+import { Moment } from '../../../server/manage/moment.ts'
 import { openStore } from '../../../server/store/open.ts'
 import type { Store } from '../../../server/store/open.ts'
 import type { Command } from './main.ts'
@@ -19,6 +20,9 @@ export interface Outcome {
   record: object
   lines: string[]
 }
+
+/** Actions that are about none in particular: no id stands behind them. */
+const ON_NONE: ReadonlySet<string> = new Set(['create', 'list'])
 
 /** More rows than anyone has; a list on a terminal is not paged. */
 export const ALL = 1_000_000
@@ -49,9 +53,11 @@ export function storeCommand<const N extends string>(
     run: async (args) => {
       const { values, positionals } = parseArgs({ args, options: { ...taking, json: { type: 'boolean', default: false } }, allowPositionals: true })
       const { json, ...given } = values
-      const [word = '', id] = positionals
+      const [word = '', id, ...more] = positionals
       const action = Object.hasOwn(actions, word) ? actions[word] : undefined
       if (!action) throw new SetupError(`Say what to do with ${nouns}: ${Object.keys(actions).join(', ')}.`)
+      const unexpected = ON_NONE.has(word) ? id : more[0]
+      if (unexpected !== undefined) throw new SetupError(`Unexpected argument '${unexpected}'.`)
       const idOf = (): string => {
         if (!id) throw new SetupError(`Say which ${nouns.slice(0, -1)}: tollmark ${nouns} ${word} ID. "tollmark ${nouns} list" shows the ids.`)
         return id
@@ -74,10 +80,18 @@ export function listed<R>(nouns: string, data: R[], lineOf: (row: R) => string):
 /** A moment that lies ahead, in milliseconds since 1970; null where none was given. @throws SetupError */
 export function readDate(text: string | undefined, now: number): number | null {
   if (text === undefined) return null
+  if (!Moment.safeParse(text).success) throw new SetupError(`"${text}" is no date. Write it as 2027-01-31 or 2027-01-31T12:00:00Z.`)
   const date = Date.parse(text)
-  if (Number.isNaN(date)) throw new SetupError(`"${text}" is no date. Write it as 2027-01-31 or 2027-01-31T12:00:00Z.`)
   if (date <= now) throw new SetupError(`${text} lies in the past.`)
   return date
+}
+
+/** A name, as the API takes it. @throws SetupError */
+export function readName(text: string | undefined, noun: string): string {
+  const name = text?.trim()
+  if (!name) throw new SetupError(`Give the ${noun} a name: --name NAME.`)
+  if (name.length > 200) throw new SetupError('--name must not be longer than 200 characters.')
+  return name
 }
 
 /** A problem of the API is as clear on a terminal. */
