@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util'
 import { SetupError } from './errors.ts'
 import { readProvidersFile } from './providers-file.ts'
 import type { ProviderEntry } from './providers-file.ts'
-import { bytes, choice, duration, flag, integer, json, key256, setting, share, text, url } from './setting.ts'
+import { bytes, choice, credential, duration, flag, hostPart, integer, json, key256, setting, share, text, url, wait } from './setting.ts'
 import type { Kind, Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
@@ -25,6 +25,15 @@ const plans: Kind<Plans> = json('JSON such as {"team":{"conversions_per_day":100
   }
   return read
 })
+
+const database: Kind<URL> = {
+  what: 'an address that begins with sqlite:///, postgres:// or postgresql://',
+  parse: (value) => {
+    const address = url('sqlite:', 'postgres:', 'postgresql:').parse(value)
+    // What stands behind two slashes only is a host, which a file does not have.
+    return address?.protocol === 'sqlite:' && (address.host !== '' || address.pathname === '') ? undefined : address
+  },
+}
 
 /** TABLE of providers that can be set up by the environment: id → the variable of their credential. */
 export const PROVIDER_CREDENTIALS: Readonly<Record<string, string>> = {
@@ -55,14 +64,14 @@ const areas = {
     role: setting('TOLLMARK_ROLE', choice('all', 'web', 'worker'), 'all', 'What this process does: answer requests (web), run jobs (worker), or both.'),
     logLevel: setting('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent'), 'info', 'The least important kind of line that is logged.'),
     trustProxy: setting('TOLLMARK_TRUST_PROXY', flag, 'false', 'Whether a reverse proxy stands in front, so that X-Forwarded-Proto, -Host and -For tell the truth.'),
-    headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', duration, '15s', 'How long a caller may take to send the head of a request.'),
-    shutdownTimeout: setting('TOLLMARK_SHUTDOWN_TIMEOUT', duration, '20s', 'How long requests under way may take to end after SIGTERM.'),
+    headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', wait, '15s', 'How long a caller may take to send the head of a request.'),
+    shutdownTimeout: setting('TOLLMARK_SHUTDOWN_TIMEOUT', wait, '20s', 'How long requests under way may take to end after SIGTERM.'),
   },
   storage: {
     data: setting('TOLLMARK_DATA', text, './data', 'The folder for the database, stored files and the master key.'),
     databaseUrl: setting(
       'DATABASE_URL',
-      url('sqlite:', 'postgres:', 'postgresql:'),
+      database,
       null,
       'The database; unset, a SQLite file in the data folder.',
       { secret: true },
@@ -90,24 +99,24 @@ const areas = {
     queue: setting('TOLLMARK_CONVERSION_QUEUE', integer(0, 100_000), '200', 'Conversions that may wait for their turn; more are answered 503.'),
     jobQueue: setting('TOLLMARK_JOB_QUEUE', integer(0, 1_000_000), '1000', 'Jobs that may wait for a worker; more are answered 503.'),
     uploads: setting('TOLLMARK_UPLOADS', integer(1, 100_000), '100', 'Uploads that may be under way at once; more are answered 503.'),
-    transferIdle: setting('TOLLMARK_TRANSFER_IDLE', duration, '30s', 'How long an upload or an answer may stand still before it is given up.'),
-    deadline: setting('TOLLMARK_CONVERSION_DEADLINE', duration, '2m', 'How long one conversion may run.'),
+    transferIdle: setting('TOLLMARK_TRANSFER_IDLE', wait, '30s', 'How long an upload or an answer may stand still before it is given up.'),
+    deadline: setting('TOLLMARK_CONVERSION_DEADLINE', wait, '2m', 'How long one conversion may run.'),
     heap: setting('TOLLMARK_CONVERSION_HEAP', bytes, '256MB', 'Memory that one conversion may use for its own objects.'),
     retention: setting('TOLLMARK_RESULT_RETENTION', duration, '24h', 'How long the result of a job is kept.'),
-    eventsIdle: setting('TOLLMARK_EVENTS_IDLE', duration, '15s', 'How often a stream of events says that it lives while nothing happens.'),
+    eventsIdle: setting('TOLLMARK_EVENTS_IDLE', wait, '15s', 'How often a stream of events says that it lives while nothing happens.'),
     idempotency: setting('TOLLMARK_IDEMPOTENCY_RETENTION', duration, '24h', 'How long an Idempotency-Key gives the first answer again.'),
   },
   proxy: {
-    connectTimeout: setting('TOLLMARK_CONNECT_TIMEOUT', duration, '10s', 'How long connecting to a provider may take.'),
-    firstByteTimeout: setting('TOLLMARK_FIRST_BYTE_TIMEOUT', duration, '15m', 'How long a provider may take from the end of a request to the head of its answer.'),
-    idleTimeout: setting('TOLLMARK_IDLE_TIMEOUT', duration, '15m', 'How long an answer may stand still between two of its pieces.'),
-    keepAlive: setting('TOLLMARK_KEEP_ALIVE', duration, '15s', 'How long an unused connection to a provider is kept, where the provider does not say.'),
+    connectTimeout: setting('TOLLMARK_CONNECT_TIMEOUT', wait, '10s', 'How long connecting to a provider may take.'),
+    firstByteTimeout: setting('TOLLMARK_FIRST_BYTE_TIMEOUT', wait, '15m', 'How long a provider may take from the end of a request to the head of its answer.'),
+    idleTimeout: setting('TOLLMARK_IDLE_TIMEOUT', wait, '15m', 'How long an answer may stand still between two of its pieces.'),
+    keepAlive: setting('TOLLMARK_KEEP_ALIVE', wait, '15s', 'How long an unused connection to a provider is kept, where the provider does not say.'),
     maxBody: setting('TOLLMARK_MAX_BODY', bytes, '64MB', 'The largest request body that is read whole, which is done only where its model, or whose stored objects it names, has to be known.'),
     maxOpen: setting('TOLLMARK_MAX_OPEN', integer(1, 1_000_000), '10000', 'Proxied requests that may be under way at once; more are answered 503.'),
     storeGrace: setting('TOLLMARK_STORE_GRACE', duration, '30s', 'How long proxied requests go on, each process keeping to its share of the limits, while the database does not answer; after it, and with 0s at once, they are answered 503. A process that is killed in this time loses the log of those requests.'),
     providers: setting('TOLLMARK_PROVIDERS', text, null, 'A JSON file of providers that are added or changed.'),
-    azureResource: setting('AZURE_RESOURCE_NAME', text, null, 'The Azure resource that AZURE_API_KEY belongs to.'),
-    bedrockRegion: setting('AWS_REGION', text, null, 'The AWS region that AWS_BEARER_TOKEN_BEDROCK is for.'),
+    azureResource: setting('AZURE_RESOURCE_NAME', hostPart, null, 'The Azure resource that AZURE_API_KEY belongs to.'),
+    bedrockRegion: setting('AWS_REGION', hostPart, null, 'The AWS region that AWS_BEARER_TOKEN_BEDROCK is for.'),
   },
   watch: {
     metricsToken: setting('TOLLMARK_METRICS_TOKEN', text, null, 'What a scraper of /metrics must send as its bearer token; unset, everybody who reaches the server may read them.', {
@@ -118,7 +127,7 @@ const areas = {
     serviceName: setting('OTEL_SERVICE_NAME', text, 'tollmark', 'The name of this service in traces.'),
     traceRatio: setting('OTEL_TRACES_SAMPLER_ARG', share, '1', 'The share of traces that are kept, 0 to 1, where the caller has not decided.'),
   },
-  credentials: mapValues(PROVIDER_CREDENTIALS, (name) => setting(name, text, null, 'What the proxy presents to this provider.', { secret: true })),
+  credentials: mapValues(PROVIDER_CREDENTIALS, (name) => setting(name, credential, null, 'What the proxy presents to this provider.', { secret: true })),
   upstreams: mapValues(PROVIDER_CREDENTIALS, (_, id) =>
     setting(`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, url('http:', 'https:'), null, 'Where this provider is reached instead; callers go on naming its own address.'),
   ),

@@ -37,6 +37,16 @@ export function setting<T>(name: string, kind: Kind<T>, standard: string | null,
 /** Any text that is not empty. */
 export const text: Kind<string> = { what: 'text', parse: (value) => value }
 
+/** What can stand in a header as a provider's credential. */
+export const CREDENTIAL = /^[!-~]{1,8192}$/
+
+export const credential: Kind<string> = { what: 'printable ASCII without spaces', parse: (value) => (CREDENTIAL.test(value) ? value : undefined) }
+
+/** What can stand between two dots of a host name. */
+export const HOST_PART = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+export const hostPart: Kind<string> = { what: 'one part of a host name', parse: (value) => (HOST_PART.test(value.toLowerCase()) ? value : undefined) }
+
 /** A whole number in decimal digits, both ends included. */
 export function integer(least: number, most: number): Kind<number> {
   return {
@@ -64,6 +74,18 @@ export const bytes: Kind<number> = {
 export const duration: Kind<number> = {
   what: 'a length of time such as 250ms, 30s, 5m, 24h or 30d',
   parse: (value) => scaled(value, { MS: 1, S: 1000, M: 60_000, H: 3_600_000, D: 86_400_000 }),
+}
+
+/** The longest that a timer of Node's can wait; a longer one would be over at once. */
+const LONGEST_WAIT_MS = 2 ** 31 - 1
+
+/** A length of time that is waited for, 24 days at most. */
+export const wait: Kind<number> = {
+  what: duration.what,
+  parse: (value) => {
+    const milliseconds = duration.parse(value)
+    return milliseconds === undefined ? undefined : Math.min(milliseconds, LONGEST_WAIT_MS)
+  },
 }
 
 function scaled(value: string, units: Record<string, number>): number | undefined {

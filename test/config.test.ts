@@ -37,6 +37,9 @@ const BAD: [name: string, value: string, says: RegExp][] = [
   ['TOLLMARK_PLANS', '{"team":{"conversions_per_day":-1}}', /^TOLLMARK_PLANS must be JSON such as/],
   ['TOLLMARK_PLANS', 'team=5', /^TOLLMARK_PLANS must be JSON such as/],
   ['DATABASE_URL', 'mysql://user:hunter2@db', /^DATABASE_URL must be an address that begins with sqlite:/],
+  ['DATABASE_URL', 'sqlite://hunter2.db', /^DATABASE_URL must be an address that begins with sqlite:\/\/\/, /],
+  ['OPENAI_API_KEY', 'sk-hunter2\nX: y', /^OPENAI_API_KEY must be printable ASCII without spaces\.$/],
+  ['AZURE_RESOURCE_NAME', 'acme.example.com', /^AZURE_RESOURCE_NAME must be one part of a host name, but is "acme\.example\.com"\.$/],
   ['TOLLMARK_MASTER_KEY', 'hunter2', /^TOLLMARK_MASTER_KEY must be 32 bytes/],
 ]
 
@@ -52,6 +55,11 @@ test('every bad setting is reported at once', () => {
     assert.equal(error.message.split('\n').length, new Set(BAD.map(([name]) => name)).size)
     return true
   })
+})
+
+test('a time to wait is never longer than timers are, because longer ones would be over at once', () => {
+  const { server, conversion } = readConfig({ TOLLMARK_SHUTDOWN_TIMEOUT: '30d', TOLLMARK_RESULT_RETENTION: '30d' })
+  assert.deepEqual([server.shutdownTimeout, conversion.retention], [2 ** 31 - 1, 30 * 86_400_000])
 })
 
 test('a master key is read from base64 and from hexadecimal', () => {

@@ -8,6 +8,7 @@ import { changeCredential, createCredential, deleteCredential, getCredential, li
 import type { ShownCredential } from '../proxy/credentials/stored.ts'
 import type { CredentialPool } from '../proxy/credentials.ts'
 import type { Proxy } from '../proxy/open.ts'
+import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
 
 export const CredentialSchema = z
@@ -41,13 +42,13 @@ const TestSchema = z
 const weight = z.number().int().min(0).max(1000)
 const name = z.string().trim().min(1).max(200)
 // What goes into a header: printable ASCII without spaces.
-const secret = z.string().trim().regex(/^[!-~]{1,8192}$/, 'a credential is printable ASCII without spaces')
+const secret = z.string().trim().regex(CREDENTIAL, 'a credential is printable ASCII without spaces')
 
 const Wanted = z.object({
   provider: z.string().max(64),
   name: name.default('default'),
   secret,
-  values: z.record(z.string().max(32), z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'one part of a host name')).default({}),
+  values: z.record(z.string().max(32), z.string().regex(HOST_PART, 'one part of a host name')).default({}),
   weight: weight.default(1),
 })
 const Change = z.object({ name, weight, status: z.enum(['active', 'paused']) }).partial()
