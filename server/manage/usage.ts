@@ -45,7 +45,7 @@ const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = { key: ['key_id',
 
 const Query = Whose.extend({
   by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, hour, day, with commas between them.', example: 'day,model' }),
-  from: Moment.optional().openapi({ description: '30 days ago where it is missing.' }),
+  from: Moment.optional().openapi({ description: '30 days ago where it is missing, and 30 days before a `to` that has passed.' }),
   to: Moment.optional().openapi({ description: 'Not included. Now where it is missing.' }),
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
@@ -72,7 +72,7 @@ export function usageRoutes(store: Store, clock: () => number): Api {
     const { by, from, to, key, model, provider, format, account } = c.req.valid('query')
     const dimensions = readDimensions(by)
     const until = to === undefined ? clock() + 1 : Date.parse(to)
-    const since = from === undefined ? until - MONTH_MS : Date.parse(from)
+    const since = from === undefined ? Math.min(until, clock()) - MONTH_MS : Date.parse(from)
     const lines = await readUsage(store, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider })
     const names = await keyNames(store, lines.flatMap(({ key_id }) => key_id ?? []))
     const data: NamedLine[] = lines.map((line) => (line.key_id === undefined ? line : { ...line, key_name: names.get(line.key_id) ?? null }))

@@ -31,6 +31,20 @@ interface Overview {
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 
+test('usage without a beginning is that of 30 days, before its end or before now', async (t) => {
+  const server = await startServer(t)
+  const admin = await setUp(server)
+  const now = server.clock()
+  const { id: key } = (await admin.send('POST', 'keys', { name: 'one' })).json<NewKey>()
+  const account = (await server.newToken()).account_id
+  for (const ago of [0, 20, 40]) await ledgerRow(server.store, { account, key, model: 'gpt-5', at: now - ago * DAY })
+  for (const [days, requests] of [[null, 2], [1, 2], [60, 2], [-9, 1], [-15, 2]] as const) {
+    const to = days === null ? '' : `&to=${new Date(now + days * DAY).toISOString()}`
+    const { data } = (await admin.send('GET', `usage?by=model${to}`)).json<{ data: { requests: number }[] }>()
+    assert.deepEqual(data.map((line) => line.requests), [requests], `an end in ${days} days`)
+  }
+})
+
 test('the overview counts the last hour, day and month, by step, key and model', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
