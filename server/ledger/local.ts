@@ -45,7 +45,11 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   function ask(asked: Asked): void {
     if (asked.gone) return asked.reject(goneError())
     const { rpm, key_id } = asked.asking
-    if (rpm === null) return take(asked, null)
+    if (rpm === null) {
+      // Should its key have a limit again, this one counts too: the window is then read from the ledger.
+      lanes.delete(key_id)
+      return take(asked, null)
+    }
     let lane = lanes.get(key_id)
     if (lane === undefined || (lane.ready && lane.limit !== rpm)) {
       lane = { key: key_id, window: new Window(), limit: rpm, ready: false, loadedTo: 0, waiting: lane?.waiting.splice(0) ?? [] }

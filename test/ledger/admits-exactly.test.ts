@@ -62,6 +62,10 @@ onEveryStore('another limit holds at once, with what was admitted before', async
   assert.equal(await passed(3, 10), 0)
   assert.equal(await passed(null, 2), 2)
   assert.equal(await passed(11, 10), 1)
+  // The same limit again, with room left, after a time without one.
+  assert.equal(await passed(20, 2), 2)
+  assert.equal(await passed(null, 5), 5)
+  assert.equal(await passed(20, 10), 2)
 })
 
 onEveryStore('two servers on one store share the window', async (t, place) => {
