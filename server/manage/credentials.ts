@@ -4,7 +4,7 @@ import { IdParams, answers, done, guarded, jsonContent, listOf, newApi, whole } 
 import type { Api } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { changeCredential, createCredential, deleteCredential, getCredential, listCredentials, noSuchCredential } from '../proxy/credentials/stored.ts'
+import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential } from '../proxy/credentials/stored.ts'
 import type { ShownCredential } from '../proxy/credentials/stored.ts'
 import type { CredentialPool } from '../proxy/credentials.ts'
 import type { Proxy } from '../proxy/open.ts'
@@ -100,7 +100,10 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
   })
   api.openapi(read, async (c) => {
-    return c.json(show(await getCredential(store, c.req.valid('param').id)), 200)
+    const { id } = c.req.valid('param')
+    const found = (await allCredentials(store, proxied.credentials, clock())).find((one) => one.id === id)
+    if (!found) throw noSuchCredential()
+    return c.json(found, 200)
   })
 
   const change = createRoute({

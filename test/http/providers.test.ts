@@ -105,6 +105,15 @@ test('a test call says what a person can do', async (t) => {
   assertProblem(await admin('POST', 'credentials/cred_nothing/test'), 404, 'credential_not_found')
 })
 
+test('a credential of the environment is read as the list shows it, and changed in the environment only', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const admin = await api(served.running.url, served.running.store)
+  const { data } = (await admin('GET', 'credentials')).json<{ data: { id: string }[] }>()
+  assert.deepEqual(data.map(({ id }) => id), ['env_google', 'env_openai', 'env_anthropic'])
+  for (const shown of data) assert.deepEqual((await admin('GET', `credentials/${shown.id}`)).json(), shown)
+  for (const method of ['PATCH', 'DELETE']) assertProblem(await admin(method, 'credentials/env_openai', method === 'PATCH' ? { weight: 2 } : undefined), 404, 'credential_not_found')
+})
+
 test('a test call goes out on a connection that is there', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
   const admin = await api(served.running.url, served.running.store)

@@ -46,7 +46,7 @@ export async function listCredentials(store: Store): Promise<ShownCredential[]> 
 }
 
 /** @throws Problem `credential_not_found` */
-export async function getCredential(store: Store, id: string): Promise<ShownCredential> {
+async function getCredential(store: Store, id: string): Promise<ShownCredential> {
   const row = (await rows(store)).find((one) => one.id === id)
   if (!row) throw noSuchCredential()
   return showCredential(row)
@@ -54,7 +54,7 @@ export async function getCredential(store: Store, id: string): Promise<ShownCred
 
 /** What is answered where no credential has an id. */
 export function noSuchCredential(): Problem {
-  return new Problem('credential_not_found', 'No credential has this id. GET /api/v1/credentials lists them.')
+  return new Problem('credential_not_found', 'No stored credential has this id. GET /api/v1/credentials lists them; those of the environment are changed there.')
 }
 
 /** Changes name, weight or whether it is used. @throws Problem `credential_not_found` */
