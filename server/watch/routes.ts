@@ -16,7 +16,7 @@ export function metricsRoutes(metrics: Metrics, token: string | null): Api {
     responses: { 200: { description: 'Metrics in the text format of Prometheus', content: { 'text/plain': { schema: z.string() } } }, ...problems('invalid_token') },
   })
   api.openapi(route, async (c) => {
-    if (token !== null && !isSecret(c.req.header('authorization') ?? '', `Bearer ${token}`)) {
+    if (token !== null && !isSecret(/^Bearer +(.*)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '', token)) {
       throw new Problem('invalid_token', 'Send the token of TOLLMARK_METRICS_TOKEN in the header "Authorization: Bearer <token>".')
     }
     const { type, body } = await metrics.text()

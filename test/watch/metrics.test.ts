@@ -25,6 +25,7 @@ test('with TOLLMARK_METRICS_TOKEN only its bearer reads them', async (t) => {
   assert.equal((await call(server.url, '/metrics')).status, 401)
   assert.equal((await call(server.url, '/metrics', { token: 'scrape-you' })).status, 401)
   assert.equal((await call(server.url, '/metrics', { token: 'scrape-me' })).status, 200)
+  assert.equal((await call(server.url, '/metrics', { headers: { authorization: 'bearer scrape-me' } })).status, 200)
 })
 
 test('a proxied request counts its time, its first byte, its tokens and bytes, and a refusal its code', async () => {
