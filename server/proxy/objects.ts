@@ -1,11 +1,12 @@
 // Objects that providers store for us (files, batches, responses, operations): which credential reaches one, and whose it is.
 import type { Store } from '../store/open.ts'
-import { procedure, run, type Steps } from '../store/procedure.ts'
+import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import type { ObjectRow } from '../store/schema.ts'
+import { passingTrouble } from '../store/trouble.ts'
 import type { ObjectRef } from './providers/endpoint.ts'
 
 export interface Objects {
-  /** Remembers what an answer created. The next request finds it, even before it is durable. */
+  /** Remembers what an answer created. The next request finds it, even before it is durable, or while the store does not answer. */
   created(provider: string, object: ObjectRef, key: string, credential: string, now: number): void
   /** Has `look` wait for an answer that has passed and is still being decoded; `created` follows at once. */
   expect(reading: Promise<unknown>): void
@@ -18,14 +19,36 @@ export interface Objects {
   anyForeign(provider: string, key: string): Promise<boolean>
 }
 
-/** How many of the newest are also kept in memory. */
+/** How many of the newest are also kept in memory, and of those that are not written yet. */
 const REMEMBERED = 10_000
+/** When those that could not be written are tried again. */
+const RETRY_MS = 1_000
 /** Names that are looked for at once. */
 const AT_ONCE = 1_000
 
 export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
   const fresh = new Map<string, ObjectRow>()
   const expected: Promise<unknown>[] = []
+  const owed: ObjectRow[] = []
+  let timer: NodeJS.Timeout | null = null
+
+  const write = (row: ObjectRow): void => {
+    const kept = (first: ObjectRow): void => {
+      const name = nameOf(first.provider, first.kind, first.object_id)
+      if (fresh.has(name)) fresh.set(name, first)
+    }
+    store.run(insertObject, row).then(kept, (error: unknown) => {
+      if (timer === null) onError(error)
+      if (passingTrouble(error) === undefined || owed.length === REMEMBERED) return
+      owed.push(row)
+      timer ??= setTimeout(writeOwed, RETRY_MS).unref()
+    })
+  }
+
+  function writeOwed(): void {
+    timer = null
+    for (const row of owed.splice(0)) write(row)
+  }
 
   /** Those that are known, by kind and id. */
   const find = async (provider: string, objects: readonly ObjectRef[]): Promise<Map<string, ObjectRow>> => {
@@ -42,12 +65,12 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   return {
     created(provider, { kind, id }, key_id, credential_id, created_at) {
       const row = { provider, kind, object_id: id, key_id, credential_id, created_at }
-      const name = `${provider} ${kind} ${id}`
+      const name = nameOf(provider, kind, id)
       // Answers name it again and again.
       if (fresh.has(name)) return
       fresh.set(name, row)
       if (fresh.size > REMEMBERED) fresh.delete(fresh.keys().next().value!)
-      store.run(insertObject, row).catch(onError)
+      write(row)
     },
     expect(reading) {
       expected.push(reading)
@@ -56,9 +79,11 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     async look(provider, objects, key) {
       if (expected.length > 0) await Promise.all(expected)
       let credential: string | null = null
-      const stored = await find(provider, objects)
-      for (const { kind, id } of objects) {
-        const row = stored.get(`${kind} ${id}`) ?? fresh.get(`${provider} ${kind} ${id}`)
+      const remembered = ({ kind, id }: ObjectRef) => fresh.get(nameOf(provider, kind, id))
+      const others = objects.filter((object) => remembered(object) === undefined)
+      const stored = await find(provider, others)
+      for (const object of objects) {
+        const row = remembered(object) ?? stored.get(`${object.kind} ${object.id}`)
         if (row === undefined) continue
         if (row.key_id !== key) return { foreign: true, credential: null }
         credential ??= row.credential_id
@@ -73,7 +98,13 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   }
 }
 
-/** Keeps the first owner: a provider that gave one id twice must not hand an object over. */
-export const insertObject = procedure(import.meta.url, 'insertObject', function* (db, row: ObjectRow): Steps<void> {
-  yield* run(db.insertInto('objects').values(row).onConflict((conflict) => conflict.columns(['provider', 'kind', 'object_id']).doNothing()))
+const nameOf = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`
+
+/** Keeps the first owner, and gives it: a provider that gave one id twice must not hand an object over. */
+export const insertObject = procedure(import.meta.url, 'insertObject', function* (db, row: ObjectRow): Steps<ObjectRow> {
+  const { provider, kind, object_id } = row
+  const isNew = yield* run(db.insertInto('objects').values(row).onConflict((conflict) => conflict.columns(['provider', 'kind', 'object_id']).doNothing()))
+  if (isNew > 0) return row
+  const [first] = yield* all(db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', '=', kind).where('object_id', '=', object_id))
+  return first ?? row
 })

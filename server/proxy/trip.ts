@@ -4,6 +4,7 @@ import type { Caller } from '../http/caller.ts'
 import { valueOf } from '../http/fields.ts'
 import type { CachedKey } from '../keys/cache.ts'
 import type { Log } from '../log.ts'
+import { passingTrouble } from '../store/trouble.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import type { Usage } from './meter.ts'
 import type { Provider } from './providers/provider.ts'
@@ -64,7 +65,7 @@ export function refuse(parts: Parts, trip: Trip, thrown: unknown): void {
 function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   const { caller } = trip
   if (!(thrown instanceof Refused)) parts.log.error('A proxied request failed.', thrown, { request_id: trip.id })
-  const { code, message, headers } = thrown instanceof Refused ? thrown : new Refused('internal_error', 'The proxy failed. Nothing more is known to the caller.')
+  const { code, message, headers } = thrown instanceof Refused ? thrown : refusalOf(thrown)
   if (caller.gone) return logLine(parts, trip, 0, code)
   if (caller.answered) return caller.breakOff()
   const answer = refusal(code, message, trip.near)
@@ -74,6 +75,11 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   caller.end()
   caller.flush()
   logLine(parts, trip, answer.status, code)
+}
+
+/** What the caller is told of an error that is no refusal. */
+function refusalOf(error: unknown): Refused {
+  return passingTrouble(error) === undefined ? new Refused('internal_error', 'The proxy failed. Nothing more is known to the caller.') : busy('The store of the proxy does not answer at the moment.')
 }
 
 /** Preflights need no key: a browser sends none. */
