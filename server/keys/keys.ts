@@ -142,7 +142,7 @@ async function keyRows(store: Store, { account, status, search, sort = '-created
     if (place === undefined || (moves && !Number.isSafeInteger(place))) return []
     query = query.where((e) => e.or([e(by, after, place), e.and([e(by, '=', place), e('keys.id', after, id)])]))
   }
-  if (search) query = query.where((e) => e(e.fn<string>('lower', ['name']), 'like', `%${search.toLowerCase().replaceAll(/[%_]/g, '')}%`))
+  if (search) query = query.where(sql<boolean>`lower(name) like ${`%${search.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`)
   if (status === 'revoked') query = query.where('revoked_at', 'is not', null)
   else if (status !== undefined) query = query.where('revoked_at', 'is', null)
   if (status === 'disabled') query = query.where('disabled', '=', 1)

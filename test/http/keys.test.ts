@@ -60,6 +60,17 @@ test('a key is made, read, listed, changed, rotated and revoked, and the proxy f
   assertProblem(await api('PATCH', path, { status: 'active' }), 409, 'key_revoked')
 })
 
+test('a search finds what stands in a name, whatever it is', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { api } = await manager(served)
+  const names = ['ci_deploy', 'CI-deploy', 'ci deploy', '50% off', '50 off', 'a\\b']
+  for (const name of names) await api('POST', 'keys', { name })
+  for (const [search, found] of [['ci_', ['ci_deploy']], ['ci-D', ['CI-deploy']], ['deploy', names.slice(0, 3)], ['0%', ['50% off']], ['%', ['50% off']], ['\\', ['a\\b']], ['a\\', ['a\\b']], ['\\%', []]] as const) {
+    const { data } = (await api('GET', `keys?sort=created_at&search=${encodeURIComponent(search)}`)).json<{ data: Key[] }>()
+    assert.deepEqual(data.map(({ name }) => name), found, search)
+  }
+})
+
 test('a body in chunks is read, none counts as empty, and a large one is refused', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { token } = await manager(served)
