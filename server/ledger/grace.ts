@@ -121,7 +121,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
       if (this.gone) return
       if (!refusing(error)) return this.#fail(error)
       fall(error)
-      this.decide(error)
+      refuseOrGive(this, error)
     }
 
     #answer(): void {
@@ -169,8 +169,9 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     else refuseOrGive(one)
   }
 
-  function refuseOrGive(one: Pending): void {
-    one.decide(SILENT)
+  /** Decides about one of whom the store will say nothing more. */
+  function refuseOrGive(one: Pending, error: unknown = SILENT): void {
+    one.decide(error)
     if (one.given !== null) owe(one.given)
   }
 

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
-import type { Admission, Asking, Ledger } from '../../server/ledger/admit.ts'
+import type { Admission, Admissions, Asking, Ledger } from '../../server/ledger/admit.ts'
+import { openGrace } from '../../server/ledger/grace.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
+import { openLog } from '../../server/log.ts'
+import { StoreError } from '../../server/store/error.ts'
 import type { Store } from '../../server/store/open.ts'
 import type { Place } from '../place.ts'
 import { query, startPostgres, type Server } from '../postgres.ts'
@@ -73,6 +76,35 @@ async function assertWhole({ store }: Opened, passed: readonly Asking[]): Promis
   assert.equal(Number(counted), Number((await store.db.selectFrom('requests').select((e) => e.fn.countAll<number>().as('all')).executeTakeFirstOrThrow()).all))
   assert.deepEqual((await verifyWindows(store)).violations, [])
 }
+
+test('a request whose row the store is the first to refuse is written later, as all others are', async (t) => {
+  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const written: string[] = []
+  let full = true
+  const refused = new StoreError('full', 'no room')
+  const inner: Admissions = {
+    ask: (asked) => queueMicrotask(() => asked.reject(refused)),
+    complete: async () => {},
+    record: async (rows) => {
+      if (full) throw refused
+      return rows.map(({ id }) => written.push(id))
+    },
+    recall: async () => [],
+    close: async () => {},
+  }
+  const ended: number[] = []
+  const graced = await openGrace(inner, { store, clock, log: openLog('silent'), grace: 60_000, write: ({ seq }) => ended.push(seq) })
+  const asked = [asking('k', null), asking('k', 9), asking('k', 9)]
+  for (const one of asked) {
+    const admission = await new Promise<Admission>((resolve, reject) => graced.ask(one, resolve, reject))
+    assert.ok(admission.admitted)
+    graced.settle(settlement(one, admission))
+  }
+  full = false
+  await until(() => !graced.failing())
+  assert.deepEqual([written, ended], [asked.map(({ id }) => id), [1, 2, 3]])
+  await graced.close()
+})
 
 for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
   test(`${dialect}: while the store stands still limits hold, and afterwards every row is there once`, async (t) => {
