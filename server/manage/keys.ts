@@ -46,7 +46,7 @@ const wishes = {
   models: z
     .array(z.string().superRefine((entry, issues) => {
       const problem = scopeEntryProblem(entry)
-      if (problem !== null) issues.addIssue({ code: 'custom', message: problem })
+      if (problem !== null) issues.addIssue({ code: 'custom', message: problem.replace(/\.$/, '') })
     }))
     .min(1)
     .max(SCOPE_LIMITS.entries)
