@@ -7,6 +7,7 @@ import { useSignOut } from './api/session.ts'
 import { PAGES } from './pages.ts'
 import css from './shell.module.css'
 import { Icon, Mark, type IconName } from './ui/icons.tsx'
+import { ProblemNote } from './ui/page.tsx'
 
 export function Shell({ account, children }: { account: Account; children: ReactNode }) {
   const [location] = useLocation()
@@ -86,6 +87,7 @@ function Navigation({ account, location, label }: { account: Account; location: 
           <Icon name="leave" />
           Sign out
         </button>
+        <ProblemNote error={signOut.error} />
       </div>
     </>
   )

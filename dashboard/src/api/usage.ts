@@ -24,7 +24,8 @@ export function useUsage({ by, from, to, key }: { by: string; from: string; to: 
     queryFn: ({ signal }) => call(listOf(UsageLine), '/api/v1/usage', { query: { by, from, to, key }, signal }),
     select: ({ data }) => data,
     enabled,
-    placeholderData: keepPreviousData,
+    // What was counted by something else would be shown under wrong names.
+    placeholderData: (before, query) => (query?.queryKey[1] === by ? before : undefined),
   })
 }
 

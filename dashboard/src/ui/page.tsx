@@ -163,9 +163,16 @@ interface Loading<T> {
   refetch: () => unknown
 }
 
-/** A query's states in one place: bars while it loads, the failure with another try, else what it found. */
+/** A query's states in one place: bars while it loads, the failure with another try, else what it found, and below it why there is nothing newer, or no more. */
 export function Loaded<T>({ query, rows = 4, children }: { query: Loading<T>; rows?: number; children: (data: T) => ReactNode }) {
-  if (query.data !== undefined) return children(query.data)
+  if (query.data !== undefined) {
+    return (
+      <>
+        {children(query.data)}
+        <ProblemNote error={query.error} />
+      </>
+    )
+  }
   if (query.error !== null) return <Failed error={query.error} retry={() => void query.refetch()} />
   return <Bars rows={rows} />
 }

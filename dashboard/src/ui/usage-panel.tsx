@@ -1,4 +1,5 @@
 // Numbers of a period, each of which can be looked at over time: on the overview for everything, on a key's page for that key.
+import type { ReactNode } from 'react'
 import { useFilters } from '../address.ts'
 import type { Overview, UsageLine } from '../api/shapes.ts'
 import { useOverview, useUsage, type Range } from '../api/usage.ts'
@@ -49,8 +50,17 @@ function Panel({ overview, period, keyId, splits }: { overview: Overview; period
     if (split === 'key') return key_name ?? key_id ?? 'unknown'
     return split === 'model' ? (model ?? 'no model named') : measure(show).label
   }
-  const lines: readonly UsageLine[] = split === 'none' ? series : (usage.data ?? [])
   const times = series.map(({ time }) => time)
+  const chartOf = (lines: readonly UsageLine[]): ReactNode => (
+    <TimeChart
+      label={`${measure(show).label} over time`}
+      buckets={times.map((time) => bucketName(period, time))}
+      ticks={times.map((time) => tickOf(period, time))}
+      series={seriesOf(lines, times, show, nameOf)}
+      kind={measure(show).kind}
+      format={measure(show).format}
+    />
+  )
   return (
     <>
       <Tiles totals={overview.totals} show={show} onShow={(show) => change({ show })} />
@@ -60,14 +70,7 @@ function Panel({ overview, period, keyId, splits }: { overview: Overview; period
             <Segments label="Split" value={split} items={SPLITS.filter(({ value }) => splits.includes(value))} onChange={(split) => change({ split })} />
           </div>
         )}
-        <TimeChart
-          label={`${measure(show).label} over time`}
-          buckets={times.map((time) => bucketName(period, time))}
-          ticks={times.map((time) => tickOf(period, time))}
-          series={seriesOf(lines, times, show, nameOf)}
-          kind={measure(show).kind}
-          format={measure(show).format}
-        />
+        {split === 'none' ? chartOf(series) : <Loaded query={usage} rows={8}>{chartOf}</Loaded>}
       </div>
     </>
   )

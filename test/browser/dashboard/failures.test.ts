@@ -1,0 +1,48 @@
+// A server that refuses, or is gone: what was wanted and did not happen is told on the page, beside what is there.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { GEMINI } from './seeded.ts'
+import { closeBrowser, startSite, visit } from './visit.ts'
+
+after(closeBrowser)
+
+interface Failure {
+  what: string
+  path: string
+  /** The calls that are refused. */
+  calls: string
+  by: ((page: Page) => Promise<void>) | { milliseconds: number }
+  /** What is still there. */
+  stays: string
+}
+
+/** TABLE of what is refused. */
+const FAILURES: readonly Failure[] = [
+  { what: 'more rows', path: '/keys', calls: '**/api/v1/keys?*cursor=*', by: (page) => page.getByRole('button', { name: 'Show more' }).click(), stays: 'First 25 keys' },
+  { what: 'signing out', path: '/keys', calls: '**/api/v1/session', by: (page) => page.getByRole('button', { name: 'Sign out' }).click(), stays: 'First 25 keys' },
+  { what: 'a chart by key', path: '/', calls: '**/api/v1/usage?*', by: (page) => page.getByRole('radio', { name: 'By key' }).click(), stays: 'Busiest keys' },
+  { what: 'newer health', path: '/providers', calls: '**/api/v1/providers', by: { milliseconds: 11_000 }, stays: 'Google Gemini' },
+  { what: 'newer usage', path: '/', calls: '**/api/v1/overview?*', by: { milliseconds: 61_000 }, stays: 'Busiest keys' },
+]
+
+test('what is refused is told, and what was there stays', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  for (let number = 1; number <= 30; number++) await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}` })
+  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Used' })).json()) as { secret: string }
+  await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
+  for (const { what, path, calls, by, stays } of FAILURES) {
+    const { page, context } = await visit(t, site, cookie)
+    if (typeof by === 'object') await page.clock.install()
+    await page.goto(site.url + path)
+    await page.getByText(stays, { exact: true }).waitFor()
+    const detail = `No ${what} now.`
+    const body = JSON.stringify({ type: 'about:blank', title: 'Too many', status: 429, detail, code: 'too_many', request_id: 'req_x' })
+    await page.route(calls, (route) => route.fulfill({ status: 429, contentType: 'application/problem+json', body }))
+    await (typeof by === 'object' ? page.clock.runFor(by.milliseconds) : by(page))
+    await page.getByRole('alert').getByText(detail).first().waitFor()
+    assert.ok(await page.getByText(stays, { exact: true }).isVisible(), what)
+    await context.close()
+  }
+})
