@@ -55,21 +55,30 @@ export function newIdempotencyKey(): string {
 }
 
 const JOBS = ['jobs'] as const
+/** Milliseconds after which a job under way is asked for again. */
+const ASK_EVERY = 4000
 
 export const useJobs = () =>
-  usePages({ key: [...JOBS, 'list'], item: Job, path: '/api/v1/jobs', query: { limit: 20 }, every: (jobs) => (jobs.some(isUnderWay) ? 4000 : false) })
+  usePages({ key: [...JOBS, 'list'], item: Job, path: '/api/v1/jobs', query: { limit: 20 }, every: (jobs) => jobs.some(isUnderWay) && ASK_EVERY })
 
 export const isUnderWay = ({ status }: Job): boolean => status === 'queued' || status === 'running'
 
-/** One job, told by the server as it changes. */
+/** One job, told by the server as it changes; asked for where the server does not tell. */
 export function useJob(id: string) {
   const client = useQueryClient()
   const key = [...JOBS, id]
-  const job = useQuery({ queryKey: key, queryFn: ({ signal }) => call(Job, `/api/v1/jobs/${encodeURIComponent(id)}`, { signal }) })
+  const [told, setTold] = useState(true)
+  const job = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => call(Job, `/api/v1/jobs/${encodeURIComponent(id)}`, { signal }),
+    refetchInterval: ({ state }) => !told && state.data !== undefined && isUnderWay(state.data) && ASK_EVERY,
+  })
   const live = job.data !== undefined && isUnderWay(job.data)
   useEffect(() => {
     if (!live) return
     const events = new EventSource(`/api/v1/jobs/${encodeURIComponent(id)}/events`)
+    // A stream that breaks is opened again by the browser; one that is refused is not.
+    events.addEventListener('error', () => events.readyState === EventSource.CLOSED && setTold(false))
     events.addEventListener('job', ({ data }: MessageEvent<string>) => {
       const next = Job.safeParse(JSON.parse(data))
       if (!next.success) return

@@ -1,8 +1,9 @@
 import { Button, FileButton, Progress, Switch } from '@mantine/core'
 import { useState, type DragEvent } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link, useSearchParams } from 'wouter'
 import { useFilters } from '../address.ts'
 import { isUnderWay, newIdempotencyKey, resultUrl, useConversion, useDeleteJob, useJob, useJobs, useResult, type Converted } from '../api/convert.ts'
+import { address } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
 import { ago, bytes, count, dateTime, usedOf } from '../format.ts'
@@ -16,13 +17,12 @@ import css from './convert.module.css'
 
 export default function ConvertPage() {
   const [filters, change] = useFilters({ format: 'markdown', metadata: '', job: '' })
-  const [, navigate] = useLocation()
   const conversion = useConversion()
   const format = filters.format === 'json' ? 'json' : 'markdown'
   const wishes = { format, include_metadata: filters.metadata !== '' } as const
   const start = (file: File): void => {
     if (filters.job !== '') change({ job: '' })
-    conversion.mutate({ file, wishes, key: newIdempotencyKey() }, { onSuccess: (made: Converted) => made.kind === 'job' && navigate(`/convert?job=${made.job.id}`) })
+    conversion.mutate({ file, wishes, key: newIdempotencyKey() }, { onSuccess: (made: Converted) => made.kind === 'job' && change({ job: made.job.id }) })
   }
   return (
     <Page title="Convert" lead="A Notion export, as HTML or as a ZIP of HTML pages, becomes one Markdown document.">
@@ -180,6 +180,7 @@ function Finished({ job }: { job: Job }) {
 }
 
 function Jobs() {
+  const [params] = useSearchParams()
   const jobs = useJobs()
   const remove = useDeleteJob()
   const columns: readonly Column<Job>[] = [
@@ -187,7 +188,7 @@ function Jobs() {
       title: 'File',
       cell: ({ id, file }) => (
         <>
-          <Link href={`/convert?job=${id}`} className={main}>
+          <Link href={address('/convert', { ...Object.fromEntries(params), job: id })} className={main}>
             {file.name}
           </Link>
           <span className={sub}>{bytes(file.size)}</span>

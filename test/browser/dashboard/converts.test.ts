@@ -56,14 +56,16 @@ test('a large archive becomes a job, whose result survives a reload', async (t) 
   await browser.goto(`${site.url}/convert?format=json`)
   await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip(pages) })
   await browser.waitForURL(/job=job_/)
-  assert.match(browser.url(), /job=job_/)
+  assert.match(browser.url(), /format=json/, 'what was chosen stays in the address')
   await browser.reload()
+  assert.ok(await browser.getByRole('radio', { name: 'JSON' }).isChecked())
   const region = browser.getByRole('region', { name: /Result/ }).or(browser.getByText('too large to be shown'))
   await region.first().waitFor()
   const id = new URL(browser.url()).searchParams.get('job') ?? ''
   const result = await (await site.api(cookie, 'GET', `/api/v1/jobs/${id}/result`)).text()
   assert.ok(result.length > 5_000_000)
   await browser.getByRole('cell', { name: 'Done' }).waitFor()
+  assert.match((await browser.getByRole('link', { name: 'Export.zip' }).getAttribute('href')) ?? '', /format=json.*job=job_/)
   const downloading = browser.waitForEvent('download')
   await browser.getByText('Download', { exact: true }).click()
   assert.equal(readFileSync(await (await downloading).path(), 'utf8'), result)
@@ -106,6 +108,19 @@ test('a job is followed live', async (t) => {
   const followed = browser.waitForRequest('**/api/v1/jobs/*/events')
   await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip({ 'Page.html': page('Page', '<p>text</p>'.repeat(200)) }) })
   await followed
+  await browser.getByText('Waiting …').waitFor()
+  const id = new URL(browser.url()).searchParams.get('job') ?? ''
+  assert.equal((await site.api(cookie, 'DELETE', `/api/v1/jobs/${id}`)).status, 204)
+  await browser.getByText('Export.zip: canceled').waitFor()
+})
+
+test('a job whose events are refused is asked for', async (t) => {
+  const site = await startSite(t, { TOLLMARK_ROLE: 'web', TOLLMARK_ASYNC_ABOVE: '1KB' })
+  const cookie = await site.setUp()
+  const { page: browser } = await visit(t, site, cookie)
+  await browser.route('**/api/v1/jobs/*/events', (route) => route.fulfill({ status: 503, body: '' }))
+  await browser.goto(`${site.url}/convert`)
+  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip({ 'Page.html': page('Page', '<p>text</p>'.repeat(200)) }) })
   await browser.getByText('Waiting …').waitFor()
   const id = new URL(browser.url()).searchParams.get('job') ?? ''
   assert.equal((await site.api(cookie, 'DELETE', `/api/v1/jobs/${id}`)).status, 204)
