@@ -40,7 +40,7 @@ export function App() {
   // Whoever has just signed in or set up stands on that address still.
   if (location === '/sign-in' || location === '/setup') return <Redirect to="/" replace />
   return (
-    <Shell account={account}>
+    <Shell key={account.id} account={account}>
       <Code at={location} fallback={<Bars />}>
         <Switch>
           {PAGES.filter(({ admin }) => admin !== true || account.role === 'admin').map(({ path, Page }) => (

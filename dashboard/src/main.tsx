@@ -27,7 +27,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Refused } from './api/http.ts'
-import { checkSession } from './api/session.ts'
+import { checkSession, followTabs } from './api/session.ts'
 import { App } from './app.tsx'
 import { fetchAhead } from './pages.ts'
 import { theme } from './theme.ts'
@@ -47,6 +47,8 @@ const client: QueryClient = new QueryClient({
     },
   },
 })
+
+followTabs(client)
 
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no root')

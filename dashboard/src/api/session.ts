@@ -7,9 +7,30 @@ const SESSION = ['session'] as const
 /** True where the server no longer knew a session that this page had. */
 const ENDED = ['session ended'] as const
 
+/** The other tabs of this browser, which have the same cookie. */
+const tabs = new BroadcastChannel('session')
+
+/** Whoever signs in or out in another tab does so in this one. */
+export function followTabs(client: QueryClient): void {
+  tabs.addEventListener('message', () => void client.invalidateQueries({ queryKey: SESSION }))
+}
+
 /** The session; never an error for somebody who is not signed in. */
 export function useSession() {
-  return useQuery({ queryKey: SESSION, queryFn: ({ signal }) => call(Session, '/api/v1/session', { signal }), staleTime: Infinity })
+  return useQuery({
+    queryKey: SESSION,
+    queryFn: async ({ signal, client }) => {
+      const session = await call(Session, '/api/v1/session', { signal })
+      if (session.account?.id !== client.getQueryData<Session>(SESSION)?.account?.id) forget(client)
+      return session
+    },
+    staleTime: Infinity,
+  })
+}
+
+/** Nothing that the one before has seen stays in this page's memory. */
+function forget(client: QueryClient): void {
+  client.removeQueries({ predicate: ({ queryKey: [name] }) => name !== SESSION[0] && name !== ENDED[0] })
 }
 
 /** A session that ended elsewhere shows when something is refused: we ask who we are, and the sign-in appears. */
@@ -31,10 +52,11 @@ export function useAccount(): Account {
   return account
 }
 
-/** Nothing that the one before has seen stays in this page's memory. */
 function become(client: QueryClient, account: Account | null): void {
   client.setQueryData<Session>(SESSION, { setup_required: false, account })
-  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
+  client.setQueryData(ENDED, false)
+  forget(client)
+  tabs.postMessage(null)
 }
 
 /** A call that ends in a session: setup, sign-in, an accepted invitation. */

@@ -111,6 +111,32 @@ test('wrong passwords are slowed down, and a cookie from before the sign-out ope
   await context.close()
 })
 
+test('who signs in or out in one tab does so in all of them', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Secret project' })
+  const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', {})).json()) as { link: string }
+  const { page: first, context } = await visit(t, site, cookie)
+  await first.goto(`${site.url}/keys`)
+  await first.getByText('Secret project').waitFor()
+
+  const second = await context.newPage()
+  await second.goto(link)
+  await second.getByLabel('E-mail').fill('grace@example.com')
+  await second.getByLabel('Password', { exact: true }).fill('another good password')
+  await second.getByRole('button', { name: 'Join' }).click()
+  await first.getByRole('link', { name: 'grace@example.com' }).waitFor()
+  await first.getByText('No keys yet').waitFor()
+  assert.equal(await first.getByRole('link', { name: 'Accounts' }).count(), 0)
+
+  await first.getByRole('button', { name: 'Sign out' }).click()
+  await second.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await second.getByLabel('E-mail').fill(ADMIN.email)
+  await second.getByLabel('Password', { exact: true }).fill(ADMIN.password)
+  await second.getByRole('button', { name: 'Sign in' }).click()
+  await first.getByText('Secret project').waitFor()
+})
+
 test('whoever saves something after the session has ended is told so, signs in and goes on', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
