@@ -35,8 +35,8 @@ function Attention({ items }: { items: Overview['attention'] }) {
   return (
     <Card title="Needs attention" flush>
       <ul className={css.attention}>
-        {items.map(({ kind, detail, key_id }) => (
-          <li key={`${kind} ${detail}`}>
+        {items.map(({ kind, detail, key_id, credential_id }) => (
+          <li key={`${kind} ${key_id ?? credential_id ?? ''}`}>
             <Icon name="alert" />
             <span>{detail}</span>
             <Link href={key_id === null ? '/providers' : `/keys/${key_id}`} className="textlink">

@@ -94,7 +94,7 @@ export function TimeChart({ label, buckets, ticks, series, kind, format, height 
         {(at !== null || series.length > 1) && <li className={css.when}>{at === null ? 'All of it' : buckets[at]}</li>}
         {(at !== null || series.length > 1) &&
           series.map(({ name, values }, index) => (
-            <li key={name}>
+            <li key={index}>
               <svg className={css.swatch} viewBox="0 0 10 10" aria-hidden="true">
                 <rect width="10" height="10" rx="3" fill={colorOf(index)} />
               </svg>
@@ -117,8 +117,8 @@ interface Marks {
 function Bars({ series, x, y, step }: Marks) {
   const gap = step > 6 ? Math.min(6, step * 0.25) : 0.5
   const floors: number[] = []
-  return series.map(({ name, values }, row) => (
-    <g key={name} fill={colorOf(row)}>
+  return series.map(({ values }, row) => (
+    <g key={row} fill={colorOf(row)}>
       {values.map((value, index) => {
         if (value === null || value === 0) return null
         const floor = floors[index] ?? 0
@@ -133,8 +133,8 @@ function Bars({ series, x, y, step }: Marks) {
 }
 
 function Lines({ series, x, y, step }: Marks) {
-  return series.map(({ name, values }, row) => (
-    <g key={name} stroke={colorOf(row)} fill={colorOf(row)}>
+  return series.map(({ values }, row) => (
+    <g key={row} stroke={colorOf(row)} fill={colorOf(row)}>
       <path className={css.line} d={pathOf(values, (index) => x(index) + step / 2, y)} />
       {values.map((value, index) => {
         const alone = value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null

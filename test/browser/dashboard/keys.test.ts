@@ -168,6 +168,20 @@ test('every header that can be clicked sorts both ways, and an unknown order is 
   }
 })
 
+test('two keys of the same name are two in the charts', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  for (const requests of [1, 2]) {
+    const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })).json()) as { secret: string }
+    for (let request = 0; request < requests; request++) await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
+  }
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/?split=key`)
+  const legend = page.getByRole('figure').getByRole('listitem')
+  await legend.first().waitFor()
+  assert.deepEqual(await legend.allTextContents(), ['All of it', 'Website2', 'Website1'])
+})
+
 test('a server that does not answer is told, and found again', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
