@@ -47,7 +47,8 @@ export default function KeysPage() {
   const [filters, change] = useFilters(NONE)
   // The box shows what stands in the address; the server is asked when nobody types any more.
   const [search] = useDebouncedValue(filters.search, 250)
-  const { status, model } = filters
+  const { model } = filters
+  const status = Object.hasOwn(STATUS, filters.status) ? filters.status : ''
   const sort = ORDERS.has(filters.sort) ? filters.sort : ''
   const keys = useKeys({ search, status, model, sort })
   const models = useSeenModels()

@@ -21,13 +21,20 @@ const OUTCOMES = [
   { value: 'reserved', label: 'Under way' },
   { value: 'unknown', label: 'Unknown' },
 ]
+const isListed = (outcome: string): boolean => OUTCOMES.some(({ value }) => value === outcome)
+/** Whatever else stands in the address is none. */
+const isOutcome = (text: string): boolean => isListed(text) || /^[1-5](?:\d\d|xx)$/.test(text)
+/** Keeps the years that are typed within what the server knows. */
+const LAST_DAY = '9999-12-31'
 
 export default function RequestsPage() {
-  const [{ request, status: outcome, ...filters }, change] = useFilters(NONE)
+  const [{ request, ...wanted }, change] = useFilters(NONE)
+  const outcome = isOutcome(wanted.status) ? wanted.status : ''
+  const filters = { key: wanted.key, model: wanted.model, from: dayOf(wanted.from), to: dayOf(wanted.to) }
   const names = useKeyNames()
   const models = useSeenModels()
   const byStatus = /^\d/.test(outcome)
-  const question = { ...filters, status: byStatus ? outcome : '', state: byStatus ? '' : outcome, to: filters.to === '' ? '' : dayAfter(filters.to) }
+  const question = { ...filters, status: byStatus ? outcome : '', state: byStatus ? '' : outcome, to: dayOf(filters.to, 1) }
   const requests = useRequests(question)
   const filtered = outcome !== '' || Object.values(filters).some((value) => value !== '')
   const keys = new Map([...names, ...(filters.key === '' || names.has(filters.key) ? [] : [[filters.key, requests.data?.pages[0]?.data[0]?.key_name ?? filters.key] as const])])
@@ -49,9 +56,9 @@ export default function RequestsPage() {
           onChange={(event) => change({ model: event.currentTarget.value })}
           data={[{ value: '', label: 'Any model' }, ...[...new Set([...models, filters.model])].filter((value) => value !== '').map((value) => ({ value, label: value }))]}
         />
-        <NativeSelect aria-label="Outcome" value={outcome} onChange={(event) => change({ status: event.currentTarget.value })} data={OUTCOMES} />
-        <TextInput type="date" leftSection={<small>From</small>} leftSectionWidth={52} aria-label="From day (UTC)" value={filters.from} onChange={(event) => change({ from: event.currentTarget.value })} />
-        <TextInput type="date" leftSection={<small>To</small>} leftSectionWidth={36} aria-label="To day (UTC)" value={filters.to} onChange={(event) => change({ to: event.currentTarget.value })} />
+        <NativeSelect aria-label="Outcome" value={outcome} onChange={(event) => change({ status: event.currentTarget.value })} data={[...OUTCOMES, ...(isListed(outcome) ? [] : [{ value: outcome, label: outcome }])]} />
+        <TextInput type="date" leftSection={<small>From</small>} leftSectionWidth={52} aria-label="From day (UTC)" max={LAST_DAY} value={filters.from} onChange={(event) => change({ from: event.currentTarget.value })} />
+        <TextInput type="date" leftSection={<small>To</small>} leftSectionWidth={36} aria-label="To day (UTC)" max={LAST_DAY} value={filters.to} onChange={(event) => change({ to: event.currentTarget.value })} />
       </Filters>
       <Card flush>
         <PagedTable
@@ -75,8 +82,10 @@ export default function RequestsPage() {
   )
 }
 
-/** The API's end is not included; a person means the whole day. */
-function dayAfter(day: string): string {
-  const at = Date.parse(day)
-  return Number.isNaN(at) ? '' : new Date(at + 86_400_000).toISOString().slice(0, 10)
+/** The day of a moment, or a later one: the API's end is not included, and a person means the whole day. None where the server knows no such day. */
+function dayOf(moment: string, later = 0): string {
+  const at = new Date(Date.parse(moment) + later * 86_400_000)
+  const iso = Number.isNaN(at.getTime()) ? '' : at.toISOString()
+  // Years before 0 and after 9999 have a sign.
+  return /^\d/.test(iso) ? iso.slice(0, 10) : ''
 }

@@ -1,0 +1,42 @@
+// Addresses as they are sent around: what stands in one is what is shown, and what no filter can be is none.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { GEMINI } from './seeded.ts'
+import { closeBrowser, startSite, visit } from './visit.ts'
+
+after(closeBrowser)
+
+/** TABLE of addresses, the filter that is looked at, what it shows, and whether there is a row. */
+const ADDRESSES: readonly [path: string, filter: string, value: string, found: boolean][] = [
+  ['/keys?status=active', 'Status', 'active', true],
+  ['/keys?status=disabled', 'Status', 'disabled', false],
+  ['/keys?status=colour', 'Status', '', true],
+  ['/keys?status=toString', 'Status', '', true],
+  ['/requests?status=2xx', 'Outcome', '2xx', true],
+  ['/requests?status=404', 'Outcome', '404', false],
+  ['/requests?status=999', 'Outcome', '', true],
+  ['/requests?status=colour', 'Outcome', '', true],
+  ['/requests?from=2000-01-01', 'From day (UTC)', '2000-01-01', true],
+  ['/requests?from=2000-01-01T12:00:00Z', 'From day (UTC)', '2000-01-01', true],
+  ['/requests?from=colour', 'From day (UTC)', '', true],
+  ['/requests?from=99999-01-01', 'From day (UTC)', '', true],
+  ['/requests?to=2000-01-01', 'To day (UTC)', '2000-01-01', false],
+  ['/requests?to=9999-12-31', 'To day (UTC)', '9999-12-31', true],
+  ['/requests?to=colour', 'To day (UTC)', '', true],
+  ['/requests?to=%2B275760-09-13', 'To day (UTC)', '', true],
+  ['/requests?to=-000001-01-01', 'To day (UTC)', '', true],
+]
+
+test('filters show what stands in the address, and nothing where that cannot be', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })).json()) as { secret: string }
+  await (await site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
+  const { page } = await visit(t, site, cookie)
+  for (const [path, filter, value, found] of ADDRESSES) {
+    await page.goto(site.url + path)
+    await page.getByRole('table').or(page.getByText(/^No .* matches$/)).waitFor()
+    assert.equal(await page.getByLabel(filter, { exact: true }).inputValue(), value, path)
+    assert.equal(await page.getByRole('table').count(), found ? 1 : 0, path)
+  }
+})
