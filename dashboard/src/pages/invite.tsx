@@ -13,7 +13,7 @@ export default function InvitePage() {
   const accept = useAcceptInvitation()
   if (accept.isSuccess) return <Redirect to="/" replace />
   if (invitation.error !== null) {
-    const gone = invitation.error instanceof Refused && invitation.error.status === 404
+    const gone = invitation.error instanceof Refused && ['invitation_not_found', 'invalid_field'].includes(invitation.error.code)
     return (
       <Entrance title="This invitation is not open" lead={gone ? 'It was used already, has expired, or never existed. Ask whoever sent it for a new one.' : invitation.error.message}>
         <Link className="textlink" href="/">

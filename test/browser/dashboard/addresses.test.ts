@@ -40,3 +40,13 @@ test('filters show what stands in the address, and nothing where that cannot be'
     assert.equal(await page.getByRole('table').count(), found ? 1 : 0, path)
   }
 })
+
+test('an invitation without its token is one that is not open', async (t) => {
+  const site = await startSite(t)
+  await site.setUp()
+  const { page } = await visit(t, site)
+  for (const path of ['/invite', '/invite?token=', `/invite?token=${'x'.repeat(300)}`]) {
+    await page.goto(site.url + path)
+    await page.getByText('Ask whoever sent it for a new one.').waitFor()
+  }
+})
