@@ -63,6 +63,35 @@ for (const [name, paths] of Object.entries(PAGES)) {
   })
 }
 
+/** Run in the page: what has to be moved sideways to be read, code aside. */
+const SIDEWAYS = `[...document.querySelectorAll('html, body *')].filter((element) => {
+  const beyond = element.scrollWidth - element.clientWidth
+  return beyond > 0 && element.tagName !== 'PRE' && (element === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(element).overflowX))
+}).map((element) => (element.getAttribute('class') ?? element.tagName) + ': ' + (element.scrollWidth - element.clientWidth) + ' px')`
+
+test('the longest names fit the narrowest screen, and a wide one', async (t) => {
+  const site = await startSite(t)
+  const { cookie } = await furnish(site)
+  const name = 'W'.repeat(200)
+  const models = ['W'.repeat(200)]
+  const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models, expires_at: new Date(Date.now() + 3 * 86_400_000).toISOString() })).json()) as { id: string; secret: string }
+  await (await site.proxied(secret, GEMINI(models.join()), { contents: [] })).arrayBuffer()
+  for (const path of ['tokens', 'accounts']) await site.api(cookie, 'POST', `/api/v1/${path}`, { name })
+  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name, secret: 'sk-ant' })
+  await site.api(cookie, 'POST', '/api/v1/providers', { id: 'w'.repeat(64), origin: `https://${'w'.repeat(60)}.example.com` })
+  await site.api(cookie, 'POST', '/api/v1/invitations', { email: `${'w'.repeat(100)}@example.com` })
+  const { page } = await visit(t, site, cookie)
+  const faults: string[] = []
+  for (const width of [320, 1440]) {
+    await page.setViewportSize({ width, height: 720 })
+    for (const path of ['/?split=key', '/keys', '/keys?new=1', `/keys/${id}`, '/providers', '/requests', '/tokens', '/accounts', '/convert', '/docs', '/account']) {
+      await open(page, site.url + path)
+      faults.push(...((await page.evaluate(SIDEWAYS)) as string[]).map((fault) => `${path}, ${width} px: ${fault}`))
+    }
+  }
+  assert.deepEqual(faults, [])
+})
+
 /** TABLE of what opens on a page, in three tests for the same reason. */
 const OPENED: Readonly<Record<string, readonly { what: string; path: string; by: (page: Page) => Promise<void> }[]>> = {
   'dialogs about keys': [
