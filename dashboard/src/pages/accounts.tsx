@@ -1,4 +1,5 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFilters } from '../address.ts'
 import { useAccounts, useChangeAccount, useDeleteInvitation, useInvitations, useInvite, usePlans } from '../api/accounts.ts'
@@ -32,6 +33,7 @@ export default function AccountsPage() {
 function Accounts() {
   const accounts = useAccounts()
   const me = useAccount()
+  const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
   const change = useChangeAccount()
   const [disabling, setDisabling] = useState<Account | null>(null)
   const close = (): void => {
@@ -41,15 +43,19 @@ function Accounts() {
   const columns: readonly Column<Account>[] = [
     {
       title: 'Account',
-      cell: ({ name, email }) => (
-        <>
-          <span className={main}>{email === null ? name : <Parts name={email} />}</span>
-          {email !== null && email !== name && <span className={sub}>{name}</span>}
-        </>
-      ),
+      cell: (account) => {
+        const { name, email } = account
+        return (
+          <>
+            <span className={main}>{email === null ? name : <Parts name={email} />}</span>
+            {email !== null && email !== name && <span className={sub}>{name}</span>}
+            {narrow && <PlanOf account={account} />}
+          </>
+        )
+      },
     },
     { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge tone="warn">Disabled</Badge> : <Badge tone="good">{role === 'admin' ? 'Admin' : 'Member'}</Badge>) },
-    { title: 'Plan', from: 'middle', cell: (account) => <PlanOf account={account} /> },
+    { title: 'Plan', from: 'middle', cell: (account) => !narrow && <PlanOf account={account} /> },
     { title: 'Conversions today', from: 'wide', right: true, cell: ({ quota }) => usedOf(quota) },
     { title: 'Since', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span> },
     {
@@ -101,7 +107,7 @@ function PlanOf({ account }: { account: Account }) {
   return (
     <NativeSelect
       size="xs"
-      w={150}
+      maw={150}
       aria-label={`Plan of ${account.email ?? account.name}`}
       value={chosen ?? account.plan}
       error={change.error instanceof Refused ? change.error.message : null}

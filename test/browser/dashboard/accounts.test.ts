@@ -111,6 +111,21 @@ test('wrong passwords are slowed down, and a cookie from before the sign-out ope
   await context.close()
 })
 
+test('a plan is chosen on a phone', async (t) => {
+  const site = await startSite(t, { TOLLMARK_PLANS: '{"pro":{"conversions_per_day":1000}}' })
+  const cookie = await site.setUp()
+  const { page } = await visit(t, site, cookie, { viewport: { width: 320, height: 640 } })
+  await page.goto(`${site.url}/accounts`)
+  await page.getByLabel(`Plan of ${ADMIN.email}`).selectOption('pro')
+  await until(async () => {
+    const { data } = (await (await site.api(cookie, 'GET', '/api/v1/accounts')).json()) as { data: { plan: string }[] }
+    return data[0]?.plan === 'pro'
+  })
+  await page.setViewportSize({ width: 1280, height: 720 })
+  await page.getByRole('columnheader', { name: 'Plan' }).first().waitFor()
+  assert.equal(await page.getByLabel(`Plan of ${ADMIN.email}`).inputValue(), 'pro')
+})
+
 test('who signs in or out in one tab does so in all of them', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
