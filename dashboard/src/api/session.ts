@@ -24,7 +24,6 @@ export function useSession() {
       if (session.account?.id !== client.getQueryData<Session>(SESSION)?.account?.id) forget(client)
       return session
     },
-    staleTime: Infinity,
   })
 }
 

@@ -47,6 +47,21 @@ test('a dropped export is converted, shown beside its Markdown, copied and downl
   await browser.getByText('1 of 10 conversions used today').waitFor()
 })
 
+test('what programs have converted meanwhile is in the quota of the next page', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { page: browser } = await visit(t, site, cookie)
+  await browser.clock.install()
+  await browser.goto(`${site.url}/tokens`)
+  await browser.getByText('0 of 10').waitFor()
+  const form = new FormData()
+  form.set('file', new Blob([page('Handbook', '<p>text</p>')]), 'Handbook.html')
+  assert.equal((await fetch(`${site.url}/api/v1/convert`, { method: 'POST', headers: { cookie, origin: site.url }, body: form })).status, 200)
+  await browser.clock.fastForward(60_000)
+  await browser.getByRole('link', { name: 'Convert' }).click()
+  await browser.getByText('1 of 10').waitFor()
+})
+
 test('a large archive becomes a job, whose result survives a reload', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
