@@ -1,9 +1,10 @@
-import { Button, PasswordInput } from '@mantine/core'
-import { useState, type FormEvent } from 'react'
+import { Button } from '@mantine/core'
+import { useState } from 'react'
 import { useAccount, useChangePassword } from '../api/session.ts'
 import { date } from '../format.ts'
 import { Badge, Facts } from '../ui/bits.tsx'
-import { Buttons, Card, Fields, Page, ProblemNote } from '../ui/page.tsx'
+import { Form, PasswordField } from '../ui/form.tsx'
+import { Buttons, Card, Page, ProblemNote } from '../ui/page.tsx'
 import { passwordProblem } from './entrance.tsx'
 
 export default function AccountPage() {
@@ -30,8 +31,7 @@ function Password() {
   const [current, setCurrent] = useState('')
   const [password, setPassword] = useState('')
   const [checked, setChecked] = useState(false)
-  const send = (event: FormEvent): void => {
-    event.preventDefault()
+  const send = (): void => {
     setChecked(true)
     if (current === '' || passwordProblem(password) !== null) return
     change.mutate(
@@ -45,13 +45,12 @@ function Password() {
       },
     )
   }
-  const toggle = { 'aria-label': 'Show the password', tabIndex: 0 }
   return (
     <Card title="Change the password" note="Everybody else who is signed in to this account is signed out.">
-      <form onSubmit={send} noValidate style={{ maxWidth: 400 }}>
-        <Fields>
-          <PasswordInput label="Current password" autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.currentTarget.value)} error={checked && current === '' ? 'Enter the password that you have now.' : null} visibilityToggleButtonProps={toggle} />
-          <PasswordInput label="New password" description="10 characters or more." autoComplete="new-password" value={password} onChange={(event) => setPassword(event.currentTarget.value)} error={checked ? passwordProblem(password) : null} visibilityToggleButtonProps={toggle} />
+      <div style={{ maxWidth: 400 }}>
+        <Form busy={change.isPending} onSubmit={send}>
+          <PasswordField label="Current password" autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.currentTarget.value)} error={checked && current === '' ? 'Enter the password that you have now.' : null} />
+          <PasswordField label="New password" description="10 characters or more." autoComplete="new-password" value={password} onChange={(event) => setPassword(event.currentTarget.value)} error={checked ? passwordProblem(password) : null} />
           <ProblemNote error={change.error} />
           <Buttons>
             {change.isSuccess && (
@@ -63,8 +62,8 @@ function Password() {
               Change the password
             </Button>
           </Buttons>
-        </Fields>
-      </form>
+        </Form>
+      </div>
     </Card>
   )
 }

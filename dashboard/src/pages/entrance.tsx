@@ -1,9 +1,10 @@
 // What the pages before the sign-in share: one narrow form in the middle, and the rules for passwords.
-import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
+import { Button, TextInput } from '@mantine/core'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { Refused } from '../api/http.ts'
+import { Form, PasswordField } from '../ui/form.tsx'
 import { Mark } from '../ui/icons.tsx'
-import { Fields, ProblemNote, setOut } from '../ui/page.tsx'
+import { ProblemNote, setOut } from '../ui/page.tsx'
 import css from './entrance.module.css'
 
 export function Entrance({ title, lead, foot, children }: { title: string; lead: ReactNode; foot?: ReactNode; children: ReactNode }) {
@@ -61,33 +62,29 @@ export function EntranceForm({ email: known = '', password: kind, submit, busy, 
     email: checked && !email.includes('@') ? 'An e-mail address, such as you@example.com.' : refused?.field === 'email' ? refused.message : null,
     password: checked && kind === 'new' ? passwordProblem(password) : refused?.field === 'password' ? refused.message : null,
   }
-  const send = (event: FormEvent): void => {
-    event.preventDefault()
+  const send = (): void => {
     setChecked(true)
     const complete = email.includes('@') && (kind === 'existing' ? password !== '' : passwordProblem(password) === null)
     if (complete) onSubmit({ email: email.trim(), password })
   }
   return (
-    <form onSubmit={send} noValidate>
-      <Fields>
-        {before}
-        <TextInput label="E-mail" type="email" autoComplete="username" value={email} onChange={(event) => setEmail(event.currentTarget.value)} error={wrong.email} required withAsterisk={false} />
-        <PasswordInput
-          label="Password"
-          description={kind === 'new' ? `${PASSWORD.least} characters or more.` : undefined}
-          autoComplete={kind === 'new' ? 'new-password' : 'current-password'}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          error={wrong.password}
-          required
-          withAsterisk={false}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0 }}
-        />
-        {wrong.email === null && wrong.password === null && <ProblemNote error={error} />}
-        <Button type="submit" fullWidth size="md" loading={busy}>
-          {submit}
-        </Button>
-      </Fields>
-    </form>
+    <Form busy={busy} onSubmit={send}>
+      {before}
+      <TextInput label="E-mail" type="email" autoComplete="username" value={email} onChange={(event) => setEmail(event.currentTarget.value)} error={wrong.email} required withAsterisk={false} />
+      <PasswordField
+        label="Password"
+        description={kind === 'new' ? `${PASSWORD.least} characters or more.` : undefined}
+        autoComplete={kind === 'new' ? 'new-password' : 'current-password'}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+        error={wrong.password}
+        required
+        withAsterisk={false}
+      />
+      {wrong.email === null && wrong.password === null && <ProblemNote error={error} />}
+      <Button type="submit" fullWidth size="md" loading={busy}>
+        {submit}
+      </Button>
+    </Form>
   )
 }

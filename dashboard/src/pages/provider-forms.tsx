@@ -1,10 +1,11 @@
 // Forms for credentials and providers.
-import { PasswordInput, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useChangeCredential, useCreateCredential, useCreateProvider } from '../api/credentials.ts'
 import { Refused } from '../api/http.ts'
 import type { Credential, Provider } from '../api/shapes.ts'
 import { Dialog, DialogForm } from '../ui/dialog.tsx'
+import { PasswordField } from '../ui/form.tsx'
 
 const WEIGHT = /^(?:0|[1-9]\d{0,3})$/
 const weightProblem = (weight: string): string | null => (WEIGHT.test(weight) && Number(weight) <= 1000 ? null : 'A whole number from 0 to 1,000.')
@@ -35,14 +36,14 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
   }
   return (
     <DialogForm submit="Store credential" busy={create.isPending} error={unless(create.error, ['secret', 'name', 'weight'])} onCancel={onClose} onSubmit={send}>
-      <PasswordInput
+      <PasswordField
         label="Secret"
         description={`What ${provider.name} gave you. It is sealed at once, and never shown again.`}
         autoComplete="off"
         value={secret}
         onChange={(event) => setSecret(event.currentTarget.value)}
         error={checked && secret.trim() === '' ? 'Paste the credential.' : refusalOf(create.error, 'secret')}
-        visibilityToggleButtonProps={{ 'aria-label': 'Show the secret', tabIndex: 0 }}
+        what="secret"
         data-autofocus
       />
       {needed.map((value) => (

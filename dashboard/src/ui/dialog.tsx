@@ -1,8 +1,9 @@
 // Dialogs: a form, and a question before what cannot be undone. On a phone they fill the screen.
 import { Button, Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
-import { Buttons, Fields, ProblemNote } from './page.tsx'
+import type { ReactNode } from 'react'
+import { Form } from './form.tsx'
+import { Buttons, ProblemNote } from './page.tsx'
 
 interface DialogProps {
   title: string
@@ -45,32 +46,19 @@ interface FormProps {
 }
 
 export function DialogForm({ submit, danger = false, busy, error, onCancel, onSubmit, children }: FormProps) {
-  const form = useRef<HTMLFormElement>(null)
-  const [sent, setSent] = useState(0)
-  const send = (event: FormEvent): void => {
-    event.preventDefault()
-    setSent(sent + 1)
-    onSubmit()
-  }
-  // What has to be put right comes to whoever works by keyboard: checked here at once, by the server after its answer.
-  useEffect(() => {
-    if (sent > 0 && !busy) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [sent, busy])
   return (
-    <form ref={form} onSubmit={send} noValidate>
-      <Fields>
-        {children}
-        <ProblemNote error={error} />
-        <Buttons>
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={busy}>
-            {submit}
-          </Button>
-        </Buttons>
-      </Fields>
-    </form>
+    <Form busy={busy} onSubmit={onSubmit}>
+      {children}
+      <ProblemNote error={error} />
+      <Buttons>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={busy}>
+          {submit}
+        </Button>
+      </Buttons>
+    </Form>
   )
 }
 

@@ -86,7 +86,8 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
     await page.setViewportSize({ width, height: 720 })
     for (const path of ['/?split=key', '/keys', '/keys?new=1', `/keys/${id}`, '/providers', '/requests', '/tokens', '/accounts', '/convert', '/docs', '/account']) {
       await open(page, site.url + path)
-      faults.push(...((await page.evaluate(SIDEWAYS)) as string[]).map((fault) => `${path}, ${width} px: ${fault}`))
+      const found: string[] = await page.evaluate(SIDEWAYS)
+      faults.push(...found.map((fault) => `${path}, ${width} px: ${fault}`))
     }
   }
   assert.deepEqual(faults, [])

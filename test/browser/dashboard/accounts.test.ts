@@ -123,7 +123,7 @@ test('a plan is chosen on a phone', async (t) => {
   })
   await page.setViewportSize({ width: 1280, height: 720 })
   await page.getByRole('columnheader', { name: 'Plan' }).first().waitFor()
-  assert.equal(await page.getByLabel(`Plan of ${ADMIN.email}`).inputValue(), 'pro')
+  await until(async () => (await page.getByLabel(`Plan of ${ADMIN.email}`).inputValue()) === 'pro')
 })
 
 test('who signs in or out in one tab does so in all of them', async (t) => {
