@@ -5,7 +5,7 @@ import { Refused } from '../api/http.ts'
 import { useChangeKey, useKey, useRevokeKey, useRotateKey } from '../api/keys.ts'
 import type { Key, NewKey } from '../api/shapes.ts'
 import { useRequests } from '../api/usage.ts'
-import { ago, count, dateTime } from '../format.ts'
+import { ago, count, dateTime, fullCount } from '../format.ts'
 import { Facts, Pills } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Bars, Card, Empty, Failed, Page, ProblemNote } from '../ui/page.tsx'
@@ -81,7 +81,7 @@ function KeyView({ found }: { found: Key }) {
           items={[
             ['Key', <span key="prefix" className="mono">{found.prefix}…</span>],
             ['Models', <Models key="models" models={found.models} />],
-            ['Requests per minute', found.rpm === null ? 'No limit' : count(found.rpm)],
+            ['Requests per minute', found.rpm === null ? 'No limit' : fullCount(found.rpm)],
             ['Allowed origins', found.allowed_origins === null ? 'Everywhere' : <Pills key="origins" items={found.allowed_origins} />],
             ['Expires', found.expires_at === null ? 'Never' : dateTime(found.expires_at)],
             ['Last used', ago(found.last_used_at)],

@@ -6,7 +6,7 @@ import { useFilters } from '../address.ts'
 import { useCreateKey, useKeys } from '../api/keys.ts'
 import type { Key, NewKey } from '../api/shapes.ts'
 import { useSeenModels } from '../api/usage.ts'
-import { ago, count, date } from '../format.ts'
+import { ago, count, dateTime, fullCount } from '../format.ts'
 import { Never } from '../ui/bits.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -32,10 +32,10 @@ const COLUMNS: readonly Column<Key>[] = [
   },
   { title: 'Status', cell: ({ status }) => <KeyStatus status={status} /> },
   { title: 'Models', from: 'middle', cell: ({ models }) => <Models models={models} most={2} /> },
-  { title: 'RPM', from: 'wide', right: true, cell: ({ rpm }) => (rpm === null ? <span className="dimmed">no limit</span> : count(rpm)) },
+  { title: 'RPM', from: 'wide', right: true, cell: ({ rpm }) => (rpm === null ? <span className="dimmed">no limit</span> : fullCount(rpm)) },
   { title: 'Requests', from: 'middle', right: true, sort: 'requests', cell: ({ usage }) => count(usage.requests) },
   { title: 'Last used', from: 'middle', sort: 'last_used_at', cell: ({ last_used_at }) => <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span> },
-  { title: 'Expires', from: 'wide', sort: 'expires_at', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <Never /> : date(expires_at)}</span> },
+  { title: 'Expires', from: 'wide', sort: 'expires_at', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span> },
 ]
 
 /** The orders that the headers ask for. */

@@ -5,7 +5,7 @@ import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { NewToken, Token } from '../api/shapes.ts'
 import { useCreateToken, useRevokeToken, useTokens } from '../api/tokens.ts'
-import { ago, date, dateTime, usedOf } from '../format.ts'
+import { ago, dateTime, usedOf } from '../format.ts'
 import { Badge, Facts, Never, Pills, type Tone } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -43,7 +43,7 @@ export default function TokensPage() {
     { title: 'Status', cell: ({ status }) => <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge> },
     { title: 'Scopes', from: 'middle', cell: ({ scopes }) => <Pills items={scopes} /> },
     { title: 'Last used', from: 'middle', cell: ({ last_used_at }) => <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span> },
-    { title: 'Expires', from: 'wide', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <Never /> : date(expires_at)}</span> },
+    { title: 'Expires', from: 'wide', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span> },
     {
       title: 'Actions',
       quiet: true,

@@ -182,6 +182,19 @@ test('two keys of the same name are two in the charts', async (t) => {
   assert.deepEqual(await legend.allTextContents(), ['All of it', 'Website2', 'Website1'])
 })
 
+test('a limit and an end are told exactly, wherever somebody lives', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { id } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Exact', rpm: 12_345, expires_at: '2040-01-01' })).json()) as { id: string }
+  await site.api(cookie, 'POST', '/api/v1/tokens', { name: 'Exact', expires_at: '2040-01-01T00:00:00Z' })
+  const { page } = await visit(t, site, cookie, { viewport: { width: 1600, height: 900 }, timezoneId: 'America/New_York' })
+  for (const [path, told] of [['/keys', /12,345/], [`/keys/${id}`, /12,345/], ['/tokens', /Exact/]] as const) {
+    await page.goto(site.url + path)
+    await page.getByText('Dec 31, 2039, 7:00 PM').waitFor()
+    assert.match(await page.getByRole('main').innerText(), told, path)
+  }
+})
+
 test('a server that does not answer is told, and found again', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
