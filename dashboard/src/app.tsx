@@ -13,7 +13,15 @@ const InvitePage = lazily(() => import('./pages/invite.tsx'))
 export function App() {
   const session = useSession()
   const [location] = useLocation()
-  if (session.data === undefined) return session.error === null ? null : <Failed error={session.error} retry={() => void session.refetch()} />
+  if (session.data === undefined) {
+    if (session.error === null) return null
+    return (
+      <main>
+        <h1 className="hidden">Tollmark</h1>
+        <Failed error={session.error} retry={() => void session.refetch()} />
+      </main>
+    )
+  }
   const { setup_required, account } = session.data
   if (setup_required) {
     if (location !== '/setup') return <Redirect to="/setup" replace />

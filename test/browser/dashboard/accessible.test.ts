@@ -40,6 +40,10 @@ test('pages for strangers', async (t) => {
     await page.getByRole('heading', { name: heading }).waitFor()
     faults.push(...(await faultsOf(page, heading)))
   }
+  await page.route('**/api/v1/session', (route) => route.fulfill({ status: 404 }))
+  await page.goto(site.url)
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+  faults.push(...(await faultsOf(page, 'nothing loaded')))
   assert.deepEqual(faults, [])
 })
 
