@@ -32,12 +32,14 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   const owed: ObjectRow[] = []
   let timer: NodeJS.Timeout | null = null
 
+  /** Who has it by now. */
+  const keep = (first: ObjectRow): void => {
+    const name = nameOf(first.provider, first.kind, first.object_id)
+    if (fresh.has(name)) fresh.set(name, first)
+  }
+
   const write = (row: ObjectRow): void => {
-    const kept = (first: ObjectRow): void => {
-      const name = nameOf(first.provider, first.kind, first.object_id)
-      if (fresh.has(name)) fresh.set(name, first)
-    }
-    store.run(insertObject, row).then(kept, (error: unknown) => {
+    store.run(insertObject, row).then(keep, (error: unknown) => {
       if (timer === null) onError(error)
       if (passingTrouble(error) === undefined || owed.length === REMEMBERED) return
       owed.push(row)

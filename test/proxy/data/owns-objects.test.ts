@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
+import { until } from '../../until.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, startServed } from './served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -291,4 +292,14 @@ test('the file that a batch has made is its maker\'s', async (t) => {
   assert.equal((await send(mine.secret, `${V1}/batches/batch_1`, { method: 'GET' })).status, 200)
   assert.equal((await send(theirs.secret, `${V1}/files/file-out/content`, { method: 'GET' })).status, 403)
   assert.equal((await send(mine.secret, `${V1}/files/file-out/content`, { method: 'GET' })).status, 200)
+})
+
+test('what another process has noted first stays its maker\'s, whoever is given the same id later', async (t) => {
+  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{"id":"resp_1"}'))
+  const [mine, theirs] = [await key(), await key()]
+  await running.store.db.insertInto('objects').values({ provider: 'openai', kind: 'response', object_id: 'resp_1', key_id: mine.id, credential_id: 'env_openai', created_at: 0 }).execute()
+  assert.equal((await send(theirs.secret, `${V1}/responses`, { body: '{"model":"gpt-5"}', headers: JSON_TYPE })).status, 200)
+  fake.play(answer(200, JSON_TYPE, '{}'))
+  await until(async () => (await send(theirs.secret, `${V1}/responses/resp_1`, { method: 'GET' })).status === 403)
+  assert.equal((await send(mine.secret, `${V1}/responses/resp_1`, { method: 'GET' })).status, 200)
 })
