@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from './endpoint.ts'
-import { BODY, batchRows, fileRows, model, neutral, OPENAI_ADMIN, openaiRows, RESPONSE } from './openai-rows.ts'
+import { BODY, batchRows, fileRows, form, model, neutral, OPENAI_ADMIN, openaiRows, RESPONSE, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
@@ -35,7 +35,10 @@ export const azure: ProviderRow = {
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
     model('POST /models/chat/completions'),
     model('POST /models/embeddings'),
-    model('POST /speechtotext/transcriptions:transcribe', { at: 'stored' }, { auth: { header: 'Ocp-Apim-Subscription-Key' } }),
+    model('POST /mai/v1/images/generations'),
+    model('POST /mai/v1/images/edits', form()),
+    // Speech names its model where it is not looked for: in a definition, in the name of a voice.
+    ...['/speechtotext/transcriptions:transcribe', '/tts/cognitiveservices/v1'].map((path) => model(`POST ${path}`, STORED, { auth: { header: 'Ocp-Apim-Subscription-Key' } })),
   ],
   minting: [/\/issuetoken($|[/:])/, /\/(getconnectionwithcredentials|credentials)($|[/:])/],
   admin: OPENAI_ADMIN,

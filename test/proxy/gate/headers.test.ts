@@ -48,6 +48,7 @@ test('the credential is attached once, in each provider’s own header', () => {
     ['openai', '/v1/models', ['Authorization', 'Bearer s3cret']],
     ['azure', '/openai/v1/models', ['api-key', 's3cret']],
     ['azure', '/speechtotext/transcriptions:transcribe', ['Ocp-Apim-Subscription-Key', 's3cret']],
+    ['azure', '/tts/cognitiveservices/v1', ['Ocp-Apim-Subscription-Key', 's3cret']],
     ['anthropic', '/v1/messages', ['x-api-key', 's3cret']],
     ['bedrock', '/model/x/converse', ['Authorization', 'Bearer s3cret']],
     ['acme', '/v1/models', ['X-Acme-Token', 's3cret']],
