@@ -8,7 +8,7 @@ import type { Scope } from '../keys/scope.ts'
 import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import { LONGEST_NAME, parse, placesOf, queryModels, refsIn, type Places } from './model/names.ts'
+import { fieldRefs, LONGEST_NAME, parse, placesOf, queryModels, refsIn, type Places } from './model/names.ts'
 import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 
@@ -96,12 +96,12 @@ function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | n
   if (/^multipart\//i.test(type.trim())) {
     const boundary = rule.multipart ? boundaryOf(type) : null
     if (boundary === null) return unknown('The body is multipart in a way in which its model cannot be known.')
-    const names = new Set([...rule.required, ...(rule.also ?? [])].filter((path) => /^\w+$/.test(path)))
-    const found = readFields(body, boundary, names)
+    const places = placesOf(rule)
+    const found = readFields(body, boundary, places.fields)
     if (!found.ok) return ambiguous(found.message)
-    const models = found.fields.map((field) => field.value)
-    if (new Set(found.fields.map((field) => field.name)).size < models.length) return ambiguous('A field of the multipart body stands there twice.')
-    return { ok: true, models, named: found.fields.some((field) => rule.required.includes(field.name)), objects: [], kept: false, hidden: null }
+    if (new Set(found.fields.map((field) => field.name)).size < found.fields.length) return ambiguous('A field of the multipart body stands there twice.')
+    const models = found.fields.flatMap(({ name, value }) => (places.objects.has(name) ? [] : [value]))
+    return { ok: true, models, named: found.fields.some((field) => places.required.has(field.name)), objects: fieldRefs(places, found.fields), kept: false, hidden: null }
   }
   if (/^application\/x-www-form-urlencoded/i.test(type.trim())) return unknown('The body is not JSON.')
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]

@@ -5,9 +5,9 @@ import { discard, readWhole, release, type WholeBody } from './body.ts'
 import { requestHeaders } from './headers.ts'
 import { bodyNeeded, checkScope, type Reach } from './model.ts'
 import { written } from './model/names.ts'
-import { ModelObserver, observeHeld } from './model/observer.ts'
+import { ModelObserver, namesObjects, observeHeld } from './model/observer.ts'
 import type { Objects } from './objects.ts'
-import { bodyRuleOf, type Match, type ObjectRef } from './providers/endpoint.ts'
+import type { Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 import { busy, Refused, type Trip } from './trip.ts'
 import type { Outgoing } from './upstream.ts'
@@ -28,7 +28,7 @@ export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQue
   const { caller, key } = trip
   caller.proceed()
   const { body } = caller
-  if (body === null || !((!key!.scope.all && bodyNeeded(match)) || namesObjects(match))) return look(trip, provider, match, pathAndQuery, limit, null)
+  if (body === null || !((!key!.scope.all && bodyNeeded(match)) || namesObjects(match, caller.headers))) return look(trip, provider, match, pathAndQuery, limit, null)
   const go = (result: WholeBody): Reached | null | Promise<Reached> => {
     if (result.ok) return look(trip, provider, match, pathAndQuery, limit, result)
     if (result.reason === 'gone') return null
@@ -105,9 +105,4 @@ function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: 
   const trailers = (raw: RawHeaders) => (raw.length === 0 ? raw : requestHeaders(raw, provider, match.endpoint))
   if (read !== null) return { length: body.length, held: read.body, heldTrailers: read.trailers, rest: null, watch: null, trailers }
   return { length: body.length, held: begun, heldTrailers: [], rest: body, watch: observer === null ? null : (piece) => observer.write(piece), trailers }
-}
-
-/** Whether a body of this endpoint may name stored objects. */
-function namesObjects(match: Match): boolean {
-  return bodyRuleOf(match)?.objects !== undefined
 }

@@ -31,6 +31,8 @@ export interface Places {
   readonly stored: ReadonlySet<string>
   readonly objects: ReadonlyMap<string, string>
   readonly keeps: BodyRule['keeps']
+  /** The places that can be fields of a form. */
+  readonly fields: ReadonlySet<string>
   /** Every place on the way to a model or to what is stored. */
   readonly ways: readonly string[]
 }
@@ -47,6 +49,7 @@ export function placesOf(rule: BodyRule): Places {
       stored: new Set(rule.stored),
       objects: new Map(Object.entries(rule.objects ?? {})),
       keeps: rule.keeps,
+      fields: new Set([...rule.required, ...(rule.also ?? []), ...Object.keys(rule.objects ?? {})].filter((place) => /^\w+$/.test(place))),
       ways,
     }
     known.set(rule, places)
@@ -79,4 +82,12 @@ export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (typeof value === 'string') return [objectRef(kind, value)]
   const named: [kind: string, place: string][] = [[kind, 'id'], ['file', 'file_ids[]'], ['skill', 'skills[].skill_id']]
   return named.flatMap(([of, place]) => valuesAt(value, place).flatMap((name) => (typeof name === 'string' ? [objectRef(of, name)] : [])))
+}
+
+/** What the fields of a form name. */
+export function fieldRefs({ objects }: Places, fields: readonly { readonly name: string; readonly value: string }[]): ObjectRef[] {
+  return fields.flatMap(({ name, value }) => {
+    const kind = objects.get(name)
+    return kind === undefined ? [] : [objectRef(kind, value)]
+  })
 }

@@ -3,7 +3,8 @@ import { valuesOf, without } from '../../http/fields.ts'
 import { JsonScanner } from '../json-scanner.ts'
 import { bodyRuleOf, type Match, type ObjectRef } from '../providers/endpoint.ts'
 import { decodeBody } from './decode.ts'
-import { LONGEST_NAME, parse, placesOf, queryModels, refsIn } from './names.ts'
+import { boundaryOf, readFields } from './multipart.ts'
+import { fieldRefs, LONGEST_NAME, parse, placesOf, queryModels, refsIn, type Places } from './names.ts'
 
 /**
  * Notes the model of a body while it streams by, for the ledger. It decides nothing, so it is lenient: compressed bodies are not
@@ -27,7 +28,7 @@ export class ModelObserver {
     const rule = bodyRuleOf(match)
     if (rule === null || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
     const places = placesOf(rule)
-    if (/^multipart\//i.test(valuesOf(headers, 'content-type')[0] ?? '')) {
+    if (isForm(headers)) {
       if (this.model === null) this.#head = []
       return
     }
@@ -66,6 +67,27 @@ export class ModelObserver {
   }
 }
 
+const typeOf = (headers: readonly string[]): string => valuesOf(headers, 'content-type')[0] ?? ''
+const isForm = (headers: readonly string[]): boolean => /^multipart\//i.test(typeOf(headers))
+
+/** The fields of a form that name stored objects. */
+const objectFields = ({ fields, objects }: Places): ReadonlySet<string> => new Set([...fields].filter((name) => objects.has(name)))
+
+/** Whether a body of this endpoint may name stored objects. Of a form only its fields can. */
+export function namesObjects(match: Match, headers: readonly string[]): boolean {
+  const rule = bodyRuleOf(match)
+  return rule?.objects !== undefined && (!isForm(headers) || objectFields(placesOf(rule)).size > 0)
+}
+
+/** The stored objects that a whole form names; null where that cannot be known. */
+function formObjects(match: Match, headers: readonly string[], body: Buffer): ObjectRef[] | null {
+  if (!isForm(headers) || !namesObjects(match, headers)) return []
+  const places = placesOf(bodyRuleOf(match)!)
+  const boundary = boundaryOf(typeOf(headers))
+  const found = boundary === null ? null : readFields(body, boundary, objectFields(places))
+  return found?.ok === true ? fieldRefs(places, found.fields) : null
+}
+
 /**
  * What a body that is held says, for a key without limits on its models: read like one that streams by, after it has been decoded.
  * Null where that cannot be done, so that it is not known whose objects it names. There at once unless the body has to be decoded first.
@@ -74,7 +96,10 @@ export function observeHeld(match: Match, headers: readonly string[], pathAndQue
   const observe = (plain: Buffer, about: readonly string[]) => {
     const observer = new ModelObserver(match, about, pathAndQuery)
     observer.write(plain)
-    return observer.unclear ? null : observer
+    const fields = formObjects(match, about, plain)
+    if (observer.unclear || fields === null) return null
+    observer.objects.push(...fields)
+    return observer
   }
   const encodings = valuesOf(headers, 'content-encoding')
   if (encodings[0] === undefined) return observe(body, headers)

@@ -1,6 +1,8 @@
 import { messagesBody } from './anthropic.ts'
-import { compatibleRows, model } from './openai-rows.ts'
+import { BODY, body, compatibleRows, model } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+
+const chat = body({ objects: { ...BODY.objects, 'messages[].content[].file_id': 'file' } })
 
 /** DeepSeek: https://api-docs.deepseek.com */
 export const deepseek: ProviderRow = {
@@ -11,7 +13,7 @@ export const deepseek: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   settings: { credential: 'DEEPSEEK_API_KEY' },
   endpoints: [
-    ...['', '/v1', '/beta', '/beta/v1'].flatMap((prefix) => compatibleRows(prefix)),
+    ...['', '/v1', '/beta', '/beta/v1'].flatMap((prefix) => compatibleRows(prefix, chat)),
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
   ],
   admin: [/\/user($|[/:])/],

@@ -19,7 +19,7 @@ export const mistral: ProviderRow = {
     model('POST /v1/classifications'),
     model('POST /v1/chat/classifications'),
     model('POST /v1/chat/moderations'),
-    model('POST /v1/audio/transcriptions', form()),
+    model('POST /v1/audio/transcriptions', form({ objects: { file_id: 'file' } })),
     model('GET /v1/audio/transcriptions/realtime', { at: 'query' }),
     // With an agent id the agent's stored model answers, whatever `model` says.
     model('POST /v1/conversations', body({ stored: ['agent_id'], objects: { 'inputs[].content[].file_id': 'file' } }), creates('conversation', 'conversation_id')),

@@ -24,11 +24,12 @@ const TRAINING = { training_file: 'file', validation_file: 'file' } as const
 const RESOURCES = { 'tool_resources.code_interpreter.file_ids[]': 'file', 'tool_resources.file_search.vector_store_ids[]': 'vector_store' } as const
 const ITEMS = { 'items[].content[].file_id': 'file' } as const
 const ATTACHED = { 'attachments[].file_id': 'file', 'content[].image_file.file_id': 'file' } as const
+const PICTURES = { 'image.file_id': 'file', 'images[].file_id': 'file', 'mask.file_id': 'file' } as const
 
 /** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation; routers and gateways try `models` in turn. */
 export const BODY: BodyRule = { required: ['model'], also: ['models[]', 'tools[].model', 'moderation.model'], objects: OBJECTS }
 export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { ...BODY, ...rule } })
-export const form = (): ModelPlace => ({ at: 'body', body: { required: ['model'], multipart: true } })
+export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { required: ['model'], multipart: true, ...rule } })
 export const STORED: ModelPlace = { at: 'stored' }
 
 export const model = (on: string, place: ModelPlace = body(), more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'model', model: place, ...more })
@@ -48,7 +49,7 @@ export function compatibleRows(prefix: string, chatBody: ModelPlace = body()): E
     model(`POST ${prefix}/embeddings`),
     model(`POST ${prefix}/responses`, chatBody, RESPONSE),
     model(`POST ${prefix}/images/generations`),
-    model(`POST ${prefix}/images/edits`, form()),
+    model(`POST ${prefix}/images/edits`, form({ objects: PICTURES })),
     model(`POST ${prefix}/images/variations`, form()),
     model(`POST ${prefix}/audio/speech`),
     model(`POST ${prefix}/audio/transcriptions`, form()),
@@ -145,7 +146,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     model(`POST ${p}/evals/{eval}/runs`, STORED),
     neutral(`GET ${p}/evals/{eval}/runs`),
     neutral(`GET DELETE ${p}/evals/{eval}/runs/{any}`),
-    model(`POST ${p}/videos`, form(), creates('video')),
+    model(`POST ${p}/videos`, form({ objects: { 'input_reference.file_id': 'file' } }), creates('video')),
     neutral(`GET ${p}/videos`),
     neutral(`GET DELETE ${p}/videos/{video}`),
     neutral(`GET ${p}/videos/{video}/content`),

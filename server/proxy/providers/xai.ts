@@ -2,6 +2,9 @@ import { messagesBody } from './anthropic.ts'
 import { body, compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
+// A stored file may stand wherever an address could: docs.x.ai/developers/model-capabilities/imagine/files/inputs
+const SHOWN = { 'image.file_id': 'file', 'video.file_id': 'file', 'reference_images[].file_id': 'file' } as const
+
 /** xAI: https://docs.x.ai/docs/api-reference. Speech in both directions names no model. */
 export const xai: ProviderRow = {
   id: 'xai',
@@ -19,9 +22,7 @@ export const xai: ProviderRow = {
     model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
     model('POST /v1/complete', messagesBody(''), { usage: 'anthropic' }),
     model('POST /v1/tokenize-text'),
-    model('POST /v1/videos/generations', body(), creates('video', 'request_id')),
-    model('POST /v1/videos/edits', body(), creates('video', 'request_id')),
-    model('POST /v1/videos/extensions', body(), creates('video', 'request_id')),
+    ...['generations', 'edits', 'extensions'].map((verb) => model(`POST /v1/videos/${verb}`, body({ objects: SHOWN }), creates('video', 'request_id'))),
     neutral('GET /v1/videos/{video}', creates('file', 'video.file_output.file_id')),
     model('POST /v1/tts', STORED),
     model('POST /v1/stt', form()),

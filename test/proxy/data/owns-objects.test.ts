@@ -12,10 +12,11 @@ const [V1, GEMINI] = [`${OPENAI}/v1`, `${GOOGLE}/v1beta`]
 const VEO = 'https://aiplatform.googleapis.com/v1/publishers/google/models/veo'
 const MISTRAL = 'https://api.mistral.ai/v1'
 const XAI = 'https://api.x.ai/v1'
+const DEEPSEEK = 'https://api.deepseek.com'
 
 /** Served with the providers of these addresses besides. */
 const more = (origin: string) =>
-  Object.fromEntries([['VERTEX', 'GOOGLE_VERTEX'], ['MISTRAL', 'MISTRAL'], ['XAI', 'XAI']].flatMap(([id, name]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [`${name}_API_KEY`, 'upstream']]))
+  Object.fromEntries([['VERTEX', 'GOOGLE_VERTEX'], ['MISTRAL', 'MISTRAL'], ['XAI', 'XAI'], ['DEEPSEEK', 'DEEPSEEK']].flatMap(([id, name]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [`${name}_API_KEY`, 'upstream']]))
 
 /** TABLE of what is made: the request, and the answer, in which ID stands for its id. */
 const MADE: Record<string, { address: string; answered: object }> = {
@@ -31,7 +32,9 @@ const MADE: Record<string, { address: string; answered: object }> = {
   cache: { address: `${GEMINI}/cachedContents`, answered: { name: 'cachedContents/ID' } },
   interaction: { address: `${GEMINI}/interactions`, answered: { id: 'ID' } },
   vertexOperation: { address: `${VEO}:predictLongRunning`, answered: { name: 'publishers/google/models/veo/operations/ID' } },
+  deepseekFile: { address: `${DEEPSEEK}/files`, answered: { id: 'ID' } },
   mistralFile: { address: `${MISTRAL}/files`, answered: { id: 'ID' } },
+  xaiFile: { address: `${XAI}/files`, answered: { id: 'ID' } },
   skill: { address: `${V1}/skills`, answered: { id: 'ID' } },
   anthropicSkill: { address: `${ANTHROPIC}/v1/skills`, answered: { id: 'ID' } },
   anthropicContainer: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'msg_1', container: { id: 'ID', expires_at: 'x' }, content: [] } },
@@ -77,6 +80,16 @@ const NAMED: [made: keyof typeof MADE, address: string, body: object][] = [
   ['interaction', `${GEMINI}/interactions`, { model: 'gemini-x', input: 'x', previous_interaction_id: 'ID' }],
   ['cache', `${GEMINI}/models/gemini-x:countTokens`, { generateContentRequest: { cachedContent: 'cachedContents/ID' } }],
   ['vertexOperation', `${VEO}:fetchPredictOperation`, { operationName: 'publishers/google/models/veo/operations/ID' }],
+  ['file', `${V1}/images/edits`, { model: 'gpt-image-1', images: [{ file_id: 'ID' }] }],
+  ['file', `${V1}/images/edits`, { model: 'gpt-image-1', images: [{ image_url: 'https://example.com/a.png' }], mask: { file_id: 'ID' } }],
+  ['file', `${V1}/videos`, { model: 'sora-2', prompt: 'x', input_reference: { file_id: 'ID' } }],
+  ['xaiFile', `${XAI}/images/edits`, { model: 'grok-imagine', image: { file_id: 'ID' } }],
+  ['xaiFile', `${XAI}/images/edits`, { model: 'grok-imagine', images: [{ file_id: 'ID' }] }],
+  ['xaiFile', `${XAI}/videos/generations`, { model: 'grok-imagine', image: { file_id: 'ID' } }],
+  ['xaiFile', `${XAI}/videos/generations`, { model: 'grok-imagine', reference_images: [{ file_id: 'ID' }] }],
+  ['xaiFile', `${XAI}/videos/edits`, { model: 'grok-imagine', video: { file_id: 'ID' } }],
+  ['xaiFile', `${XAI}/videos/extensions`, { model: 'grok-imagine', video: { file_id: 'ID' } }],
+  ['deepseekFile', `${DEEPSEEK}/chat/completions`, { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file_id: 'ID' }] }] }],
   ['mistralFile', `${MISTRAL}/chat/completions`, { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file_id: 'ID' }] }] }],
   ['mistralFile', `${MISTRAL}/conversations`, { model: 'm', inputs: [{ role: 'user', content: [{ type: 'document', file_id: 'ID' }] }] }],
   ['mistralFile', `${MISTRAL}/batch/jobs`, { model: 'm', input_files: ['file-of-before', 'ID'] }],
@@ -117,6 +130,29 @@ test('an id that another key made is refused in every place that names it; its m
     assert.equal((await post(mine.secret, address, named(body, id))).status, 200, what)
     assert.equal((await post(theirs.secret, address, named(body, `of-before-${i}`))).status, 200, what)
   }
+})
+
+test('a form names an object in its fields; a form without such a field is not read', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-1"}'), (origin) => ({ ...more(origin), TOLLMARK_MAX_BODY: '64KB' }))
+  const [mine, theirs, scoped] = [await key(), await key(), await key({ models: ['voxtral'] })]
+  await send(mine.secret, `${MISTRAL}/files`, { body: '{}', headers: JSON_TYPE })
+  await send(mine.secret, `${V1}/files`, { body: '{}', headers: JSON_TYPE })
+  const form = (fields: Record<string, string>) =>
+    ['', ...Object.entries(fields).map(([name, value]) => `\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`), '--\r\n'].join('--b')
+  const post = async ({ secret }: { secret: string }, address: string, body: string) => {
+    const got = await send(secret, address, { body, headers: { 'Content-Type': 'multipart/form-data; boundary=b' } })
+    return [got.status, headerOf(got.rawHeaders, 'x-proxy-error')]
+  }
+  const transcribe = (key: { secret: string }, fields: Record<string, string>) => post(key, `${MISTRAL}/audio/transcriptions`, form({ model: 'voxtral', ...fields }))
+  for (const other of [theirs, scoped]) {
+    assert.deepEqual(await transcribe(other, { file_id: 'file-1' }), [403, 'endpoint_not_allowed'])
+    assert.deepEqual(await transcribe(other, { FILE_ID: 'file-1' }), [400, 'ambiguous_body'])
+    assert.deepEqual(await transcribe(other, { file_id: 'file-of-before' }), [200, null])
+    assert.deepEqual(await transcribe(other, { file: 'sound' }), [200, null])
+  }
+  assert.deepEqual(await transcribe(mine, { file_id: 'file-1' }), [200, null])
+  assert.deepEqual(await post(theirs, `${V1}/images/edits`, form({ model: 'gpt-image-1', image: 'x'.repeat(100_000) })), [200, null])
+  assert.equal(fake.requests.at(-1)!.body.length > 100_000, true)
 })
 
 test('a place of objects that cannot be looked at is refused', async (t) => {
