@@ -37,6 +37,7 @@ export const anthropic: ProviderRow = {
   base: 'https://api.anthropic.com/v1',
   hosts: ['api.anthropic.com'],
   auth: { header: 'x-api-key' },
+  elsewhere: { hosts: ['aws-external-anthropic.{region}.api.aws'], auth: { header: 'x-api-key' } },
   settings: { credential: 'ANTHROPIC_API_KEY' },
   endpoints: [
     model('POST /v1/messages', messagesBody(''), { creates: MADE, kept: 'message' }),

@@ -80,6 +80,14 @@ export const batchRows = (prefix: string): EndpointRow[] => [
   neutral(`POST ${prefix}/batches/{batch}/cancel`, creates('file', 'output_file_id', 'error_file_id')),
 ]
 
+/** Videos, as OpenAI has them. */
+export const videoRows = (prefix: string): EndpointRow[] => [
+  model(`POST ${prefix}/videos`, form({ objects: { 'input_reference.file_id': 'file' } }), creates('video')),
+  neutral(`GET ${prefix}/videos`),
+  neutral(`GET DELETE ${prefix}/videos/{video}`),
+  neutral(`GET ${prefix}/videos/{video}/content`),
+]
+
 /** The whole public surface of OpenAI (platform.openai.com/docs/api-reference), under `/v1` or Azure's `/openai/v1`. */
 export function openaiRows(prefix: string): EndpointRow[] {
   const p = prefix
@@ -146,10 +154,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     model(`POST ${p}/evals/{eval}/runs`, STORED),
     neutral(`GET ${p}/evals/{eval}/runs`),
     neutral(`GET DELETE ${p}/evals/{eval}/runs/{any}`),
-    model(`POST ${p}/videos`, form({ objects: { 'input_reference.file_id': 'file' } }), creates('video')),
-    neutral(`GET ${p}/videos`),
-    neutral(`GET DELETE ${p}/videos/{video}`),
-    neutral(`GET ${p}/videos/{video}/content`),
+    ...videoRows(p),
     model(`POST ${p}/videos/{video}/remix`, STORED, creates('video')),
     model(`POST ${p}/videos/edits`, STORED, { ...creates('video'), names: { 'video.id': 'video' } }),
     model(`POST ${p}/videos/extensions`, STORED, { ...creates('video'), names: { 'video.id': 'video' } }),

@@ -16,6 +16,7 @@ export const perplexity: ProviderRow = {
     ...['', '/v1'].flatMap((prefix) => [
       model(`POST ${prefix}/chat/completions`),
       model(`POST ${prefix}/embeddings`),
+      model(`POST ${prefix}/decisions`),
       model(`POST ${prefix}/contextualizedembeddings`),
       model(`POST ${prefix}/responses`, agent, { usage: 'openai', ...RESPONSE }),
       model(`POST ${prefix}/agent`, agent, { usage: 'openai' }),

@@ -22,6 +22,8 @@ export interface ProviderRow {
   /** Exact hosts, port 443; `{resource}` stands for a value that is part of the credential. */
   readonly hosts: readonly string[]
   readonly auth: Auth
+  /** Hosts that speak the same and want a credential of their own, so that an operator adds them; and what that credential usually is. */
+  readonly elsewhere?: { readonly hosts: readonly string[]; readonly auth: Auth }
   /** Environment settings: the credential, and the values that host patterns need. */
   readonly settings: { readonly credential: string; readonly values?: Readonly<Record<string, string>> }
   readonly endpoints: readonly EndpointRow[]

@@ -11,7 +11,7 @@ import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
-import { body, compatibleRows, OPENAI_ADMIN, OPENAI_MINTING, ORGANIZATIONS } from './openai-rows.ts'
+import { body, compatibleRows, OPENAI_ADMIN, OPENAI_MINTING, ORGANIZATIONS, videoRows } from './openai-rows.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
 import type { Auth, CustomProvider, Dial, Provider, ProviderRow, Upstream } from './provider.ts'
@@ -121,8 +121,12 @@ function changesOf(custom: CustomProvider, row?: ProviderRow): Partial<ProviderR
  * of them are closed, holds there too. Undefined where the host is nobody's.
  */
 function kinOf({ id }: CustomProvider, host: string): ProviderRow | undefined {
-  const row = PROVIDERS.find(({ hosts: patterns }) => patterns.some((pattern) => patternOf(pattern).test(host)))
-  return row && { ...row, id, name: id }
+  const at = (patterns: readonly string[]): boolean => patterns.some((pattern) => patternOf(pattern).test(host))
+  for (const row of PROVIDERS) {
+    if (at(row.hosts)) return { ...row, id, name: id }
+    if (row.elsewhere && at(row.elsewhere.hosts)) return { ...row, id, name: id, auth: row.elsewhere.auth }
+  }
+  return undefined
 }
 
 const patternOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replace(/\{\w+\}/, '[a-z0-9-]+')}$`)
@@ -131,7 +135,7 @@ const patternOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll
 const ROUTED = body({ stored: ['fallbacks', 'preset'] })
 
 /** An added provider: a server that speaks OpenAI's dialect below any path. */
-const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) => compatibleRows(prefix, ROUTED))
+const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) => [...compatibleRows(prefix, ROUTED), ...videoRows(prefix)])
 const customRow = (custom: CustomProvider): ProviderRow => ({
   id: custom.id,
   name: custom.id,

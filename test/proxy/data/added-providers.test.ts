@@ -17,6 +17,8 @@ const ADDED = [
   { id: 'odd-port', origin: 'https://models.acme.test:8443', auth: { header: 'X-Acme-Key' } },
   { id: 'second-openai', origin: OPENAI },
   { id: 'bedrock-eu', origin: 'https://bedrock-runtime.eu-central-1.amazonaws.com' },
+  { id: 'vertex-eu', origin: 'https://europe-west4-aiplatform.googleapis.com' },
+  { id: 'claude-on-aws', origin: 'https://aws-external-anthropic.us-east-1.api.aws' },
   { id: 'cohere', origin: 'https://api.cohere.com', auth: { header: 'Authorization', scheme: 'Token' } },
 ]
 
@@ -97,4 +99,38 @@ test('what is known of a built-in provider holds for an added one at its host', 
   assert.equal((await converse('anthropic.claude-3')).status, 200)
   assert.equal((await converse('amazon.nova')).status, 403)
   assert.equal(fake.requests.length, 1)
+})
+
+test('what is known of a built-in provider holds for an added one in another region, with the credential that is usual there', async (t) => {
+  const { fake, key, send } = await startAdded(t)
+  const scoped = await key({ models: ['gemini-*', 'claude-*'] })
+  const asked = async (address: string, body: string) => {
+    const before = fake.requests.length
+    const { status } = await send(scoped.secret, address, { body, headers: JSON_TYPE })
+    return [status, fake.requests.length - before]
+  }
+  const given = (header: string) => headerOf(fake.requests.at(-1)!.rawHeaders, header)
+  const vertex = 'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models'
+  assert.deepEqual(await asked(`${vertex}/gemini-x:generateContent`, '{}'), [200, 1])
+  assert.equal(given('authorization'), 'Bearer the-added-secret')
+  assert.deepEqual(await asked(`${vertex}/imagen:predict`, '{}'), [403, 0])
+  const claude = 'https://aws-external-anthropic.us-east-1.api.aws/v1/messages'
+  assert.deepEqual(await asked(claude, '{"model":"claude-x"}'), [200, 1])
+  assert.equal(given('x-api-key'), 'the-added-secret')
+  assert.deepEqual(await asked(claude, '{"model":"other"}'), [403, 0])
+})
+
+test('an added provider makes videos for the models of a key, and they are its maker\'s', async (t) => {
+  const { fake, key, send } = await startAdded(t)
+  const [scoped, other] = [await key({ models: ['video-*'] }), await key()]
+  const headers = { 'Content-Type': 'multipart/form-data; boundary=b' }
+  const form = (model: string) => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--b--\r\n`
+  fake.play(answer(200, JSON_TYPE, '{"id":"video_1"}'))
+  assert.equal((await send(scoped.secret, `${ACME}/v1/videos?account=a`, { body: form('video-x'), headers })).status, 200)
+  assert.equal((await send(scoped.secret, `${ACME}/v1/videos`, { body: form('other'), headers })).status, 403)
+  fake.play(answer(200, JSON_TYPE, '{}'))
+  for (const path of ['video_1?account=a', 'video_1/content']) {
+    assert.equal((await send(scoped.secret, `${ACME}/v1/videos/${path}`, { method: 'GET' })).status, 200)
+    assert.equal((await send(other.secret, `${ACME}/v1/videos/${path}`, { method: 'GET' })).status, 403)
+  }
 })

@@ -114,6 +114,7 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['fireworks', 'POST', '/inference/v1/image_generation/accounts/fireworks/models/sdxl', 'model', 'accounts/fireworks/models/sdxl'],
   ['perplexity', 'POST', '/chat/completions', 'model'],
   ['perplexity', 'POST', '/v1/embeddings', 'model'],
+  ['perplexity', 'POST', '/decisions', 'model'],
   ['openrouter', 'POST', '/api/v1/chat/completions', 'model'],
   ['openrouter', 'POST', '/api/v1/images', 'model'],
   ['openrouter', 'POST', '/api/v1/decisions', 'model'],
