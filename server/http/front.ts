@@ -28,7 +28,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   const serve = server.listeners('connection')
   let closing = false
 
-  const refusal = (code: RefusalCode, message: string): Buffer => {
+  const refusal = (code: Refusal, message: string): Buffer => {
     const id = newId('req', now())
     const problem = new Problem(code, message)
     log.request({ request_id: id, method: '', route: null, status: problem.status, duration_ms: 0, code })
@@ -60,12 +60,19 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   const answering = new WeakMap<Socket, ServerResponse>()
   const note = (incoming: IncomingMessage, outgoing: ServerResponse): void => void answering.set(incoming.socket, outgoing)
   server.prependListener('request', note).prependListener('checkContinue', note)
-  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+  const refuse = (socket: Socket, code: Refusal, message: string): void => {
     const answer = answering.get(socket)
     // In the middle of an answer nothing else may be said.
     if (socket.destroyed || !socket.writable || (answer?.headersSent && !answer.writableFinished)) return void socket.destroy()
-    const [code, message] = NODES_ERRORS[error.code ?? ''] ?? (['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const)
     socket.end(refusal(code, message), () => socket.destroy())
+  }
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+    refuse(socket, ...(NODES_ERRORS[error.code ?? ''] ?? (['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const)))
+  })
+  // Without a listener Node's server says nothing at all; with one it leaves the socket, and its errors, to us.
+  server.on('connect', (_: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => {}).resume()
+    refuse(socket, 'method_not_allowed', 'This server opens no tunnels.')
   })
   const timer = setInterval(() => {
     const at = performance.now()
@@ -83,6 +90,8 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
     },
   }
 }
+
+type Refusal = RefusalCode | 'method_not_allowed'
 
 /** TABLE of what Node's reader complains of, in our words. */
 const NODES_ERRORS: Readonly<Record<string, readonly [RefusalCode, string]>> = {

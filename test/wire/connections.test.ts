@@ -158,6 +158,7 @@ const BAD: [name: string, bytes: string, status: number, code: string][] = [
   ['no HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
   ['no HTTP, behind a request', `${get('/proxy')}hello\r\n\r\n`, 400, 'malformed_request'],
   ['a bad request behind one of Node\'s', `${get('/other')}GET /proxy HTTP/1.1\r\nHost : x\r\n\r\n`, 400, 'malformed_request'],
+  ['a tunnel', 'CONNECT api.openai.com:443 HTTP/1.1\r\nHost: api.openai.com:443\r\n\r\n', 405, 'method_not_allowed'],
   ['a head without end for Node', `GET /other HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}`, 431, 'headers_too_large'],
 ]
 
@@ -177,6 +178,18 @@ test('what is no request is answered with a problem, and the connection is close
     assert.equal(/\r\nx-request-id: (\S+)/.exec(head)?.[1], problem.request_id, name)
     socket.destroy()
   }
+})
+
+test('a caller that asks for a tunnel and leaves at once harms nobody', async (t) => {
+  const { port } = await start(t, echo)
+  const leavers = Array.from({ length: 50 }, () => dial(t, port).on('error', () => {}))
+  await Promise.all(leavers.map((socket) => once(socket, 'connect')))
+  for (const socket of leavers) socket.write('CONNECT api.openai.com:443 HTTP/1.1\r\nHost: api.openai.com:443\r\n\r\n', () => socket.resetAndDestroy())
+  await until(() => leavers.every((socket) => socket.closed))
+  const socket = dial(t, port)
+  socket.write(get('/proxy', 'Connection: close\r\n'))
+  await once(socket, 'end')
+  assert.deepEqual(answers(socket.text), ['GET /proxy'])
 })
 
 test('a body that turns out to be malformed ends the request that is under way', async (t) => {
