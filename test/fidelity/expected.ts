@@ -234,7 +234,7 @@ class Reader {
   #table(element: Element, depth: number): void {
     for (const caption of elements(element.childNodes)) if (caption.tagName === 'caption') this.flow(caption.childNodes, depth)
     const heads = elements(element.childNodes).filter((inner) => inner.tagName === 'thead').flatMap((head) => rowsOf(head.childNodes))
-    const rows = rowsOf(element.childNodes).map((row) => elements(row.childNodes).filter((cell) => cell.tagName === 'td' || cell.tagName === 'th').map(cellRuns))
+    const rows = gridOf(heads).concat(gridOf(rowsOf(element.childNodes).filter((row) => !heads.includes(row))))
     if (rows.some((row) => row.length > 0)) this.#push({ kind: 'table', depth, header: heads.length > 0, rows })
   }
 }
@@ -247,6 +247,22 @@ function withoutLeadingSpace(runs: readonly Run[]): Run[] {
 }
 
 const rowsOf = (nodes: readonly Node[]) => find(nodes, (inner) => inner.tagName === 'tr')
+
+/** The cells of a group of rows; one that spans several places stands in the first of them. */
+function gridOf(group: readonly Element[]): Run[][][] {
+  const grid: Run[][][] = group.map(() => [])
+  group.forEach((row, y) => {
+    for (const cell of elements(row.childNodes).filter(({ tagName }) => tagName === 'td' || tagName === 'th')) {
+      const [columns, rows] = ['colspan', 'rowspan'].map((name) => Number(attribute(cell, name) || 1)) as [number, number]
+      const line = grid[y]!
+      let x = 0
+      while (line[x]) x++
+      for (const below of grid.slice(y, y + rows)) for (let i = x; i < x + columns; i++) below[i] = []
+      line[x] = cellRuns(cell)
+    }
+  })
+  return grid.map((line) => Array.from(line, (cell) => cell ?? []))
+}
 
 const readCell = (nodes: readonly Node[]) => readRuns(nodes).map((run) => (run.math ? { ...run, text: cellTex(run.text) } : run))
 

@@ -8,10 +8,14 @@ import type { Inline, TableCell, TableRow } from '../tree.ts'
 export function readTable(element: Element, flow: Flow): void {
   const rows = readRows(element, flow)
   if (rows.length === 0) return
-  const isText = hasClass(element, 'collection-content') ? cellsOf(rows[0]!.row).map(holdsText) : null
-  const cells = rows.map(({ row, inHead }) => ({
+  const grid = gridOf(rows)
+  const isText = hasClass(element, 'collection-content') ? grid[0]!.map((cell) => cell !== null && holdsText(cell)) : null
+  const cells = rows.map(({ inHead }, y) => ({
     inHead,
-    cells: cellsOf(row).map((cell, i) => (isText ? nest(readValues(cell.children, isText[i] === true, flow.links)) : flow.inline(cell.children))),
+    cells: grid[y]!.map((cell, x) => {
+      if (cell === null) return []
+      return isText ? nest(readValues(cell.children, isText[x] === true, flow.links)) : flow.inline(cell.children)
+    }),
   }))
   const width = cells.reduce((most, row) => Math.max(most, row.cells.length), 0)
   if (width === 0) return
@@ -78,6 +82,40 @@ function collect(element: Element, depth: number, inHead: boolean, content: Cont
     } else if (depth < 4 && ['thead', 'tbody', 'tfoot', 'div'].includes(child.name)) collect(child, depth + 1, inHead || child.name === 'thead', content)
     else content.outside.push(child)
   }
+}
+
+/** How many empty places a table may get for each of its cells: past it, spans count no more. Only tables that want to harm come that far. */
+const MOST_EMPTY = 4
+
+/**
+ * The cells of each row by their columns. A merged cell, which GFM does not have, stands where it begins; what else it spans is empty, up to
+ * the row's last cell.
+ */
+function gridOf(rows: readonly Row[]): (Element | null)[][] {
+  let left = MOST_EMPTY * rows.reduce((sum, { row }) => sum + cellsOf(row).length, 0)
+  /** By column: the first row into which no cell above reaches. */
+  let free: number[] = []
+  return rows.map(({ row, inHead }, y) => {
+    // No cell reaches out of the head.
+    if (inHead !== rows[y - 1]?.inHead) free = []
+    const places: (Element | null)[] = []
+    let next = 0
+    for (const cell of cellsOf(row)) {
+      while (free[next]! > y) next++
+      for (; places.length < next && left > 0; left--) places.push(null)
+      const [from, below] = [places.length, y + spanOf(cell, 'rowspan')]
+      next = from + (left > 0 ? spanOf(cell, 'colspan') : 1)
+      if (below > y + 1) for (let x = from; x < next; x++) free[x] = below
+      places.push(cell)
+    }
+    return places
+  })
+}
+
+/** How many columns or rows a cell takes; 1,000 at most, as in a browser. */
+function spanOf(cell: Element, name: 'colspan' | 'rowspan'): number {
+  const span = Number.parseInt(attribute(cell, name) ?? '', 10)
+  return span > 1 ? Math.min(span, 1000) : 1
 }
 
 function isCell(node: Node): boolean {
