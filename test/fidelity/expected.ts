@@ -157,7 +157,13 @@ class Reader {
     const summary = elements(element.childNodes).find((inner) => inner.tagName === 'summary')
     const style = summary ? attribute(summary, 'style') : ''
     const size = TOGGLE_SIZES.find(([pattern]) => pattern.test(style))
-    this.#push({ kind: 'toggle', depth, level: size ? size[1] + 1 : 0, id: attribute(element, 'id'), runs: summary ? readRuns(summary.childNodes) : [] })
+    const title = summary?.childNodes ?? []
+    const runs = readRuns(title).filter((run) => !run.text.startsWith(IMAGE))
+    this.#push({ kind: 'toggle', depth, level: size ? size[1] + 1 : 0, id: attribute(element, 'id'), runs })
+    // A summary is HTML, in which the document shows no pictures.
+    for (const picture of find(title, (inner) => inner.tagName === 'img' && !hasClass(inner, 'icon'))) {
+      this.#push({ kind: 'image', depth: depth + 1, src: plainAddress(attribute(picture, 'src')), runs: [{ text: attribute(picture, 'alt'), marks: [] }] })
+    }
     this.flow(element.childNodes.filter((node) => node !== summary), depth + 1)
   }
 

@@ -21,7 +21,7 @@ function writeNode(node: Inline): string {
     case 'inlineMath':
       return escape(`$${node.value}$`)
     case 'image':
-      return `<img src="${escape(node.url)}" alt="${escape(node.alt)}">`
+      return escape(node.alt)
     case 'link':
       return `<a href="${escape(node.url)}">${node.children.map(writeNode).join('')}</a>`
     default:

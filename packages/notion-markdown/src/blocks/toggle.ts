@@ -1,5 +1,7 @@
 import { attribute, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
+import { readInline } from '../inline.ts'
+import { nest } from '../runs.ts'
 import type { Depth } from '../tree.ts'
 
 /** TABLE: the only trace that a toggle heading leaves is its font size; Notion's level 1 is the document's 2. */
@@ -16,11 +18,10 @@ export function readDetails(element: Element, flow: Flow): void {
   const style = summary ? (attribute(summary, 'style') ?? '') : ''
   const size = /(?:^|;)\s*font-size:\s*([\d.]+em)/.exec(style)?.[1]
   const depth = DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null
-  flow.add({
-    type: 'details',
-    depth,
-    id: attribute(element, 'id') ?? null,
-    summary: summary ? flow.inline(summary.children) : [],
-    children: flow.inside(element.children.filter((node) => node !== summary)),
-  })
+  const runs = summary ? readInline(summary.children, flow.links) : []
+  // The summary is HTML, and a document's HTML holds no picture: they stand below, first of all.
+  const pictures = nest(runs.filter(({ kind }) => kind === 'image'))
+  const children = flow.inside(element.children.filter((node) => node !== summary))
+  if (pictures.length > 0) children.unshift({ type: 'paragraph', children: pictures })
+  flow.add({ type: 'details', depth, id: attribute(element, 'id') ?? null, summary: nest(runs.filter(({ kind }) => kind !== 'image')), children })
 }
