@@ -85,6 +85,18 @@ test('an address of Notion leads to the page of the archive that it means', asyn
   assert.deepEqual([...text.matchAll(/\[x\]\(([^)]*)\)/g)].map((match) => match[1]), ADDRESSES.map(([address, isPage]) => (isPage ? '#b' : address)))
 })
 
+test('an address of Notion leads to a page whose file was renamed, by the id inside', async (t) => {
+  const dashed = '0000000a-0000-4000-8000-00000000000b'
+  const text = await convert(t, {
+    'Home.html': page(1, 'Home', `<p><a href="https://www.notion.so/Plan-${id(2)}?pvs=21">x</a> <a href="https://app.notion.com/p/${dashed}">y</a> <a href="https://www.notion.so/${id(3)}">z</a></p>`),
+    'Archive.html': page(9, 'Archive', ''),
+    'Ideas.html': page(5, 'Ideas', '').replace(id(5), dashed),
+    'Plan.html': page(2, 'Plan', ''),
+  })
+  assert.match(text, new RegExp(`\\[x\\]\\(#plan\\) \\[y\\]\\(#ideas\\) \\[z\\]\\(https://www\\.notion\\.so/${id(3)}\\)`))
+  assert.deepEqual(text.match(/^# .*/gm), ['# Home', '# Plan', '# Ideas', '# Archive'])
+})
+
 test('headings of the same name get slugs of their own over the whole document', async (t) => {
   const toc = '<nav class="table_of_contents"><div class="table_of_contents-item table_of_contents-indent-0"><a class="table_of_contents-link" href="#x">Same</a></div></nav><h1 id="x">Same</h1>'
   const text = await convert(t, { 'a.html': page(1, 'Same', toc), 'b.html': page(2, 'Same', toc) })

@@ -7,7 +7,7 @@ import { decodeHtml } from '../decode.ts'
 import { convertPage, joinDocument, type ConvertedPage, type DocumentOptions } from '../document.ts'
 import type { Archive } from '../links.ts'
 import { checkDensity } from './density.ts'
-import { openExport, type NotionExport } from './export.ts'
+import { openExport, type ExportPage, type NotionExport } from './export.ts'
 import { pathKey } from './names.ts'
 import { readShelves, writeShelf } from './shelf.ts'
 import { fileSource } from './source.ts'
@@ -40,7 +40,8 @@ export interface Converted {
 /** Takes the document, a piece at a time. */
 export type Write = (piece: string) => void | Promise<void>
 
-const ID = /([0-9a-f]{32})\.html?$/i
+const ID_IN_NAME = /([0-9a-f]{32})\.html?$/i
+const ID_INSIDE = /<article\s(?:[^<>]*?\s)?id=["']?([0-9a-f-]{32,36})\b/i
 
 /**
  * Converts a page or an archive, on this thread.
@@ -73,7 +74,7 @@ export async function convertShare(options: ConvertOptions & { scratch: string }
   await using source = await fileSource(options.path)
   await using opened = await openExport(source, { scratch: options.scratch })
   await using shelf = await writeShelf(options.scratch, share.index)
-  const archive = archiveOf(opened)
+  const archive = await archiveOf(opened)
   const mine = opened.pages.map((page, number) => ({ page, number })).filter(({ number }) => number % share.of === share.index)
   onPage?.(0, opened.pages.length)
   for (const [done, { page, number }] of mine.entries()) {
@@ -97,18 +98,24 @@ function convertDecoded(bytes: Uint8Array, path: string, exportedAt: Date | null
 }
 
 /** What the pages of an export can find out about one another and about the files beside them. */
-function archiveOf(opened: NotionExport): Archive {
+async function archiveOf(opened: NotionExport): Promise<Archive> {
   const pages = new Set<string>()
   const byId = new Map<string, string>()
   for (const page of opened.pages) {
     const key = pathKey(page.path)
     pages.add(key)
-    const id = ID.exec(page.path)?.[1]?.toLowerCase()
-    if (id) byId.set(id, key)
+    const id = ID_IN_NAME.exec(page.path)?.[1] ?? (await idInside(page))
+    if (id) byId.set(id.toLowerCase(), key)
   }
   return {
     page: (path) => (pages.has(pathKey(path)) ? pathKey(path) : undefined),
     pageById: (id) => byId.get(id),
     file: (path) => opened.files.get(pathKey(path)),
   }
+}
+
+/** The id that a page gives itself, behind some 14 KB of styles. Only pages that somebody has renamed are asked: the exporter's have theirs in their names. */
+async function idInside(page: ExportPage): Promise<string | undefined> {
+  const head = Buffer.from((await page.read()).subarray(0, 65_536)).toString('latin1')
+  return ID_INSIDE.exec(head)?.[1]?.replaceAll('-', '')
 }
