@@ -20,8 +20,8 @@ export function readTable(element: Element, flow: Flow): void {
   const width = cells.reduce((most, row) => Math.max(most, row.cells.length), 0)
   if (width === 0) return
   const header = cells[0]!.inHead || isHeaderRow(rows[0]!.row) ? cells.shift()!.cells : []
-  // Readers fill up short rows (GFM 4.10); only the header says how many columns there are.
-  flow.add({ type: 'table', children: [rowOf(header, width), ...cells.map((row) => rowOf(row.cells, row.cells.length))] })
+  // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table; only the header says how many columns there are.
+  flow.add({ type: 'table', children: [rowOf(header, width), ...cells.map((row) => rowOf(row.cells, Math.max(1, row.cells.length)))] })
 }
 
 /** A page's properties: two columns, name and value, under no header. */
