@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { openGrace } from './grace.ts'
+import { writeInOrder } from './in-order.ts'
 import { openLocalAdmissions } from './local.ts'
 import { openRefusals } from './refusals.ts'
 import type { Reservation, Settlement } from './rows.ts'
@@ -120,17 +121,19 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
 
   async function flushSettlements(): Promise<void> {
     const due = unsettled.splice(0)
-    do {
-      const rows = due.splice(0, AT_ONCE)
-      try {
-        await inner.complete(rows)
-      } catch (error) {
-        complain(error)
-        unsettled = [...rows, ...due, ...unsettled].slice(-MOST_UNSETTLED)
-        if (!closed) completeSoon(RETRY_MS)
-        return
-      }
-    } while (due.length > 0)
+    try {
+      await writeInOrder(due, AT_ONCE, inner.complete, giveUp)
+    } catch (error) {
+      complain(error)
+      unsettled = [...due, ...unsettled].slice(-MOST_UNSETTLED)
+      if (!closed) completeSoon(RETRY_MS)
+    }
+  }
+
+  async function giveUp({ seq, key_id }: Settlement, error: unknown): Promise<void> {
+    // What enters together with it may be what is refused.
+    await inner.complete([])
+    log.error(`The store will never take how request ${seq} of the ledger, with ${key_id}, ended: that stays unknown.`, error)
   }
 
   const close = async (): Promise<void> => {

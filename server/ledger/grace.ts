@@ -14,6 +14,7 @@ import { StoreError } from '../store/error.ts'
 import { all, procedure, type Steps } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
 import type { Admission, Admissions, Asked, Asking } from './admit.ts'
+import { writeInOrder } from './in-order.ts'
 import type { Reservation, Settlement } from './rows.ts'
 import { LONGEST_WAIT_MS, Window, WINDOW_MS } from './window.ts'
 
@@ -214,26 +215,29 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   }
 
   async function writeOwed(): Promise<void> {
-    const rows = owed
+    const due = owed
     owed = []
     try {
-      const numbers = await inner.record(rows.map(({ row }) => row))
-      heard = true
-      rows.forEach((given, at) => place(given, { seq: numbers[at]!, created_at: given.row.created_at }))
+      await writeInOrder(due, MOST_OWED, record, forget)
       // It was only slow, and has been given up on meanwhile.
       if (state === 'down') state = 'behind'
     } catch (error) {
-      if (passing(error) || closed) owed = [...rows, ...owed]
-      else forget(rows, error)
+      owed = [...due, ...owed]
       fall(error)
     }
   }
 
-  /** Rows that the store will never take must not stand before all others for ever. */
-  function forget(rows: Given[], error: unknown): void {
-    log.error(`${rows.length} requests that were let through without the store cannot be written.`, error)
-    unwritten -= rows.length
-    for (const { number } of rows) ended.delete(number)
+  async function record(rows: Given[]): Promise<void> {
+    const numbers = await inner.record(rows.map(({ row }) => row))
+    heard = true
+    rows.forEach((given, at) => place(given, { seq: numbers[at]!, created_at: given.row.created_at }))
+  }
+
+  /** A row that the store will never take must not stand before all others for ever. */
+  function forget({ number, row }: Given, error: unknown): void {
+    log.error(`The request ${row.id}, which was let through without the store, cannot be written.`, error)
+    unwritten--
+    ended.delete(number)
   }
 
   /** A row that was owed is in the ledger. */

@@ -106,6 +106,39 @@ test('a request whose row the store is the first to refuse is written later, as 
   await graced.close()
 })
 
+test('of the requests that were let through without the store, one that it will never take keeps no other out', async (t) => {
+  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const written: string[] = []
+  let trouble: StoreError | null = new StoreError('full', 'no room')
+  const asked = Array.from({ length: 7 }, () => asking('k', null))
+  const bad = asked[3]!.id
+  const inner: Admissions = {
+    ask: (one) => queueMicrotask(() => one.reject(trouble)),
+    complete: async () => {},
+    record: async (rows) => {
+      if (trouble !== null) throw trouble
+      if (rows.some(({ id }) => id === bad)) throw new StoreError('failed', 'never')
+      return rows.map(({ id }) => written.push(id))
+    },
+    recall: async () => [],
+    close: async () => {},
+  }
+  const lines: string[] = []
+  const ended: number[] = []
+  const graced = await openGrace(inner, { store, clock, log: openLog('error', { write: (line) => void lines.push(line) }), grace: 60_000, write: ({ seq }) => ended.push(seq) })
+  for (const one of asked) {
+    const admission = await new Promise<Admission>((resolve, reject) => graced.ask(one, resolve, reject))
+    assert.ok(admission.admitted)
+    graced.settle(settlement(one, admission))
+  }
+  trouble = null
+  await until(() => !graced.failing())
+  assert.deepEqual([written, ended], [asked.map(({ id }) => id).filter((id) => id !== bad), [1, 2, 3, 4, 5, 6]])
+  assert.equal(lines.length, 1)
+  assert.match(lines[0]!, new RegExp(`The request ${bad}, `))
+  await graced.close()
+})
+
 for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
   test(`${dialect}: while the store stands still limits hold, and afterwards every row is there once`, async (t) => {
     const place = await placeOf(t)

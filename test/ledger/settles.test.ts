@@ -82,6 +82,26 @@ onEveryStore('what a dead process had under way is unknown; what a live one has 
   assert.deepEqual({ ...sums }, { requests: 2, unknown: 1, unmetered: 1 })
 })
 
+onEveryStore('an end that the store will never take does not keep those of others out', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
+  const all = Array.from({ length: 9 }, () => asking('k', null))
+  const admissions = await Promise.all(all.map((one) => ledger.admit(one)))
+  admissions.forEach((admission, i) => {
+    assert.ok(admission.admitted)
+    ledger.settle(settlement(all[i]!, admission, i % 4 === 2 ? { state: null as never } : {}))
+  })
+  const states = async () => (await store.db.selectFrom('requests').select('state').orderBy('seq').execute()).map(({ state }) => state)
+  const whole = (i: number) => (i % 4 === 2 ? 'reserved' : 'settled')
+  await until(async () => (await states()).filter((state) => state === 'settled').length === 7)
+  assert.deepEqual(await states(), all.map((_, i) => whole(i)))
+  assert.equal((await store.db.selectFrom('usage_hours').select('requests').executeTakeFirstOrThrow()).requests, 7)
+  const later = asking('k', null)
+  const admission = await ledger.admit(later)
+  assert.ok(admission.admitted)
+  ledger.settle(settlement(later, admission))
+  await until(async () => (await states()).at(-1) === 'settled')
+})
+
 onEveryStore('closing waits for settlements that are on their way', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
   const one = asking('k', null)

@@ -1,0 +1,29 @@
+// Rows on their way to the store, one unit after the other. What the store takes never stands behind what it will not take.
+import { passingTrouble } from '../store/trouble.ts'
+
+/**
+ * Writes rows in their order, at most so many a unit, and takes out of `rows` what is done. A unit that the store refuses for good is cut in halves, down to
+ * the rows that are refused alone: those are given up.
+ *
+ * @param giveUp told of each; where it throws, the row stays
+ * @throws what `write` threw, where that passes by itself or is about no row; what is left of `rows` is not written
+ */
+export async function writeInOrder<R>(rows: R[], most: number, write: (unit: R[]) => Promise<void>, giveUp: (row: R, error: unknown) => void | Promise<void>): Promise<void> {
+  let size = most
+  do {
+    const unit = rows.slice(0, size)
+    try {
+      await write(unit)
+    } catch (error) {
+      const [row] = unit
+      if (row === undefined || passingTrouble(error)) throw error
+      if (unit.length > 1) {
+        size = Math.ceil(unit.length / 2)
+        continue
+      }
+      await giveUp(row, error)
+    }
+    rows.splice(0, unit.length)
+    size = Math.min(2 * size, most)
+  } while (rows.length > 0)
+}
