@@ -52,6 +52,8 @@ export interface StoreOptions {
   /** `sqlite:PATH`, `postgres://…`, or null for `tollmark.db` in the data folder. */
   databaseUrl: URL | null
   now: number
+  /** Whether a SQLite file must be there: one that only reads makes none where a folder is mistyped. */
+  existing?: boolean
   onFailure?: (error: Error) => void
 }
 
@@ -60,11 +62,13 @@ export interface StoreOptions {
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function openStore({ data, databaseUrl, now, onFailure = () => {} }: StoreOptions): Promise<Store> {
+export async function openStore({ data, databaseUrl, now, existing = false, onFailure = () => {} }: StoreOptions): Promise<Store> {
+  const shared = databaseUrl?.protocol === 'sqlite:' ? null : databaseUrl
+  const path = databaseUrl ? decodeURIComponent(databaseUrl.pathname) : join(data, 'tollmark.db')
+  if (existing && !shared && !existsSync(path)) throw new SetupError(`There is no database ${path}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`)
   makeFolder(data)
   // Loaded only where it is used: the driver takes longer to load than SQLite to open.
-  if (databaseUrl && databaseUrl.protocol !== 'sqlite:') return (await import('./postgres/open.ts')).openPostgres(databaseUrl, now)
-  const path = databaseUrl ? decodeURIComponent(databaseUrl.pathname) : join(data, 'tollmark.db')
+  if (shared) return (await import('./postgres/open.ts')).openPostgres(shared, now)
   prepare(path, now)
 
   const listeners = new Set<() => void>()

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../form.ts'
 import { assertProblem, call, convert, startServer, tollmark } from '../harness.ts'
@@ -74,6 +76,9 @@ const REFUSED: [args: string[], line: RegExp][] = [
   [create('--colour', 'red'), /^tollmark: Unknown option '--colour'\.\n$/],
   [['tokens', 'revoke'], /^tollmark: Say which token: .*\n$/],
   [['tokens', 'revoke', 'tok_x'], /^tollmark: No API token .*\n$/],
+  [['keys', 'list', '--account', 'x'], /^tollmark: "tollmark keys list" has no option --account\.\n$/],
+  [['keys', 'create', '--name', 'x', '--grace', '1'], /^tollmark: "tollmark keys create" has no option --grace\.\n$/],
+  [['tokens', 'revoke', 'tok_x', '--name', 'x'], /^tollmark: "tollmark tokens revoke" has no option --name\.\n$/],
   [['frobnicate'], /^tollmark: There is no command "frobnicate"\. The commands are .*\n$/],
 ]
 
@@ -84,4 +89,19 @@ test('what cannot be done is refused with one line and exit 1', async (t) => {
     assert.deepEqual([code, out], [1, ''], args.join(' '))
     assert.match(err, line)
   }
+})
+
+/** TABLE of calls that look for something in a store, or change what is there. */
+const ON_WHAT_IS_THERE = [['verify'], ['keys', 'list'], ['keys', 'disable', 'key_x'], ['tokens', 'list'], ['tokens', 'revoke', 'tok_x']]
+
+test('where no database is, only what creates something makes one', async (t) => {
+  const data = join(temporaryFolder(t), 'mistyped')
+  for (const env of [{ TOLLMARK_DATA: data }, { DATABASE_URL: `sqlite:${data}/other.db`, TOLLMARK_DATA: data }]) {
+    for (const args of ON_WHAT_IS_THERE) {
+      const { code, out, err } = await tollmark(args, env)
+      assert.deepEqual([code, out], [1, ''], args.join(' '))
+      assert.match(err, /^tollmark: There is no database .*\.db\. Set TOLLMARK_DATA .*\n$/)
+    }
+  }
+  assert.equal(existsSync(data), false)
 })

@@ -19,7 +19,7 @@ exist. The secret is shown once. "rotate" gives a new one; the old one goes on w
 
 const DAY_S = 86_400
 
-const OPTIONS = ['name', 'account', 'models', 'rpm', 'origins', 'expires', 'grace'] as const
+const OPTIONS = { create: ['name', 'account', 'models', 'rpm', 'origins', 'expires'], rotate: ['grace'] } as const
 
 /** `tollmark keys …`. */
 export const command = storeCommand('keys', USAGE, OPTIONS, {

@@ -38,16 +38,16 @@ export interface Given<N extends string> {
  * A command with actions: `tollmark keys create --name N`. A running server on the same store sees the change within a second.
  *
  * @param nouns what the command is about, as its name
- * @param options names of the options that take a value
+ * @param options TABLE of the options that take a value, by the action that knows them
  * @param actions TABLE of actions by their words
  */
 export function storeCommand<const N extends string>(
   nouns: string,
   usage: string,
-  options: readonly N[],
+  options: Readonly<Record<string, readonly N[]>>,
   actions: Readonly<Record<string, (context: Context, given: Given<N>) => Promise<Outcome>>>,
 ): Command {
-  const taking = Object.fromEntries(options.map((name) => [name, { type: 'string' as const }]))
+  const taking = Object.fromEntries(Object.values(options).flat().map((name) => [name, { type: 'string' as const }]))
   return {
     usage,
     run: async (args) => {
@@ -58,13 +58,15 @@ export function storeCommand<const N extends string>(
       if (!action) throw new SetupError(`Say what to do with ${nouns}: ${Object.keys(actions).join(', ')}.`)
       const unexpected = ON_NONE.has(word) ? id : more[0]
       if (unexpected !== undefined) throw new SetupError(`Unexpected argument '${unexpected}'.`)
+      const foreign = Object.keys(given).find((name) => !options[word]?.some((known) => known === name))
+      if (foreign !== undefined) throw new SetupError(`"tollmark ${nouns} ${word}" has no option --${foreign}.`)
       const idOf = (): string => {
         if (!id) throw new SetupError(`Say which ${nouns.slice(0, -1)}: tollmark ${nouns} ${word} ID. "tollmark ${nouns} list" shows the ids.`)
         return id
       }
       const config = readConfig(environment(process.cwd()))
       const now = Date.now()
-      await using store = await openStore({ data: config.storage.data, databaseUrl: config.storage.databaseUrl, now })
+      await using store = await openStore({ ...config.storage, now, existing: word !== 'create' })
       // parseArgs has let only these names in, each with a text.
       const { record, lines } = await action({ store, config, now }, { values: given as Partial<Record<N, string>>, id: idOf }).catch((error: unknown) => forPerson(error, nouns))
       process.stdout.write(`${json ? JSON.stringify(record, null, 2) : lines.join('\n')}\n`)

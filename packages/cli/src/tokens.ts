@@ -12,7 +12,7 @@ API tokens open the conversion and the management API. "create" makes one for th
 name, which is made with that plan if it does not exist. The token is shown once.`
 
 /** `tollmark tokens …`. */
-export const command = storeCommand('tokens', USAGE, ['name', 'account', 'plan', 'scopes', 'expires'], {
+export const command = storeCommand('tokens', USAGE, { create: ['name', 'account', 'plan', 'scopes', 'expires'] }, {
   create: async ({ store, config, now }, { values }) => {
     const plans = readPlans(config.accounts)
     const plan = values.plan ?? FREE

@@ -10,7 +10,7 @@ export const command: Command = {
   run: async (args) => {
     const { values } = parseArgs({ args, options: { json: { type: 'boolean', default: false } } })
     const { storage } = readConfig(environment(process.cwd()))
-    await using store = await openStore({ data: storage.data, databaseUrl: storage.databaseUrl, now: Date.now() })
+    await using store = await openStore({ ...storage, now: Date.now(), existing: true })
     const { keys, requests, limited, violations } = await verifyWindows(store)
     const ok = violations.length === 0
     if (values.json) process.stdout.write(`${JSON.stringify({ object: 'proof', ok, keys, requests, limited, violations }, null, 2)}\n`)
