@@ -1,7 +1,7 @@
 // Reads from the bytes of an answer, as they pass, how many tokens it used and which object it created. Step 9 of the contract.
 // It never delays and never changes a byte: it is given each chunk beside the caller, and compressed answers are decoded on the side.
 import type { Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { valueOf, valuesOf } from '../http/fields.ts'
 import { AwsReader } from './meter/aws.ts'
 import { Created, type Creates } from './meter/created.ts'
@@ -36,13 +36,17 @@ const READERS: readonly { type: RegExp; reader: (created: Created) => Reader }[]
   { type: /^(?:text\/plain\b|$)/i, reader: (created) => new JsonReader(created) },
 ]
 
-/** TABLE of decoders, as a map because providers name what they like. Where a stream is cut off they fail, but not before they have given what they had. */
-const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
-  ['zstd', createZstdDecompress],
+/**
+ * TABLE of decoders by an answer's first byte, as a map because providers name what they like. Where a stream is cut off they fail, but not before they have
+ * given what they had.
+ */
+const DECODERS: ReadonlyMap<string, (first: number) => Transform> = new Map<string, (first: number) => Transform>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  // Some servers leave out the header of zlib (RFC 9110, section 8.4.1.2), whose first byte says that this is deflate, by an 8 in its lower half (RFC 1950).
+  ['deflate', (first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw())],
+  ['br', () => createBrotliDecompress()],
+  ['zstd', () => createZstdDecompress()],
 ])
 
 /** No object is created where none is expected: one value, so that compiled paths are shared. */
@@ -74,9 +78,10 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
     }
     return kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind)
   }
-  if (encoding === '' || encoding === 'identity') return { created: created.objects, write: (chunk) => reader.write(chunk), end: settle }
-  const decoder = DECODERS.get(encoding)?.()
-  return decoder ? { created: created.objects, ...decoded(decoder, reader, settle) } : deaf
+  const read = behindMark(reader)
+  if (encoding === '' || encoding === 'identity') return { created: created.objects, write: read, end: settle }
+  const makeDecoder = DECODERS.get(encoding)
+  return makeDecoder ? { created: created.objects, ...decoded(makeDecoder, read, settle) } : deaf
 }
 
 /** What the answer may create: a kind that has to be kept only where the request asked for it. */
@@ -101,26 +106,43 @@ function usageKind(provider: Provider, match: Match): UsageKind | null {
   return endpoint.usage !== undefined && endpoint.class === 'neutral' ? endpoint.usage : endpoint.class === 'model' ? (endpoint.usage ?? provider.usage) : null
 }
 
-/** Runs a decoder beside the stream. */
-function decoded(decoder: Transform, reader: Reader, settle: () => Usage): Pick<Meter, 'write' | 'end'> {
-  let over = false
-  const ended = new Promise<void>((resolve) => {
-    const stop = (): void => {
-      over = true
-      resolve()
+/** The byte order mark of UTF-8, which some servers write before a text. */
+const MARK = [0xef, 0xbb, 0xbf]
+
+/** Gives a reader what follows a byte order mark. */
+function behindMark(reader: Reader): (bytes: Buffer) => void {
+  let seen = 0
+  return (bytes) => {
+    let from = 0
+    while (seen < MARK.length && from < bytes.length) {
+      if (bytes[from] !== MARK[seen++]) seen = MARK.length
+      else from++
     }
-    decoder.on('end', stop).on('error', stop).on('close', stop)
-  })
-  decoder.on('data', (bytes: Buffer) => reader.write(bytes))
+    reader.write(from === 0 ? bytes : bytes.subarray(from))
+  }
+}
+
+/** Runs a decoder beside the stream. */
+function decoded(make: (first: number) => Transform, read: (bytes: Buffer) => void, settle: () => Usage): Pick<Meter, 'write' | 'end'> {
+  let decoder: Transform | null = null
+  let over = false
+  const ended = Promise.withResolvers<void>()
+  const stop = (): void => {
+    over = true
+    ended.resolve()
+  }
   return {
     write(chunk) {
-      if (over) return
+      if (over || chunk.length === 0) return
+      decoder ??= make(chunk[0]!).on('data', read).on('end', stop).on('error', stop).on('close', stop)
       decoder.write(chunk)
       if (decoder.writableLength > MOST_WAITING) decoder.destroy()
     },
     async end() {
-      if (!over) decoder.end()
-      await ended
+      if (decoder !== null) {
+        if (!over) decoder.end()
+        await ended.promise
+      }
       return settle()
     },
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { brotliCompressSync, crc32, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, crc32, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { createMeter, type Usage } from '../../../server/proxy/meter.ts'
 import { classify, type ObjectRef } from '../../../server/proxy/providers/endpoint.ts'
@@ -253,9 +253,13 @@ const fixtures: Fixture[] = [
   { name: 'lines of JSON', id: 'openai', type: 'application/x-ndjson', body: '{"choices":[]}\n{"usage":{"prompt_tokens":1,"completion_tokens":2}}\n', usage: [1, 2, null, null] },
 ]
 
+/** U+FEFF in UTF-8. */
+const MARK = Buffer.from('\ufeff')
+
 const ENCODERS: [encoding: string, encode: (body: Buffer) => Buffer][] = [
   ['gzip', (body) => gzipSync(body)],
   ['deflate', (body) => deflateSync(body)],
+  ['deflate', (body) => deflateRawSync(body)],
   ['br', (body) => brotliCompressSync(body)],
   ['zstd', (body) => zstdCompressSync(body)],
 ]
@@ -287,6 +291,8 @@ for (const fixture of fixtures) {
     assert.deepEqual(await read(fixture, cut(body, Infinity)), expected, 'in one piece')
     for (const size of [1, 2, 3, 7, 1000]) if (body.length / size < 50_000) assert.deepEqual(await read(fixture, cut(body, size)), expected, `in pieces of ${size}`)
     for (const [encoding, encode] of ENCODERS) assert.deepEqual(await read(fixture, [encode(body)], ['content-encoding', encoding]), expected, encoding)
+    if (fixture.type === AWS) return
+    for (const size of [1, 2, Infinity]) assert.deepEqual(await read(fixture, cut(Buffer.concat([MARK, body]), size)), expected, `behind a byte order mark, in pieces of ${size}`)
   })
 }
 
@@ -294,7 +300,7 @@ test('a compressed stream that is cut off tells what it had', async () => {
   const fixture = fixtures.find(({ name }) => name === 'messages stream')
   assert.ok(fixture)
   const more = Buffer.from(`${String(fixture.body)}data: {"x":"${'abcdefghij'.repeat(2_000)}"}\n\n`)
-  for (const [encoding, encode] of ENCODERS.slice(0, 2)) {
+  for (const [encoding, encode] of ENCODERS.slice(0, 3)) {
     const encoded = encode(more)
     const { usage } = await read(fixture, [encoded.subarray(0, encoded.length - 12)], ['content-encoding', encoding])
     assert.deepEqual(usage, { input: 30, output: 15, cached: 20, reasoning: null }, encoding)
