@@ -217,7 +217,7 @@ export function whole<T>(data: T[]): { object: 'list'; data: T[]; next_cursor: n
 }
 
 /** The parameter of a path that ends in an id. */
-export const IdParams = z.object({ id: z.string().max(100) })
+export const IdParams = z.object({ id: z.string() })
 
 /** What opens a route: an API token, or the cookie of a signed-in browser. */
 export const security = [{ token: [] }, { session: [] }]

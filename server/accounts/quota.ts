@@ -97,7 +97,10 @@ export function newReservation(account: string, plan: Plan, now: number): Reserv
 
 /** What a caller is told whose quota is used up. */
 export function quotaExceeded(plan: Plan, now: number): Problem {
-  const detail = `All ${plan.conversionsPerDay} conversions of the plan "${plan.name}" for today are used up. They come back at 00:00 UTC.`
+  const detail =
+    plan.conversionsPerDay === 0
+      ? `The plan "${plan.name}" has no conversions. The operator can give the account another one.`
+      : `All ${plan.conversionsPerDay} conversions of the plan "${plan.name}" for today are used up. They come back at 00:00 UTC.`
   return new Problem('quota_exceeded', detail, { retryAfter: secondsToReset(now) })
 }
 

@@ -57,6 +57,14 @@ test('the quota is one for all tokens of an account, and each account has its ow
   assert.equal((await convert(server.url, await server.token({ account: 'b' }), GOOD)).status, 200)
 })
 
+test('a plan without conversions promises none', async (t) => {
+  const server = await startServer(t, { TOLLMARK_PLANS: '{"viewer":{"conversions_per_day":0}}' })
+  const answer = await convert(server.url, await server.token({ plan: 'viewer' }), GOOD)
+  assertProblem(answer, 429, 'quota_exceeded')
+  assert.equal(answer.json()['detail'], 'The plan "viewer" has no conversions. The operator can give the account another one.')
+  assert.ok(Number(answer.headers['retry-after']) > 0)
+})
+
 test('the quota comes back at midnight UTC', async (t) => {
   const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '1' })
   const token = await server.token()
