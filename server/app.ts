@@ -19,7 +19,7 @@ import { Problem } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import type { Health } from './health.ts'
 import type { Caller } from './http/caller.ts'
-import { NodeCaller } from './http/node-caller.ts'
+import { NodeCaller, faultOf } from './http/node-caller.ts'
 import { newId } from './id.ts'
 import { linger } from './linger.ts'
 import type { Doors, RawHandler } from './listen.ts'
@@ -90,11 +90,12 @@ export function app(parts: AppParts): Doors {
   api.route('/', providerRoutes(store, proxied, clock))
   api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeApi(api)
-  const answerApi = listener(api, parts)
+  const answerApi = listener(api, parts, () => rateLimitHeaders(plans.of(FREE), null, clock()))
   const rest: RawHandler = (incoming, outgoing) => {
+    if (faultOf(incoming) !== null) answerApi(incoming, outgoing)
     // On a connection that began with something else requests for the proxy come by this way.
     // In absolute form too (RFC 9112, section 3.2.2).
-    if (/^(?:https?:\/\/[^/?#]*)?\/proxy(?:[?/]|$)/i.test(incoming.url ?? '')) proxy(new NodeCaller(incoming, outgoing))
+    else if (/^(?:https?:\/\/[^/?#]*)?\/proxy(?:[?/]|$)/i.test(incoming.url ?? '')) proxy(new NodeCaller(incoming, outgoing))
     else if (!dashboard(incoming, outgoing)) answerApi(incoming, outgoing)
   }
   return { proxy, rest }
@@ -118,6 +119,11 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy }: Surf
     linger(c.env.incoming, c.env.outgoing)
     logWhenDone(c, log, started)
   })
+  api.use(async (c, next) => {
+    const fault = faultOf(c.env.incoming)
+    if (fault !== null) throw new Problem('malformed_request', fault)
+    await next()
+  })
   api.notFound((c) => {
     const allowed = allowedMethods(api, c.req.path)
     if (allowed.length === 0) return problemAnswer(c, new Problem('not_found', 'Nothing is at this address. GET /openapi.json lists what there is.'))
@@ -135,7 +141,8 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy }: Surf
   return api
 }
 
-function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {
+/** @param more headers of what is answered before the first route */
+function listener(api: Api, { log, clock }: SurfaceParts, more: () => Record<string, string> = () => ({})): RawHandler {
   const listen = getRequestListener((request, env) => api.fetch(request, env), {
     // Requests that are not read to their end are our own affair: see linger.ts.
     autoCleanupIncoming: false,
@@ -147,7 +154,7 @@ function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {
       log.warn('a request could not be read', { reason: error instanceof Error ? error.name : 'unknown' })
       const id = newId('req', clock())
       const problem = new Problem('invalid_field', 'The address or the Host header of the request is not valid.')
-      return new Response(JSON.stringify(problem.body(id)), { status: problem.status, headers: { ...problem.headers(), ...SECURITY_HEADERS, 'x-request-id': id } })
+      return new Response(JSON.stringify(problem.body(id)), { status: problem.status, headers: { ...problem.headers(), ...SECURITY_HEADERS, ...more(), 'x-request-id': id } })
     },
   })
   return (incoming, outgoing) => void listen(incoming, outgoing)

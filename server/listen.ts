@@ -14,7 +14,7 @@ export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) =
 export interface Doors {
   /** Takes every request that is for the proxy and begins a connection, or follows another one that does; null where there is no proxy. */
   readonly proxy: ((caller: Caller) => void) | null
-  /** Takes all others, and whatever follows one on its connection. */
+  /** Takes all others, and whatever follows one on its connection; also what has no Host, or expects what nobody knows, which Node itself would refuse without a word. */
   readonly rest: RawHandler
 }
 
@@ -65,8 +65,8 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
   let taken = port
   const open = async (address: string): Promise<void> => {
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
-    const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000 }, rest)
-    server.on('checkContinue', rest)
+    const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000, requireHostHeader: false }, rest)
+    server.on('checkContinue', rest).on('checkExpectation', rest)
     if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock))
     await bind(server, address, taken, SOCKETS > 1)
     servers.push(server)

@@ -30,7 +30,7 @@ export interface CallerLimits {
   readonly keepAlive: number
 }
 
-export type RefusalCode = RequestError['code'] | 'request_timeout'
+export type RefusalCode = RequestError['code'] | 'request_timeout' | 'invalid_file'
 
 /** How long the last bytes of an answer may wait for a caller that does not read. */
 const LAST_BYTES_MS = 300_000

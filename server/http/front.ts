@@ -59,7 +59,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   server.on('connection', (socket: Socket) => connections.add(new Connection(socket, house)))
   const answering = new WeakMap<Socket, ServerResponse>()
   const note = (incoming: IncomingMessage, outgoing: ServerResponse): void => void answering.set(incoming.socket, outgoing)
-  server.prependListener('request', note).prependListener('checkContinue', note)
+  server.prependListener('request', note).prependListener('checkContinue', note).prependListener('checkExpectation', note)
   const refuse = (socket: Socket, code: Refusal, message: string): void => {
     const answer = answering.get(socket)
     // In the middle of an answer nothing else may be said.
@@ -67,7 +67,9 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
     socket.end(refusal(code, message), () => socket.destroy())
   }
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
-    refuse(socket, ...(NODES_ERRORS[error.code ?? ''] ?? (['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const)))
+    const request = answering.get(socket)?.req
+    const isCutOff = error.code === 'HPE_INVALID_EOF_STATE' && request?.complete === false && isForm(request)
+    refuse(socket, ...(isCutOff ? CUT_OFF : (NODES_ERRORS[error.code ?? ''] ?? NO_REQUEST)))
   })
   // Without a listener Node's server says nothing at all; with one it leaves the socket, and its errors, to us.
   server.on('connect', (_: IncomingMessage, socket: Socket) => {
@@ -91,7 +93,15 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   }
 }
 
-type Refusal = RefusalCode | 'method_not_allowed'
+type Refusal = RefusalCode | 'method_not_allowed' | 'invalid_file'
+
+/** What was sent in place of a request, and of the rest of an upload. */
+const NO_REQUEST = ['malformed_request', 'What was sent is not an HTTP/1.1 request.'] as const
+const CUT_OFF = ['invalid_file', 'The upload ends before its last byte. Send it again.'] as const
+
+function isForm({ headers }: IncomingMessage): boolean {
+  return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
+}
 
 /** TABLE of what Node's reader complains of, in our words. */
 const NODES_ERRORS: Readonly<Record<string, readonly [RefusalCode, string]>> = {

@@ -116,3 +116,9 @@ export class NodeCaller implements Caller, CallerBody {
     })
   }
 }
+
+/** What Node's server takes of a request though it must not be taken (RFC 9112, section 3.2; RFC 9110, section 10.1.1); null where there is nothing. */
+export function faultOf({ headersDistinct: { host = [], expect = [] }, httpVersionMinor }: IncomingMessage): string | null {
+  if (host.length > 1 || (host.length === 0 && httpVersionMinor > 0)) return 'The request must have one Host header.'
+  return expect.every((value) => /^100-continue$/i.test(value)) ? null : 'The request expects something other than 100-continue.'
+}

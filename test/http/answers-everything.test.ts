@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { PAGE, file, form } from '../form.ts'
 import { assertProblem, call, startServer } from '../harness.ts'
 
 test('an address where nothing is, and a method that an address does not know', async (t) => {
@@ -76,6 +77,7 @@ const STRANGE: [what: string, bytes: string, answer: RegExp][] = [
   ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['no Host in HTTP/1.0, as balancers ask how a server is', 'GET /livez HTTP/1.0\r\n\r\n', /^HTTP\/1\.1 200 /],
+  ['two Hosts', 'GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 [^]*"code":"malformed_request"/],
   ['a bad Host', 'GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['a Host with a user', 'GET /livez HTTP/1.1\r\nHost: a@b\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['a backslash', 'GET /..\\livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
@@ -84,6 +86,11 @@ const STRANGE: [what: string, bytes: string, answer: RegExp][] = [
   ['two lengths', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello', /^HTTP\/1\.1 400 /],
   ['length and chunks', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', /^HTTP\/1\.1 400 /],
   ['heads without end', `GET / HTTP/1.1\r\nHost: localhost\r\n${'X: y\r\n'.repeat(20_000)}\r\n`, /^HTTP\/1\.1 431 /],
+  ['no Host for the API', 'GET /api/v1/jobs HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 [^]*\nratelimit: "free"[^]*\nx-request-id: req_[^]*"code":"malformed_request"/i],
+  ['no Host for a page', 'GET / HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 [^]*\nx-request-id: req_[^]*"code":"malformed_request"/i],
+  ['a bad Host for the API', 'GET /api/v1/jobs HTTP/1.1\r\nHost: a b\r\n\r\n', /^HTTP\/1\.1 400 [^]*\nratelimit: "free"[^]*\nx-request-id: req_/i],
+  ['an expectation that nobody knows', 'POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nExpect: gold\r\nContent-Length: 0\r\n\r\n', /^HTTP\/1\.1 400 [^]*\nratelimit: "free"[^]*\nx-request-id: req_[^]*"code":"malformed_request"/i],
+  ['the same for the proxy, behind another request', 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\nGET /proxy?url=x HTTP/1.1\r\nHost: localhost\r\nExpect: gold\r\n\r\n', /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 400 [^]*"code":"malformed_request"/i],
   ['an unknown method', 'BREW /livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
 ]
 
@@ -93,13 +100,24 @@ test('bytes that are no request are answered, and harm nobody', async (t) => {
     await t.test(what, async () => {
       const socket = connect(server.port, '127.0.0.1')
       socket.on('error', () => {})
+      socket.setTimeout(5_000, () => socket.destroy())
       socket.write(bytes)
-      const [first] = (await socket.take(1).toArray()) as Buffer[]
-      socket.destroy()
-      assert.match(String(first), expected)
+      let text = ''
+      for await (const piece of socket) if (expected.test((text += String(piece)))) break
+      assert.match(text, expected)
     })
   }
   assert.equal((await call(server.url, '/livez')).status, 200)
+})
+
+test('an upload whose sender ends in the middle is no file', async (t) => {
+  const server = await startServer(t)
+  const token = await server.token()
+  const { contentType, body } = form(file('Page.html', PAGE))
+  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.write(`POST /api/v1/convert HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`)
+  socket.end(body.subarray(0, -40))
+  assert.match(String(Buffer.concat((await socket.toArray()) as Buffer[])), /^HTTP\/1\.1 400 [^]*"code":"invalid_file"/)
 })
 
 test('a caller that never finishes its head is cut off', async (t) => {
