@@ -52,7 +52,7 @@ export interface StoreOptions {
   /** `sqlite:PATH`, `postgres://…`, or null for `tollmark.db` in the data folder. */
   databaseUrl: URL | null
   now: number
-  /** Whether a SQLite file must be there: one that only reads makes none where a folder is mistyped. */
+  /** Whether the folder of a SQLite file must be there: who only reads makes none where it is mistyped. */
   existing?: boolean
   onFailure?: (error: Error) => void
 }
@@ -65,7 +65,7 @@ export interface StoreOptions {
 export async function openStore({ data, databaseUrl, now, existing = false, onFailure = () => {} }: StoreOptions): Promise<Store> {
   const shared = databaseUrl?.protocol === 'sqlite:' ? null : databaseUrl
   const path = databaseUrl ? decodeURIComponent(databaseUrl.pathname) : join(data, 'tollmark.db')
-  if (existing && !shared && !existsSync(path)) throw new SetupError(`There is no database ${path}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`)
+  if (existing && !shared && !existsSync(dirname(path))) throw new SetupError(`There is no folder ${dirname(path)}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`)
   makeFolder(data)
   // Loaded only where it is used: the driver takes longer to load than SQLite to open.
   if (shared) return (await import('./postgres/open.ts')).openPostgres(shared, now)

@@ -100,7 +100,7 @@ test('where no database is, only what creates something makes one', async (t) =>
     for (const args of ON_WHAT_IS_THERE) {
       const { code, out, err } = await tollmark(args, env)
       assert.deepEqual([code, out], [1, ''], args.join(' '))
-      assert.match(err, /^tollmark: There is no database .*\.db\. Set TOLLMARK_DATA .*\n$/)
+      assert.match(err, /^tollmark: There is no folder .*mistyped\. Set TOLLMARK_DATA .*\n$/)
     }
   }
   assert.equal(existsSync(data), false)
