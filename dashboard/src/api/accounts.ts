@@ -1,7 +1,7 @@
 // Accounts, plans and invitations; administrators only.
 import { useQuery } from '@tanstack/react-query'
 import { call, send } from './http.ts'
-import { useChange, usePages } from './queries.ts'
+import { useChange, useOnce, usePages } from './queries.ts'
 import { Account, Invitation, NewInvitation, Plan, listOf } from './shapes.ts'
 
 const ACCOUNTS = ['accounts'] as const
@@ -18,6 +18,7 @@ export function usePlans() {
 export const useChangeAccount = () =>
   useChange(ACCOUNTS, ({ id, ...body }: { id: string; plan?: string; disabled?: boolean }) => call(Account, `/api/v1/accounts/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
 
-export const useInvite = () => useChange(INVITATIONS, (body: { email: string | null; plan: string }) => call(NewInvitation, '/api/v1/invitations', { method: 'POST', body }))
+export const useInvite = () =>
+  useOnce(useChange(INVITATIONS, (body: { email: string | null; plan: string }) => call(NewInvitation, '/api/v1/invitations', { method: 'POST', body })))
 
 export const useDeleteInvitation = () => useChange(INVITATIONS, (id: string) => send(`/api/v1/invitations/${encodeURIComponent(id)}`, { method: 'DELETE' }))

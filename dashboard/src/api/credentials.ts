@@ -1,7 +1,7 @@
 // Providers, and what the proxy presents to them.
 import { useQuery } from '@tanstack/react-query'
 import { call, send } from './http.ts'
-import { useChange } from './queries.ts'
+import { useChange, useOnce } from './queries.ts'
 import { Credential, CredentialTest, Provider, listOf } from './shapes.ts'
 
 const PROVIDERS = ['providers'] as const
@@ -25,7 +25,7 @@ export function useProviders() {
   })
 }
 
-export const useCreateCredential = () => useChange(PROVIDERS, (body: CredentialWishes) => call(Credential, '/api/v1/credentials', { method: 'POST', body }))
+export const useCreateCredential = () => useOnce(useChange(PROVIDERS, (body: CredentialWishes) => call(Credential, '/api/v1/credentials', { method: 'POST', body })))
 
 export const useChangeCredential = () =>
   useChange(PROVIDERS, ({ id, ...body }: { id: string; name?: string; weight?: number; status?: 'active' | 'paused' }) =>
@@ -35,7 +35,8 @@ export const useChangeCredential = () =>
 export const useDeleteCredential = () => useChange(PROVIDERS, (id: string) => send(`/api/v1/credentials/${encodeURIComponent(id)}`, { method: 'DELETE' }))
 
 /** One cheap call with a credential: whether its provider takes it. */
-export const useTestCredential = () => useChange(PROVIDERS, (id: string) => call(CredentialTest, `/api/v1/credentials/${encodeURIComponent(id)}/test`, { method: 'POST', body: {} }))
+export const useTestCredential = () =>
+  useOnce(useChange(PROVIDERS, (id: string) => call(CredentialTest, `/api/v1/credentials/${encodeURIComponent(id)}/test`, { method: 'POST', body: {} })))
 
 export interface ProviderWishes {
   id: string
@@ -44,6 +45,6 @@ export interface ProviderWishes {
   auth: { header: string; scheme: string | null } | null
 }
 
-export const useCreateProvider = () => useChange(PROVIDERS, (body: ProviderWishes) => call(Provider, '/api/v1/providers', { method: 'POST', body }))
+export const useCreateProvider = () => useOnce(useChange(PROVIDERS, (body: ProviderWishes) => call(Provider, '/api/v1/providers', { method: 'POST', body })))
 
 export const useDeleteProvider = () => useChange(PROVIDERS, (id: string) => send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }))

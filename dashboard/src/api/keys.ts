@@ -1,7 +1,7 @@
 // Proxy keys.
 import { useQuery } from '@tanstack/react-query'
 import { call, send } from './http.ts'
-import { useChange, usePages } from './queries.ts'
+import { useChange, useOnce, usePages } from './queries.ts'
 import { Key, NewKey, listOf } from './shapes.ts'
 
 export interface KeyFilter {
@@ -39,7 +39,7 @@ export function useKeyNames(): ReadonlyMap<string, string> {
   return new Map(data?.data.map(({ id, name }) => [id, name]))
 }
 
-export const useCreateKey = () => useChange(KEYS, (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body }))
+export const useCreateKey = () => useOnce(useChange(KEYS, (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body })))
 
 export const useChangeKey = (id: string) =>
   useChange(KEYS, (body: Partial<KeyWishes> & { status?: 'active' | 'disabled' }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
@@ -47,4 +47,4 @@ export const useChangeKey = (id: string) =>
 export const useRevokeKey = (id: string) => useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' }))
 
 export const useRotateKey = (id: string) =>
-  useChange(KEYS, (grace_seconds: number) => call(NewKey, `/api/v1/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST', body: { grace_seconds } }))
+  useOnce(useChange(KEYS, (grace_seconds: number) => call(NewKey, `/api/v1/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST', body: { grace_seconds } })))

@@ -1,5 +1,6 @@
 // What the calls of several records share: lists that come page by page, and changes after which something is asked anew.
-import { useInfiniteQuery, useMutation, useQueryClient, type QueryKey } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient, type MutateOptions, type QueryKey, type UseMutationResult } from '@tanstack/react-query'
+import { useRef } from 'react'
 import type * as z from 'zod/mini'
 import { call, type Query } from './http.ts'
 import { listOf } from './shapes.ts'
@@ -30,4 +31,15 @@ export function usePages<S extends z.ZodMiniType>({ key, item, path, query, ever
 export function useChange<Input, Output>(key: QueryKey, mutationFn: (input: Input) => Promise<Output>) {
   const client = useQueryClient()
   return useMutation({ mutationFn, scope: { id: JSON.stringify(key) }, onSuccess: () => client.invalidateQueries({ queryKey: key }) })
+}
+
+/** A mutation that must not happen twice: whoever presses again before the page can show that it is under way has pressed once. */
+export function useOnce<Input, Output>(mutation: UseMutationResult<Output, Error, Input>) {
+  const started = useRef(false)
+  const mutate = (input: Input, then: MutateOptions<Output, Error, Input> = {}): void => {
+    if (started.current || mutation.isPending) return
+    started.current = true
+    void mutation.mutateAsync(input, then).catch(() => {}).finally(() => (started.current = false))
+  }
+  return { ...mutation, mutate }
 }

@@ -1,6 +1,7 @@
 // Who is signed in, and the calls that change that.
 import { skipToken, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { Refused, call, send } from './http.ts'
+import { useOnce } from './queries.ts'
 import { OpenInvitation, Session, SignedIn, type Account } from './shapes.ts'
 
 const SESSION = ['session'] as const
@@ -61,12 +62,13 @@ function become(client: QueryClient, account: Account | null): void {
 /** A call that ends in a session: setup, sign-in, an accepted invitation. */
 function useEntrance<Body>(path: string) {
   const client = useQueryClient()
-  return useMutation({
+  const entrance = useMutation({
     mutationFn: (body: Body) => call(SignedIn, path, { method: 'POST', body }),
     onSuccess: ({ account }) => {
       become(client, account)
     },
   })
+  return useOnce(entrance)
 }
 
 export const useSetup = () => useEntrance<{ token: string; email: string; password: string }>('/api/v1/setup')
@@ -84,7 +86,7 @@ export function useSignOut() {
 }
 
 export function useChangePassword() {
-  return useMutation({ mutationFn: (body: { current: string; password: string }) => send('/api/v1/session/password', { method: 'POST', body }) })
+  return useOnce(useMutation({ mutationFn: (body: { current: string; password: string }) => send('/api/v1/session/password', { method: 'POST', body }) }))
 }
 
 /** An invitation as whoever holds its link may see it. */

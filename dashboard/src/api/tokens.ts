@@ -1,6 +1,6 @@
 // API tokens.
 import { call, send } from './http.ts'
-import { useChange, usePages } from './queries.ts'
+import { useChange, useOnce, usePages } from './queries.ts'
 import { NewToken, Token } from './shapes.ts'
 
 const TOKENS = ['tokens'] as const
@@ -13,6 +13,6 @@ export interface TokenWishes {
 
 export const useTokens = () => usePages({ key: TOKENS, item: Token, path: '/api/v1/tokens', query: { limit: 25 } })
 
-export const useCreateToken = () => useChange(TOKENS, (body: TokenWishes) => call(NewToken, '/api/v1/tokens', { method: 'POST', body }))
+export const useCreateToken = () => useOnce(useChange(TOKENS, (body: TokenWishes) => call(NewToken, '/api/v1/tokens', { method: 'POST', body })))
 
 export const useRevokeToken = () => useChange(TOKENS, (id: string) => send(`/api/v1/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' }))

@@ -3,6 +3,7 @@ import { Button, TextInput, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { address } from '../api/http.ts'
+import { useOnce } from '../api/queries.ts'
 import type { Operation } from '../openapi.ts'
 import { Badge, CodeBlock } from '../ui/bits.tsx'
 import css from './docs.module.css'
@@ -16,13 +17,14 @@ export function TryIt({ operation }: { operation: Operation }) {
   const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (values[name] ? encodeURIComponent(values[name]) : whole))
   const query = Object.fromEntries(asked.flatMap(({ name, place }) => (place === 'query' && values[name] ? [[name, values[name]]] : [])))
   const target = address(filled, query)
-  const run = useMutation({
+  const running = useMutation({
     mutationFn: async () => {
       const response = await fetch(target, { method, headers: example === null ? {} : { 'content-type': 'application/json' }, body: example === null ? null : body })
       return { status: response.status, text: pretty(await response.text()) }
     },
     onSuccess: () => method !== 'GET' && client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' && queryKey[0] !== 'openapi' }),
   })
+  const run = useOnce(running)
   // Streams never end, and files are chosen elsewhere.
   const runnable = (bodyType === null || bodyType === 'application/json') && !path.endsWith('/events')
   return (

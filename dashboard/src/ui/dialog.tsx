@@ -1,9 +1,12 @@
 // Dialogs: a form, and a question before what cannot be undone. On a phone they fill the screen.
 import { Button, Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import type { ReactNode } from 'react'
+import { createContext, use, useEffect, useState, type ReactNode } from 'react'
 import { Form } from './form.tsx'
 import { Buttons, ProblemNote } from './page.tsx'
+
+/** Tells the dialog around it that what its form sent is under way. */
+const Hold = createContext<(held: boolean) => void>(() => {})
 
 interface DialogProps {
   title: string
@@ -15,8 +18,10 @@ interface DialogProps {
   children: ReactNode
 }
 
+/** It stays while its form is under way: what comes of that may be shown only once. */
 export function Dialog({ title, opened, onClose, size = 'md', firm = false, children }: DialogProps) {
   const phone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false })
+  const [held, hold] = useState(false)
   return (
     <Modal
       opened={opened}
@@ -25,11 +30,11 @@ export function Dialog({ title, opened, onClose, size = 'md', firm = false, chil
       size={size === 'lg' ? 680 : 480}
       fullScreen={phone}
       closeOnClickOutside={false}
-      closeOnEscape={!firm}
+      closeOnEscape={!firm && !held}
       withCloseButton={!firm}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': 'Close', disabled: held }}
     >
-      {children}
+      <Hold value={hold}>{children}</Hold>
     </Modal>
   )
 }
@@ -46,12 +51,17 @@ interface FormProps {
 }
 
 export function DialogForm({ submit, danger = false, busy, error, onCancel, onSubmit, children }: FormProps) {
+  const hold = use(Hold)
+  useEffect(() => {
+    hold(busy)
+    return () => hold(false)
+  }, [hold, busy])
   return (
     <Form busy={busy} onSubmit={onSubmit}>
       {children}
       <ProblemNote error={error} />
       <Buttons>
-        <Button variant="default" onClick={onCancel}>
+        <Button variant="default" disabled={busy} onClick={onCancel}>
           Cancel
         </Button>
         <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={busy}>

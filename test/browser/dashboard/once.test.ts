@@ -1,0 +1,77 @@
+// What a person starts happens once and is seen to its end: pressed twice before the page can show the first, or left while it is under way.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { ADMIN } from './seeded.ts'
+import { closeBrowser, startSite, visit } from './visit.ts'
+
+after(closeBrowser)
+
+interface Deed {
+  path: string
+  /** Fields that are filled in before. */
+  fill?: Readonly<Record<string, string>>
+  /** What opens the form. */
+  first?: string
+  button: string
+  call: string
+  /** Whether a secret comes of it, which is shown only now. */
+  secret?: true
+}
+
+/** TABLE of what sends a POST. */
+const DEEDS: readonly Deed[] = [
+  { path: '/keys?new=1', fill: { Name: 'Website' }, button: 'Create key', call: '/api/v1/keys', secret: true },
+  { path: '/keys/:id', first: 'Rotate', button: 'Make a new secret', call: '/rotate', secret: true },
+  { path: '/tokens?new=1', fill: { Name: 'Pipeline' }, button: 'Create token', call: '/api/v1/tokens', secret: true },
+  { path: '/accounts?invite=1', button: 'Make the link', call: '/api/v1/invitations', secret: true },
+  { path: '/providers', first: 'Add credential for Mistral', fill: { Secret: 'm-1' }, button: 'Store credential', call: '/api/v1/credentials' },
+  { path: '/providers', first: 'Add a provider', fill: { Id: 'acme', Origin: 'https://llm.example.com' }, button: 'Add provider', call: '/api/v1/providers' },
+  { path: '/providers', button: 'Test environment', call: '/test' },
+  { path: '/account', fill: { 'Current password': ADMIN.password, 'New password': ADMIN.password }, button: 'Change the password', call: '/api/v1/session/password' },
+]
+
+/** Two clicks between which the page cannot draw anything. */
+const twice = (page: Page, button: string): Promise<void> =>
+  page.getByRole('button', { name: button, exact: true }).last().evaluate((element) => {
+    if (!('click' in element) || typeof element.click !== 'function') return
+    element.click()
+    element.click()
+  })
+
+test('what is pressed twice at once is sent once; what makes a secret cannot be left before it is shown', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { id } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Turned' })).json()) as { id: string }
+  for (const { path, fill = {}, first, button, call, secret } of DEEDS) {
+    const { page, context } = await visit(t, site, cookie)
+    const sent: string[] = []
+    const gate = Promise.withResolvers<void>()
+    await page.route(`**${call}`, async (route) => {
+      if (route.request().method() === 'POST') {
+        sent.push(route.request().url())
+        await gate.promise
+      }
+      await route.continue()
+    })
+    await page.goto(site.url + path.replace(':id', id))
+    if (first !== undefined) await page.getByRole('button', { name: first, exact: true }).click()
+    for (const [label, value] of Object.entries(fill)) await page.getByLabel(label, { exact: true }).fill(value)
+    await page.getByRole('button', { name: button, exact: true }).last().waitFor()
+    await twice(page, button)
+    await page.locator('[data-loading]').first().waitFor()
+    if (secret) {
+      const dialog = page.getByRole('dialog')
+      assert.ok(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled(), button)
+      assert.ok(await dialog.getByRole('button', { name: 'Close' }).isDisabled(), button)
+      await page.keyboard.press('Escape')
+    }
+    const answered = page.waitForResponse((answer) => answer.url().endsWith(call) && answer.request().method() === 'POST')
+    gate.resolve()
+    await answered
+    if (secret) await page.locator('[data-secret]').waitFor()
+    await page.locator('[data-loading]').first().waitFor({ state: 'detached' })
+    assert.equal(sent.length, 1, button)
+    await context.close()
+  }
+})
