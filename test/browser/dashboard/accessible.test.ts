@@ -28,6 +28,32 @@ async function open(page: Page, address: string): Promise<void> {
   await page.locator('[role=status][aria-label=Loading]').first().waitFor({ state: 'detached' })
 }
 
+/** TABLE of what is chosen, where, and another of its kind that is not. */
+const CHOSEN = [
+  ['/', 'nav[aria-label=Pages] a[aria-current]', 'nav[aria-label=Pages] a:not([aria-current])'],
+  ['/', 'input[type=radio]:checked + span', 'input[type=radio]:not(:checked) + span'],
+  ['/keys/:id', '[role=tab][aria-selected=true]', '[role=tab][aria-selected=false]'],
+] as const
+
+test('with the colours of a person in place of ours, what is chosen looks unlike the rest', async (t) => {
+  const site = await startSite(t)
+  const { cookie, key } = await furnish(site)
+  const { page } = await visit(t, site, cookie, { forcedColors: 'active' })
+  for (const [path, chosen, other] of CHOSEN) {
+    await open(page, site.url + path.replace(':id', key))
+    if (path !== '/') {
+      await page.getByRole('button', { name: 'Rotate' }).click()
+      await page.getByRole('button', { name: 'Make a new secret' }).click()
+    }
+    const colour = (selector: string): Promise<unknown> => page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).color`)
+    await page.locator(chosen).first().waitFor()
+    assert.notEqual(await colour(chosen), await colour(other), chosen)
+  }
+  await open(page, `${site.url}/convert`)
+  const thumb = `getComputedStyle(document.querySelector('[role=switch] + * > *')).backgroundColor`
+  assert.notEqual(await page.evaluate(thumb), await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'the switch')
+})
+
 test('pages for strangers', async (t) => {
   const site = await startSite(t)
   const { page } = await visit(t, site)
