@@ -12,6 +12,11 @@ const PAGES = [
   /^\/$/, /^\/(?:setup|sign-in|invite|keys|providers|requests|convert|tokens|accounts|account|docs)$/, /^\/keys\/[^/]+$/,
 ]
 
+const isPage = (path: string): boolean => PAGES.some((form) => form.test(path))
+
+/** An address that ends in a slash, or whose page is in capitals, as that page is really written; ids stay as they are. */
+const ownAddress = (path: string): string => path.replace(/\/$/, '').replace(/^\/[^/]*/, (first) => first.toLowerCase())
+
 /** Addresses of programs, where nobody expects a page. */
 const NOT_PAGES = /^\/(?:api|proxy|livez|readyz|metrics|openapi\.json|assets)(?:[/?]|$)/
 
@@ -52,11 +57,16 @@ export function openDashboard(dist: string): Dashboard {
   let files: ReadonlyMap<string, File> | undefined
   return (incoming, outgoing) => {
     const path = (incoming.url ?? '').split('?')[0] ?? ''
-    const page = PAGES.some((form) => form.test(path))
+    const page = isPage(path)
     const lost = !page && !NOT_PAGES.test(path) && (incoming.headers.accept ?? '').includes('text/html')
     if (!page && !lost && !/^\/(?:assets\/|[\w-]+\.\w+$)/.test(path)) return false
     // Built while the server runs: seen at the next request.
     files ??= readFiles(dist)
+    const own = ownAddress(path)
+    if (lost && isPage(own)) {
+      outgoing.writeHead(308, { ...HEADERS, location: own + (incoming.url ?? '').slice(path.length), 'content-length': 0 }).end()
+      return true
+    }
     const file = page || lost ? files?.get('/index.html') : files?.get(path)
     if (!file && !page) return false
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD') answer(outgoing, 405, { allow: 'GET, HEAD' }, 'This is a page; it answers to GET and HEAD only.\n')

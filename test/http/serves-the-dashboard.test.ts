@@ -32,6 +32,17 @@ test('every page is one document, under a policy that runs and loads nothing fro
   }
 })
 
+test('a page that is written in another way is led to its own address', async (t) => {
+  const { url } = await startServer(t)
+  const html = { accept: 'text/html,*/*' }
+  for (const [path, own] of [['/keys/', '/keys'], ['/KEYS', '/keys'], ['/Keys/key_A/', '/keys/key_A'], ['/Requests/?status=429', '/requests?status=429'], ['/setup/?token=A/b', '/setup?token=A/b']] as const) {
+    const led = await get(url, path, html)
+    assert.deepEqual([led.status, led.headers['location']], [308, own], path)
+    assert.equal((await get(url, path)).status, 404, 'a program is told that nothing is there')
+  }
+  for (const path of ['//example.com/keys/', '/keys//', '/nowhere/', '/keys/a/b/', '/API/v1/keys']) assert.equal((await get(url, path, html)).headers['location'], undefined, path)
+})
+
 test('addresses without a page: a browser is told so by a page, a program by a problem', async (t) => {
   const { url } = await startServer(t)
   const lost = await get(url, '/nowhere', { accept: 'text/html,*/*' })
