@@ -116,7 +116,7 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   async function expiring(account: string | null, now: number): Promise<Attention[]> {
     const keys = await expiringKeys(store, account, now, now + SOON)
     return keys.map(({ id, name, expires_at }) => ({
-      ...nothing, kind: 'key_expires' as const, key_id: id, at: isoTime(expires_at), detail: `The key "${name}" expires on ${isoTime(expires_at).slice(0, 10)}. Set another date, or replace it.`,
+      ...nothing, kind: 'key_expires' as const, key_id: id, at: isoTime(expires_at), detail: `The key "${name}" expires on ${isoTime(expires_at).slice(0, 10)} (UTC). Set another date, or replace it.`,
     }))
   }
 

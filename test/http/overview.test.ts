@@ -96,6 +96,7 @@ test('keys that expire within a week need attention, those that were ended do no
   await admin.send('PATCH', `keys/${(await make('disabled', DAY)).id}`, { status: 'disabled' })
   const { attention, quota } = (await admin.send('GET', 'overview')).json<Overview>()
   assert.deepEqual(attention.map(({ kind, key_id, at }) => [kind, key_id, at]), [['key_expires', soon.id, soon.expires_at]])
+  assert.ok(attention[0]?.detail.includes(` ${soon.expires_at?.slice(0, 10)} (UTC)`), attention[0]?.detail)
   assert.equal(quota.used_today, 0)
 })
 
