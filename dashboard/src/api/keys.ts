@@ -1,5 +1,6 @@
 // Proxy keys.
 import { useQuery } from '@tanstack/react-query'
+import type * as z from 'zod/mini'
 import { call, send } from './http.ts'
 import { useChange, useOnce, usePages } from './queries.ts'
 import { Key, NewKey, listOf } from './shapes.ts'
@@ -21,6 +22,7 @@ export interface KeyWishes {
 }
 
 const KEYS = ['keys'] as const
+const Keys = listOf(Key)
 
 /** Keys page by page, newest first unless `sort` says otherwise. */
 export const useKeys = (filter: KeyFilter) => usePages({ key: [...KEYS, 'list', filter], item: Key, path: '/api/v1/keys', query: { ...filter, limit: 25 } })
@@ -29,14 +31,22 @@ export function useKey(id: string) {
   return useQuery({ queryKey: [...KEYS, id], queryFn: ({ signal }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { signal }) })
 }
 
-/** Names of the newest hundred keys by id, to choose from. */
+/** Names of all keys by id, to choose from, newest first. */
 export function useKeyNames(): ReadonlyMap<string, string> {
   const { data } = useQuery({
     queryKey: [...KEYS, 'names'],
-    queryFn: ({ signal }) => call(listOf(Key), '/api/v1/keys', { query: { limit: 100 }, signal }),
+    queryFn: async ({ signal }) => {
+      const keys: Key[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page: z.output<typeof Keys> = await call(Keys, '/api/v1/keys', { query: { limit: 100, cursor }, signal })
+        keys.push(...page.data)
+        cursor = page.next_cursor
+      }
+      return keys
+    },
     staleTime: 60_000,
   })
-  return new Map(data?.data.map(({ id, name }) => [id, name]))
+  return new Map(data?.map(({ id, name }) => [id, name]))
 }
 
 export const useCreateKey = () => useOnce(useChange(KEYS, (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body })))

@@ -50,3 +50,13 @@ test('an invitation without its token is one that is not open', async (t) => {
     await page.getByText('Ask whoever sent it for a new one.').waitFor()
   }
 })
+
+test('requests can be filtered by every key, however many there are', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  for (let number = 0; number <= 200; number++) await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}` })
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/requests`)
+  await page.getByRole('option', { name: 'Key 0', exact: true }).waitFor({ state: 'attached' })
+  assert.equal(await page.getByLabel('Key', { exact: true }).getByRole('option').count(), 202)
+})
