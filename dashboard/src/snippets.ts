@@ -102,7 +102,7 @@ function curl(secret: string, { endpoint, headers = [], body }: Example, model: 
   // What a person has to put there stays readable.
   const url = encodeURIComponent(endpoint(model)).replaceAll(/%3C.*?%3E/g, decodeURIComponent)
   const all = [`Authorization: Bearer ${secret}`, 'Content-Type: application/json', ...headers].map((header) => `  -H '${header}'`)
-  return [`curl '${origin}/proxy?url=${url}'`, ...all, `  -d '${JSON.stringify(body(model))}'`].join(' \\\n')
+  return [`curl ${quoted(`${origin}/proxy?url=${url}`)}`, ...all, `  -d ${quoted(JSON.stringify(body(model)))}`].join(' \\\n')
 }
 
 function core(secret: string, { sdk }: Example, model: string, origin: string): string {
@@ -133,5 +133,8 @@ function wrapped(name: string, create: string, secret: string, model: string, or
 function call(model: string): string[] {
   return ['', `const { textStream } = streamText({ model: provider('${model}'), prompt: 'Say hello.' })`, 'for await (const text of textStream) process.stdout.write(text)']
 }
+
+/** A text as one word of a shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const lines = (...all: string[]): string => all.join('\n')

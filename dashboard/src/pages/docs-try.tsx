@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { address } from '../api/http.ts'
 import { useOnce } from '../api/queries.ts'
 import type { Operation } from '../openapi.ts'
+import { quoted } from '../snippets.ts'
 import { Badge, CodeBlock } from '../ui/bits.tsx'
 import css from './docs.module.css'
 
@@ -74,9 +75,9 @@ function pretty(text: string): string {
 }
 
 function curl({ method, target, guarded, bodyType, body }: { method: string; target: string; guarded: boolean; bodyType: string | null; body: string | null }): string {
-  const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} '${location.origin}${target}'`]
+  const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} ${quoted(location.origin + target)}`]
   if (guarded) lines.push('-H "Authorization: Bearer $TOLLMARK_TOKEN"')
   if (bodyType === 'multipart/form-data') lines.push('-F file=@Export.zip')
-  if (body !== null) lines.push("-H 'Content-Type: application/json'", `-d '${body.replaceAll('\n', ' ').replaceAll(/ {2,}/g, ' ').replaceAll("'", String.raw`'\''`)}'`)
+  if (body !== null) lines.push("-H 'Content-Type: application/json'", `-d ${quoted(body.replaceAll('\n', ' ').replaceAll(/ {2,}/g, ' '))}`)
   return lines.join(' \\\n  ')
 }

@@ -1,5 +1,6 @@
 // Keys in the hands of a person while programs use them.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../until.ts'
@@ -123,6 +124,29 @@ test('the snippets of a key use a model that it allows, or show where one has to
     await page.getByRole('button', { name: 'I have copied it' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   }
+})
+
+/** What a shell makes of a command's last word. */
+const wordOf = (command: string): string => execFileSync('sh', ['-c', `curl() { for word do :; done; printf %s "$word"; }\n${command}`], { encoding: 'utf8' })
+
+test('what is copied into a shell stays one word, whatever stands in it', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/keys?new=1`)
+  await page.getByLabel('Name', { exact: true }).fill('Odd')
+  await page.getByLabel('Models', { exact: true }).fill("claude-o'clock")
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  assert.equal((JSON.parse(wordOf((await page.getByRole('tabpanel').textContent()) ?? '')) as { model: string }).model, "claude-o'clock")
+
+  await page.goto(`${site.url}/docs`)
+  await page.locator('summary', { hasText: 'List the models' }).click()
+  await page.getByLabel('account', { exact: true }).fill("o'clock")
+  const code = (await page.getByLabel('curl', { exact: true }).textContent()) ?? ''
+  assert.equal(wordOf(code.split(' \\\n')[0] ?? ''), `${site.url}/api/v1/models?account=o%27clock`)
+  await page.locator('summary', { hasText: 'Read a job' }).first().click()
+  await page.getByRole('textbox', { name: /^id\b/ }).fill("o'clock")
+  await page.getByText(String.raw`/jobs/o'\''clock`).first().waitFor()
 })
 
 test('the search box follows the address', async (t) => {
