@@ -40,7 +40,10 @@ const client: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: (error) => checkSession(client, error) }),
   mutationCache: new MutationCache({ onError: (error) => checkSession(client, error) }),
   defaultOptions: {
+    // A server on this machine, or in this house, answers without the Internet too.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 5000,
       // A refusal does not change by asking again; a server that restarts does.
       retry: (failures, error) => failures < 2 && error instanceof Refused && (error.status === 0 || error.status >= 500) && error.code !== 'unexpected_answer',

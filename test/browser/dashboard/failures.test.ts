@@ -46,3 +46,14 @@ test('what is refused is told, and what was there stays', async (t) => {
     await context.close()
   }
 })
+
+test('without a network what is asked for is asked at once: a server on this machine needs none', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { page, context } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/keys?new=1`)
+  await page.getByLabel('Name', { exact: true }).fill('Website')
+  await context.setOffline(true)
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('alert').getByText('The server does not answer.').waitFor()
+})
