@@ -21,12 +21,13 @@ export const share = (value: Maybe): string => known(value, (n) => percent.forma
 export const usedOf = ({ used_today, conversions_per_day: most }: { used_today: number; conversions_per_day: number | null }): string =>
   most === null ? count(used_today) : `${count(used_today)} of ${count(most)}`
 
-/** Milliseconds as people say them. */
+/** Milliseconds as people say them; no unit is full: 59.96 s are 1 min 0 s. */
 export const duration = (value: Maybe): string =>
   known(value, (ms) => {
-    if (ms < 1000) return `${Math.round(ms)} ms`
-    if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
-    return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+    if (ms < 999.5) return `${Math.round(ms)} ms`
+    if (ms < 59_950) return `${(ms / 1000).toFixed(ms < 9995 ? 2 : 1)} s`
+    const seconds = Math.round(ms / 1000)
+    return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   })
 
 /** Bytes in the units that the API counts in: 1 MB = 1,048,576. */
