@@ -28,6 +28,7 @@ const DEEDS: readonly Deed[] = [
   { path: '/providers', first: 'Add credential for Mistral', fill: { Secret: 'm-1' }, button: 'Store credential', call: '/api/v1/credentials' },
   { path: '/providers', first: 'Add a provider', fill: { Id: 'acme', Origin: 'https://llm.example.com' }, button: 'Add provider', call: '/api/v1/providers' },
   { path: '/providers', button: 'Test environment', call: '/test' },
+  { path: '/docs', first: 'Make a proxy key', button: 'Run for real', call: '/api/v1/keys' },
   { path: '/account', fill: { 'Current password': ADMIN.password, 'New password': ADMIN.password }, button: 'Change the password', call: '/api/v1/session/password' },
 ]
 
@@ -55,7 +56,7 @@ test('what is pressed twice at once is sent once; what makes a secret cannot be 
       await route.continue()
     })
     await page.goto(site.url + path.replace(':id', id))
-    if (first !== undefined) await page.getByRole('button', { name: first, exact: true }).click()
+    if (first !== undefined) await page.getByRole('button', { name: first, exact: true }).or(page.locator('summary', { hasText: first })).click()
     for (const [label, value] of Object.entries(fill)) await page.getByLabel(label, { exact: true }).fill(value)
     await page.getByRole('button', { name: button, exact: true }).last().waitFor()
     await twice(page, button)
