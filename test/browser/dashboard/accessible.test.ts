@@ -112,10 +112,13 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
   await site.api(cookie, 'POST', '/api/v1/invitations', { email: `${'w'.repeat(100)}@example.com` })
   const { page } = await visit(t, site, cookie)
   const faults: string[] = []
-  for (const width of [320, 1440]) {
-    await page.setViewportSize({ width, height: 720 })
-    for (const path of ['/?split=key', '/keys', '/keys?new=1', `/keys/${id}`, '/providers', '/requests', '/tokens', '/accounts', '/convert', '/docs', '/account']) {
-      await open(page, site.url + path)
+  for (const path of ['/?split=key', '/keys', '/keys?new=1', `/keys/${id}`, '/providers', '/requests', '/tokens', '/accounts', '/convert', '/docs', '/account']) {
+    await page.setViewportSize({ width: 320, height: 720 })
+    await open(page, site.url + path)
+    for (const width of [320, 1440]) {
+      await page.setViewportSize({ width, height: 720 })
+      // The second frame shows what follows the new width.
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
       const found: string[] = await page.evaluate(SIDEWAYS)
       faults.push(...found.map((fault) => `${path}, ${width} px: ${fault}`))
     }

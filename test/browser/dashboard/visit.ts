@@ -24,9 +24,10 @@ export async function closeBrowser(): Promise<void> {
 /** A server of its own, with the dashboard as its sources are now. */
 export async function startSite(t: TestContext, env: Record<string, string> = {}): Promise<Site> {
   assert.equal(buildWhereChanged(), null)
-  const site = await openSite(temporaryFolder(t), env)
-  t.after(() => site[Symbol.asyncDispose]())
-  return site
+  // Hooks run in their order: the server ends before its folder goes.
+  const stack = new AsyncDisposableStack()
+  t.after(() => stack.disposeAsync())
+  return stack.use(await openSite(temporaryFolder(t), env))
 }
 
 export interface Visitor {
