@@ -313,14 +313,9 @@ export function goneError(): StoreError {
 
 const SILENT = new StoreError('unavailable', 'the store is silent')
 
-/** Whether it is a fault of the store that passes by itself. */
-function passing(error: unknown): boolean {
-  return error instanceof StoreError && (error.code === 'full' || error.code === 'unavailable' || error.code === 'busy')
-}
-
 /** Whether the store cannot be written. `busy` alone may only mean that we ask too much of it; where it means more, the silence before has said so. */
 function refusing(error: unknown): boolean {
-  return passing(error) && !(error instanceof StoreError && error.code === 'busy')
+  return error instanceof StoreError && (error.code === 'full' || error.code === 'unavailable')
 }
 
 /** The end of a request that the store let through when its caller had been refused already. */

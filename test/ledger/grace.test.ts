@@ -77,24 +77,24 @@ async function assertWhole({ store }: Opened, passed: readonly Asking[]): Promis
   assert.deepEqual((await verifyWindows(store)).violations, [])
 }
 
-test('a request whose row the store is the first to refuse is written later, as all others are', async (t) => {
+/** Requests that pass while the store refuses all of them, and end; then it takes them, but the `bad` one never. */
+async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: Asking): Promise<{ written: string[]; ended: number[]; lines: string[] }> {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
-  const written: string[] = []
-  let full = true
+  const [written, ended, lines]: [string[], number[], string[]] = [[], [], []]
   const refused = new StoreError('full', 'no room')
+  let full = true
   const inner: Admissions = {
-    ask: (asked) => queueMicrotask(() => asked.reject(refused)),
+    ask: (one) => queueMicrotask(() => one.reject(refused)),
     complete: async () => {},
     record: async (rows) => {
       if (full) throw refused
+      if (rows.some(({ id }) => id === bad?.id)) throw new StoreError('failed', 'never')
       return rows.map(({ id }) => written.push(id))
     },
     recall: async () => [],
     close: async () => {},
   }
-  const ended: number[] = []
-  const graced = await openGrace(inner, { store, clock, log: openLog('silent'), grace: 60_000, write: ({ seq }) => ended.push(seq) })
-  const asked = [asking('k', null), asking('k', 9), asking('k', 9)]
+  const graced = await openGrace(inner, { store, clock, log: openLog('error', { write: (line) => void lines.push(line) }), grace: 60_000, write: ({ seq }) => ended.push(seq) })
   for (const one of asked) {
     const admission = await new Promise<Admission>((resolve, reject) => graced.ask(one, resolve, reject))
     assert.ok(admission.admitted)
@@ -102,41 +102,24 @@ test('a request whose row the store is the first to refuse is written later, as 
   }
   full = false
   await until(() => !graced.failing())
-  assert.deepEqual([written, ended], [asked.map(({ id }) => id), [1, 2, 3]])
+  const found = { written: [...written], ended: [...ended], lines: [...lines] }
   await graced.close()
+  return found
+}
+
+test('a request whose row the store is the first to refuse is written later, as all others are', async (t) => {
+  const asked = [asking('k', null), asking('k', 9), asking('k', 9)]
+  const { written, ended } = await passWithoutStore(t, asked)
+  assert.deepEqual([written, ended], [asked.map(({ id }) => id), [1, 2, 3]])
 })
 
 test('of the requests that were let through without the store, one that it will never take keeps no other out', async (t) => {
-  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
-  const written: string[] = []
-  let trouble: StoreError | null = new StoreError('full', 'no room')
   const asked = Array.from({ length: 7 }, () => asking('k', null))
-  const bad = asked[3]!.id
-  const inner: Admissions = {
-    ask: (one) => queueMicrotask(() => one.reject(trouble)),
-    complete: async () => {},
-    record: async (rows) => {
-      if (trouble !== null) throw trouble
-      if (rows.some(({ id }) => id === bad)) throw new StoreError('failed', 'never')
-      return rows.map(({ id }) => written.push(id))
-    },
-    recall: async () => [],
-    close: async () => {},
-  }
-  const lines: string[] = []
-  const ended: number[] = []
-  const graced = await openGrace(inner, { store, clock, log: openLog('error', { write: (line) => void lines.push(line) }), grace: 60_000, write: ({ seq }) => ended.push(seq) })
-  for (const one of asked) {
-    const admission = await new Promise<Admission>((resolve, reject) => graced.ask(one, resolve, reject))
-    assert.ok(admission.admitted)
-    graced.settle(settlement(one, admission))
-  }
-  trouble = null
-  await until(() => !graced.failing())
-  assert.deepEqual([written, ended], [asked.map(({ id }) => id).filter((id) => id !== bad), [1, 2, 3, 4, 5, 6]])
+  const bad = asked[3]!
+  const { written, ended, lines } = await passWithoutStore(t, asked, bad)
+  assert.deepEqual([written, ended], [asked.filter((one) => one !== bad).map(({ id }) => id), [1, 2, 3, 4, 5, 6]])
   assert.equal(lines.length, 1)
-  assert.match(lines[0]!, new RegExp(`The request ${bad}, `))
-  await graced.close()
+  assert.match(lines[0]!, new RegExp(`The request ${bad.id}, `))
 })
 
 for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {

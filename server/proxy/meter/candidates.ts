@@ -41,9 +41,12 @@ export class Candidates {
     this.#markers = [...new Set(keys)].map((key) => Buffer.from(`"${key}"`))
   }
 
-  /** Whether events must be looked at although they hold no usage: the first ones name the object that was created, and some what was made on the way. */
-  mayCreate(events: Buffer): boolean {
-    return (this.#creates && this.#created.objects.length === 0 && this.#searched < 4) || this.#markers.some((marker) => events.includes(marker))
+  /** Whether the events up to `end` must be looked at although they hold no usage: the first ones name the object that was created, and some what was made on the way. */
+  mayCreate(bytes: Buffer, end: number): boolean {
+    if (!this.#creates) return false
+    if (this.#created.objects.length === 0 && this.#searched < 4) return true
+    const events = this.#markers.length === 0 ? null : bytes.subarray(0, end)
+    return events !== null && this.#markers.some((marker) => events.includes(marker))
   }
 
   /** Looks into an event, given as text, for the names of created objects. */

@@ -63,7 +63,7 @@ export class SseReader implements Reader {
 
   /** Looks at whole events: `bytes` up to `end`. */
   #events(bytes: Buffer, end: number): void {
-    if (this.#candidates.mayCreate(bytes.subarray(0, end))) {
+    if (this.#candidates.mayCreate(bytes, end)) {
       let start = 0
       while (start < end) {
         const next = Math.min(nextBoundary(bytes, start, end), end)

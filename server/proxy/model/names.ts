@@ -31,25 +31,30 @@ export interface Places {
   readonly stored: ReadonlySet<string>
   readonly objects: ReadonlyMap<string, string>
   readonly keeps: BodyRule['keeps']
-  /** The places that can be fields of a form. */
+  /** The places that can be fields of a form; those of them that name stored objects. */
   readonly fields: ReadonlySet<string>
+  readonly objectFields: ReadonlySet<string>
   /** Every place on the way to a model or to what is stored. */
   readonly ways: readonly string[]
 }
 
 const known = new WeakMap<BodyRule, Places>()
 
+const isField = (place: string): boolean => /^\w+$/.test(place)
+
 export function placesOf(rule: BodyRule): Places {
   let places = known.get(rule)
   if (!places) {
+    const objects = Object.keys(rule.objects ?? {})
     const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
     places = {
-      wanted: wantPaths([...ways, ...Object.keys(rule.objects ?? {}), ...(rule.keeps === undefined ? [] : [rule.keeps.at])]),
+      wanted: wantPaths([...ways, ...objects, ...(rule.keeps === undefined ? [] : [rule.keeps.at])]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),
       objects: new Map(Object.entries(rule.objects ?? {})),
       keeps: rule.keeps,
-      fields: new Set([...rule.required, ...(rule.also ?? []), ...Object.keys(rule.objects ?? {})].filter((place) => /^\w+$/.test(place))),
+      fields: new Set([...rule.required, ...(rule.also ?? []), ...objects].filter(isField)),
+      objectFields: new Set(objects.filter(isField)),
       ways,
     }
     known.set(rule, places)

@@ -4,7 +4,7 @@ import { JsonScanner } from '../json-scanner.ts'
 import { bodyRuleOf, type Match, type ObjectRef } from '../providers/endpoint.ts'
 import { decodeBody } from './decode.ts'
 import { boundaryOf, readFields } from './multipart.ts'
-import { fieldRefs, LONGEST_NAME, parse, placesOf, queryModels, refsIn, type Places } from './names.ts'
+import { fieldRefs, LONGEST_NAME, parse, placesOf, queryModels, refsIn } from './names.ts'
 
 /**
  * Notes the model of a body while it streams by, for the ledger. It decides nothing, so it is lenient: compressed bodies are not
@@ -70,13 +70,10 @@ export class ModelObserver {
 const typeOf = (headers: readonly string[]): string => valuesOf(headers, 'content-type')[0] ?? ''
 const isForm = (headers: readonly string[]): boolean => /^multipart\//i.test(typeOf(headers))
 
-/** The fields of a form that name stored objects. */
-const objectFields = ({ fields, objects }: Places): ReadonlySet<string> => new Set([...fields].filter((name) => objects.has(name)))
-
 /** Whether a body of this endpoint may name stored objects. Of a form only its fields can. */
 export function namesObjects(match: Match, headers: readonly string[]): boolean {
   const rule = bodyRuleOf(match)
-  return rule?.objects !== undefined && (!isForm(headers) || objectFields(placesOf(rule)).size > 0)
+  return rule?.objects !== undefined && (!isForm(headers) || placesOf(rule).objectFields.size > 0)
 }
 
 /** The stored objects that a whole form names; null where that cannot be known. */
@@ -84,7 +81,7 @@ function formObjects(match: Match, headers: readonly string[], body: Buffer): Ob
   if (!isForm(headers) || !namesObjects(match, headers)) return []
   const places = placesOf(bodyRuleOf(match)!)
   const boundary = boundaryOf(typeOf(headers))
-  const found = boundary === null ? null : readFields(body, boundary, objectFields(places))
+  const found = boundary === null ? null : readFields(body, boundary, places.objectFields)
   return found?.ok === true ? fieldRefs(places, found.fields) : null
 }
 
