@@ -98,7 +98,7 @@ async function ledgerLines(store: Store, { account, key, model }: Omit<OverviewQ
       'model',
       // As the roll-ups count them (sums.ts).
       sql<number>`1`.as('requests'),
-      sql<number>`case when state = 'settled' and (status is null or status >= 400) then 1 else 0 end`.as('errors'),
+      sql<number>`case when state = 'settled' and (status is null or status >= 400 or error is not null) then 1 else 0 end`.as('errors'),
       sql<number>`case when state = 'aborted' then 1 else 0 end`.as('aborted'),
       'tokens_in',
       'tokens_out',

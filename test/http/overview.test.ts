@@ -50,23 +50,24 @@ test('the overview counts the last hour, day and month, by step, key and model',
   const admin = await setUp(server)
   const now = server.clock()
   const [one, two] = await Promise.all(['one', 'two'].map(async (name) => (await admin.send('POST', 'keys', { name })).json<NewKey>()))
-  /** TABLE of requests: how long ago, key, model, status. */
-  const rows: [ago: number, key: string, model: string, status: number][] = [
+  /** TABLE of requests: how long ago, key, model, status, and how the answer broke. */
+  const rows: [ago: number, key: string, model: string, status: number, error?: string][] = [
     [0, one!.id, 'gpt-5', 200],
     [0, one!.id, 'gpt-5', 500],
-    [10 * MINUTE, two!.id, 'gpt-5', 200],
+    [10 * MINUTE, two!.id, 'gpt-5', 200, 'upstream_unreachable'],
     [5 * HOUR, one!.id, 'o3', 200],
     [3 * DAY, two!.id, 'o3', 200],
     [40 * DAY, two!.id, 'old', 200],
   ]
-  for (const [ago, key, model, status] of rows) await ledgerRow(server.store, { account: one!.account_id, key, model, at: now - ago, status })
+  for (const [ago, key, model, status, error] of rows) await ledgerRow(server.store, { account: one!.account_id, key, model, at: now - ago, status, ...(error && { error }) })
   const read = async (query: string) => (await admin.send('GET', `overview?${query}`)).json<Overview>()
 
   const hour = await read('range=hour')
-  assert.deepEqual([hour.series.length, hour.step_seconds, hour.totals.requests, hour.totals.errors], [60, 60, 3, 1])
+  assert.deepEqual([hour.series.length, hour.step_seconds, hour.totals.requests, hour.totals.errors], [60, 60, 3, 2])
   assert.deepEqual([hour.series.at(-1)?.requests, hour.series.at(-11)?.requests, hour.series[0]?.requests], [2, 1, 0])
   assert.equal(hour.series.at(-1)?.time, new Date(Math.floor(now / MINUTE) * MINUTE).toISOString())
   const day = await read('range=day')
+  assert.equal(day.totals.errors, 2)
   assert.deepEqual([day.series.length, day.totals.requests, day.totals.tokens_in, day.totals.tokens_cached, day.totals.first_byte_ms, day.totals.total_ms], [24, 4, 28, 8, 100, 300])
   assert.deepEqual(day.keys.map(({ name, requests }) => [name, requests]), [['one', 3], ['two', 1]])
   assert.deepEqual(day.models.map(({ provider, model, requests }) => [provider, model, requests]), [['openai', 'gpt-5', 3], ['openai', 'o3', 1]])
