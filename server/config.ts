@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util'
 import { SetupError } from './errors.ts'
 import { readProvidersFile } from './providers-file.ts'
 import type { ProviderEntry } from './providers-file.ts'
-import { bytes, choice, credential, duration, flag, hostPart, integer, json, key256, setting, share, text, url, wait } from './setting.ts'
+import { bytes, choice, credential, days, duration, flag, hostPart, integer, json, key256, setting, share, text, url, wait } from './setting.ts'
 import type { Kind, Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
@@ -114,6 +114,7 @@ const areas = {
     maxBody: setting('TOLLMARK_MAX_BODY', bytes, '64MB', 'The largest request body that is read whole, which is done only where its model, or whose stored objects it names, has to be known.'),
     maxOpen: setting('TOLLMARK_MAX_OPEN', integer(1, 1_000_000), '10000', 'Proxied requests that may be under way at once; more are answered 503.'),
     storeGrace: setting('TOLLMARK_STORE_GRACE', duration, '30s', 'How long proxied requests go on, each process keeping to its share of the limits, while the database does not answer; after it, and with 0s at once, they are answered 503. A process that is killed in this time loses the log of those requests.'),
+    ledgerRetention: setting('TOLLMARK_LEDGER_RETENTION', days, null, 'How long the ledger keeps each request; unset, for ever. The usage by hour and by day stays.'),
     providers: setting('TOLLMARK_PROVIDERS', text, null, 'A JSON file of providers that are added or changed.'),
     azureResource: setting('AZURE_RESOURCE_NAME', hostPart, null, 'The Azure resource that AZURE_API_KEY belongs to.'),
     bedrockRegion: setting('AWS_REGION', hostPart, null, 'The AWS region that AWS_BEARER_TOKEN_BEDROCK is for.'),

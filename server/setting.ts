@@ -76,6 +76,17 @@ export const duration: Kind<number> = {
   parse: (value) => scaled(value, { MS: 1, S: 1000, M: 60_000, H: 3_600_000, D: 86_400_000 }),
 }
 
+const DAY_MS = 86_400_000
+
+/** A length of time of a day at least. */
+export const days: Kind<number> = {
+  what: 'a length of time of a day or more, such as 24h or 90d',
+  parse: (value) => {
+    const milliseconds = duration.parse(value)
+    return milliseconds === undefined || milliseconds < DAY_MS ? undefined : milliseconds
+  },
+}
+
 /** The longest that a timer of Node's can wait; a longer one would be over at once. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1
 

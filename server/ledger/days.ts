@@ -15,15 +15,15 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** How long after its end an hour is added, and how often it is looked for one. */
+/** How long after its end an hour is added. */
 const SETTLED_AFTER = 5 * MINUTE
-const LOOK_MS = MINUTE
 
-const MARK = 'days'
+/** The row of `usage_added` that says how far the days are. */
+export const DAYS_MARK = 'days'
 
 /** Adds the next hour that is over to its day; gives whether there was one. Requests of it that are still under way hold it up. */
 export const addHour = procedure(import.meta.url, 'addHour', function* (db, { before }: { before: number }) {
-  const mark = yield* first(db.selectFrom('usage_added').select('before').where('name', '=', MARK))
+  const mark = yield* first(db.selectFrom('usage_added').select('before').where('name', '=', DAYS_MARK))
   const next = yield* first(db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark?.before ?? 0).orderBy('hour').limit(1))
   if (!next || next.hour + HOUR > before) return false
   yield* enterJournal(db)
@@ -41,7 +41,7 @@ export const addHour = procedure(import.meta.url, 'addHour', function* (db, { be
       )
       .onConflict((conflict) => conflict.columns(['key_id', 'day', 'provider', 'model']).doUpdateSet(added('usage_days'))),
   )
-  const row = { name: MARK, before: next.hour + HOUR }
+  const row = { name: DAYS_MARK, before: next.hour + HOUR }
   yield* run(db.insertInto('usage_added').values(row).onConflict((conflict) => conflict.column('name').doUpdateSet({ before: row.before })))
   return true
 })
@@ -49,22 +49,6 @@ export const addHour = procedure(import.meta.url, 'addHour', function* (db, { be
 /** Adds every hour that is over; any number of processes may. A store that was filled before has many: `goesOn` ends it between two. */
 export async function addHours(store: Store, now: number, goesOn: () => boolean = () => true): Promise<void> {
   while (goesOn() && (await store.run(addHour, { before: now - SETTLED_AFTER })));
-}
-
-/** Does so from now on. @param onError told when the store does not take it; the next look follows */
-export function addHoursRegularly(store: Store, now: () => number, onError: (error: unknown) => void): AsyncDisposable {
-  let closed = false
-  let looking = Promise.resolve()
-  const look = (): void => void (looking = looking.then(() => addHours(store, now(), () => !closed)).catch(onError))
-  look()
-  const timer = setInterval(look, LOOK_MS).unref()
-  return {
-    [Symbol.asyncDispose]: async () => {
-      closed = true
-      clearInterval(timer)
-      await looking
-    },
-  }
 }
 
 /** A stretch of time in one of the two tables; the end is not included. */
@@ -110,7 +94,7 @@ type Line = Omit<UsageHourRow, 'hour' | 'account_id'> & { at: number }
 /** The roll-ups of a time, to be summed: `at` is the start of their hour or day. Whole hours count, the first one too. */
 export async function rollUps(store: Store, { from, to, hourly = false, ...filter }: RollUpFilter): Promise<SelectQueryBuilder<Database & { lines: Line }, 'lines', object>> {
   const { reports } = store
-  const mark = hourly ? 0 : ((await reports.selectFrom('usage_added').select('before').where('name', '=', MARK).executeTakeFirst())?.before ?? 0)
+  const mark = hourly ? 0 : ((await reports.selectFrom('usage_added').select('before').where('name', '=', DAYS_MARK).executeTakeFirst())?.before ?? 0)
   const start = Math.floor(from / HOUR) * HOUR
   const spans = spansOf(start, Math.max(start, to), mark)
   const parts = (spans.length === 0 ? [{ table: 'usage_hours' as const, from: 0, to: 0 }] : spans).map((span) => partOf(store, span, filter))
@@ -120,7 +104,7 @@ export async function rollUps(store: Store, { from, to, hourly = false, ...filte
 
 /** How many requests of a key have ended, as a part of a query that has its id: the same number that its roll-ups sum up to. */
 export function requestsOfKey(id: Expression<unknown>): RawBuilder<number> {
-  const mark = sql`(select before from usage_added where name = ${sql.lit(MARK)})`
+  const mark = sql`(select before from usage_added where name = ${sql.lit(DAYS_MARK)})`
   const days = sql`(select sum(d.requests) from usage_days as d where d.key_id = ${id})`
   const hours = sql`(select sum(h.requests) from usage_hours as h where h.key_id = ${id} and h.hour >= coalesce(${mark}, 0))`
   return sql<number>`cast(coalesce(${days}, 0) + coalesce(${hours}, 0) as bigint)`

@@ -5,7 +5,7 @@ import { SetupError } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
 import { openLedger } from '../ledger/admit.ts'
-import { addHoursRegularly } from '../ledger/days.ts'
+import { keepUp } from '../ledger/upkeep.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { createPool, type Credential, type CredentialPool } from './credentials.ts'
@@ -94,7 +94,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   )
   opening.defer(() => upstream.close())
   const ledger = opening.use(await openLedger(store, instance, clock, log, settings.storeGrace))
-  opening.use(addHoursRegularly(store, () => clock.now(), (error) => log.error('Hours cannot be added to the roll-ups by day.', error)))
+  opening.use(keepUp(store, () => clock.now(), settings.ledgerRetention, (error) => log.error('Hours cannot be added to the roll-ups by day, or old requests not deleted.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
   const ways = createWays(() => table)
   const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, open: settings.maxOpen } })

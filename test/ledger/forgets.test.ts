@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { addHours } from '../../server/ledger/days.ts'
+import { forget } from '../../server/ledger/forget.ts'
+import { enter } from '../../server/ledger/journal.ts'
+import { keepUp } from '../../server/ledger/upkeep.ts'
+import { readUsage, usageOfKeys } from '../../server/ledger/usage.ts'
+import { verifyWindows } from '../../server/ledger/verify.ts'
+import type { Store } from '../../server/store/open.ts'
+import { onEveryStore } from '../stores.ts'
+import { until } from '../until.ts'
+import { asking, openFor, settlement } from './opened.ts'
+
+const DAY = 86_400_000
+
+onEveryStore('old requests are forgotten, what they sum up to is not, nor what is under way, nor when a key was last used', async (t, place) => {
+  const { store, ledger, clock } = await openFor(t, place)
+  const now = clock.now()
+  /** Lets requests through so many days ago, and ends them. */
+  const pass = async (ago: number, key: string, count = 1): Promise<string[]> => {
+    clock.wallBy = -ago * DAY
+    const asked = Array.from({ length: count }, () => asking(key, 2000))
+    for (const [i, admission] of (await Promise.all(asked.map((one) => ledger.admit(one)))).entries()) {
+      assert.ok(admission.admitted)
+      ledger.settle(settlement(asked[i]!, admission))
+    }
+    return asked.map(({ id }) => id)
+  }
+  const hold = async (ago: number) => {
+    clock.wallBy = -ago * DAY
+    const asked = asking('held', null)
+    const admission = await ledger.admit(asked)
+    assert.ok(admission.admitted)
+    return { id: asked.id, end: () => ledger.settle(settlement(asked, admission)) }
+  }
+  const ids = async () => {
+    await store.run(enter, null)
+    return (await store.db.selectFrom('requests').select('id').orderBy('seq').execute()).map(({ id }) => id)
+  }
+  const ended = async () => Number((await store.db.selectFrom('usage_hours').select((e) => e.fn.sum('requests').as('requests')).executeTakeFirstOrThrow()).requests)
+  const reports = async () => [
+    await readUsage(store, { account: 'acc', by: ['day', 'key'], from: now - 30 * DAY, to: now + DAY }),
+    await readUsage(store, { account: null, by: ['hour'], from: now - 30 * DAY, to: now + DAY }),
+    [...(await usageOfKeys(store, ['busy', 'idle', 'held']))],
+  ]
+
+  await pass(10, 'busy', 250)
+  const [idle] = await pass(10, 'idle')
+  await pass(7, 'busy', 2)
+  const held = await hold(6)
+  const afterHeld = await pass(5, 'busy', 2)
+  const young = await pass(0.5, 'busy', 3)
+  await until(async () => (await ended()) === 258)
+  await addHours(store, now)
+  const before = await reports()
+
+  const old = { before: now - DAY, upTo: 10_000 }
+  await forget(store, old, () => false)
+  await forget(store, { ...old, before: now - 20 * DAY })
+  await forget(store, { ...old, upTo: 0 })
+  assert.equal((await ids()).length, 259)
+  await Promise.all([forget(store, old), forget(store, old)])
+  assert.deepEqual(await ids(), [idle, held.id, ...afterHeld, ...young], 'the days wait for what is under way, and so do the requests')
+  assert.deepEqual(await reports(), before)
+
+  held.end()
+  await until(async () => (await ended()) === 259)
+  const upkeep = keepUp(store, () => now, DAY, (error) => assert.fail(String(error)), 10)
+  await until(async () => (await ids()).length === 5)
+  await upkeep[Symbol.asyncDispose]()
+  assert.deepEqual(await ids(), [idle, held.id, ...young])
+
+  // With a clock that was set back, a request can begin in an hour that was added long ago.
+  const back = await hold(9)
+  const newest = await pass(0, 'held')
+  await forget(store, old)
+  assert.deepEqual(await ids(), [idle, ...young, back.id, ...newest])
+  assert.deepEqual((await verifyWindows(store)).violations, [])
+})
+
+onEveryStore('what a limit still counts is not forgotten, even if the clock was years behind until now', async (t, place) => {
+  const { store, ledger, clock } = await openFor(t, place)
+  const now = clock.now()
+  clock.wallBy = -1000 * DAY
+  const asked = [1, 2, 3].map(() => asking('k', 3))
+  for (const one of asked) {
+    const admission = await ledger.admit(one)
+    assert.ok(admission.admitted)
+    ledger.settle(settlement(one, admission))
+  }
+  await until(async () => (await usageOfKeys(store, ['k'])).get('k')!.totals.requests === 3)
+  clock.wallBy = 0
+  await addHours(store, now)
+  let rounds = 0
+  const counted = Object.create(store, { run: { value: (...call: Parameters<Store['run']>) => store.run(...call).finally(() => (rounds += Number(call[0] === enter))) } }) as Store
+  const upkeep = keepUp(counted, () => now, DAY, (error) => assert.fail(String(error)))
+  await until(() => rounds === 1)
+  await upkeep[Symbol.asyncDispose]()
+  const again = await openFor(t, place, clock)
+  assert.equal((await again.ledger.admit(asking('k', 3))).admitted, false)
+})
