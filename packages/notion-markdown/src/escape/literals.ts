@@ -1,7 +1,7 @@
 // What a person typed, character by character: which of them would mean something where they stand.
 import { decodeText } from '../entities.ts'
 import type { Draft, Mark } from '../phrasing.ts'
-import { flanking } from './marks.ts'
+import { READINGS, flanking } from './marks.ts'
 
 const SPECIAL = /[\\`*_[\]<&~$|!]/g
 const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
@@ -163,8 +163,8 @@ function roleOf(text: string, char: string, from: number, to: number): number {
   // Strikethrough knows one tilde or two (GFM 6.5).
   if (char === '~' && to - from > 2) return 0
   let role = 0
-  for (const symbols of [true, false]) {
-    const { left, right, before, after } = flanking(text, from, to, symbols)
+  for (const reading of READINGS) {
+    const { left, right, before, after } = flanking(text, from, to, reading)
     if (char === '_' ? left && (!right || before === 'punctuation') : left) role |= OPENS
     if (char === '_' ? right && (!left || after === 'punctuation') : right) role |= CLOSES
   }

@@ -3,7 +3,18 @@ import type { Draft, Mark } from '../phrasing.ts'
 
 type Kind = 'space' | 'punctuation' | 'word'
 
-/** What CommonMark takes a character for at the edge of a mark. Readers differ on symbols: 0.31 counts them as punctuation. */
+/** How a reader looks at what stands beside a mark. */
+interface Reading {
+  /** Whether symbols are punctuation, as since CommonMark 0.31. */
+  symbols: boolean
+  skips?: string
+}
+
+/** TABLE of how readers differ. GitHub's looks past the tildes beside asterisks. */
+export const READINGS: readonly Reading[] = [{ symbols: true }, { symbols: false }]
+const ASTERISK_READINGS: readonly Reading[] = [...READINGS, { symbols: false, skips: '~' }]
+
+/** What CommonMark takes a character for at the edge of a mark. */
 function kindOf(char: string, symbols: boolean): Kind {
   if (char === '' || /\s/.test(char)) return 'space'
   return (symbols ? /[\p{P}\p{S}]/u : /[\p{P}$+<=>^`|~]/u).test(char) ? 'punctuation' : 'word'
@@ -20,8 +31,10 @@ function charAfter(text: string, at: number): string {
   return code === undefined ? '' : String.fromCodePoint(code)
 }
 
-/** Left- and right-flanking (CommonMark 6.2), by the definition of punctuation that is asked for. */
-export function flanking(text: string, from: number, to: number, symbols: boolean): { left: boolean; right: boolean; before: Kind; after: Kind } {
+/** Left- and right-flanking (CommonMark 6.2), by the definition of punctuation that is asked for; `skips` is a character that does not count. */
+export function flanking(text: string, from: number, to: number, { symbols, skips }: Reading): { left: boolean; right: boolean; before: Kind; after: Kind } {
+  while (skips !== undefined && text[from - 1] === skips) from--
+  while (skips !== undefined && text[to] === skips) to++
   const before = kindOf(charBefore(text, from), symbols)
   const after = kindOf(charAfter(text, to), symbols)
   const left = after !== 'space' && (after !== 'punctuation' || before !== 'word')
@@ -53,8 +66,8 @@ export function tagBrokenMarks(draft: Draft): Set<Mark> {
       const run = standing.slice(i, last)
       // A mark that ends where another begins: the characters would run together.
       for (const end of run) if (end.opens && !first.opens) tagged.add(end.mark)
-      for (const symbols of [true, false]) {
-        const { left, right } = flanking(draft.text, first.at, to, symbols)
+      for (const reading of first.mark.char === '*' ? ASTERISK_READINGS : READINGS) {
+        const { left, right } = flanking(draft.text, first.at, to, reading)
         if (first.opens ? !left : !right) for (const end of run) tagged.add(end.mark)
       }
       i = last
