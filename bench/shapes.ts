@@ -86,6 +86,8 @@ export const shapes: Shape[] = [
   text('no-break spaces', '\u{A0}'),
   text('addresses', 'https://example.com/a_b?x=1&amp;y=2 '),
   text('one long address', 'www.a.'),
+  { name: 'addresses before a <', make: (size) => page(`<p id="a" class="">${NEEDLE} ${fill('https://', size)}&lt;</p>`) },
+  text('addresses, links and marks without a space', 'https://a<strong>b</strong><a href="https://example.com/"><em>c</em></a>'),
   text('mail addresses', 'a@b.c '),
   text('entities', '&lt;&gt;&#x27;&quot;&amp;&nbsp;&hellip;'),
   text('unknown entities', '&abcdefgh;'),

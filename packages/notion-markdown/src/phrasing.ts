@@ -2,6 +2,7 @@
 // writer's own characters have a meaning (marks, spans) and where the reader's do not (literals); escape.ts then sees the
 // whole line at once and decides what needs escaping.
 import { escapeLine } from './escape.ts'
+import { endsInAddress } from './escape/places.ts'
 import { MARKER } from './links.ts'
 import type { Inline } from './tree.ts'
 
@@ -127,8 +128,6 @@ function writeMark(children: readonly Inline[], type: Mark['type'], draft: Draft
   draft.text += char.repeat(length)
 }
 
-const ADDRESS = /(?:https?:\/\/|www\.)[^\s<]*$/i
-
 function writeText(source: string, draft: Draft, linked: boolean): void {
   const from = draft.text.length
   draft.text += source.includes('\n') ? source.replaceAll('\n', ' ') : source
@@ -136,7 +135,7 @@ function writeText(source: string, draft: Draft, linked: boolean): void {
   // Texts that touch are one: each range is searched to the next special character, wherever that is.
   if (last?.to === from && last.linked === linked) last.to = draft.text.length
   else draft.texts.push({ from, to: draft.text.length, linked })
-  draft.endsInAddress = !linked && ADDRESS.test(source.slice(source.lastIndexOf(' ') + 1))
+  draft.endsInAddress = !linked && endsInAddress(source)
 }
 
 function writeSpan(text: string, draft: Draft): void {

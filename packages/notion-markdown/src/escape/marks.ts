@@ -7,11 +7,12 @@ type Kind = 'space' | 'punctuation' | 'word'
 interface Reading {
   /** Whether symbols are punctuation, as since CommonMark 0.31. */
   symbols: boolean
-  skips?: string
+  /** The character that it looks past; none if empty. */
+  skips: string
 }
 
 /** TABLE of how readers differ. GitHub's looks past the tildes beside asterisks. */
-export const READINGS: readonly Reading[] = [{ symbols: true }, { symbols: false }]
+export const READINGS: readonly Reading[] = [{ symbols: true, skips: '' }, { symbols: false, skips: '' }]
 const ASTERISK_READINGS: readonly Reading[] = [...READINGS, { symbols: false, skips: '~' }]
 
 /** What CommonMark takes a character for at the edge of a mark. */
@@ -31,10 +32,10 @@ function charAfter(text: string, at: number): string {
   return code === undefined ? '' : String.fromCodePoint(code)
 }
 
-/** Left- and right-flanking (CommonMark 6.2), by the definition of punctuation that is asked for; `skips` is a character that does not count. */
+/** Left- and right-flanking (CommonMark 6.2), as one reader sees it. */
 export function flanking(text: string, from: number, to: number, { symbols, skips }: Reading): { left: boolean; right: boolean; before: Kind; after: Kind } {
-  while (skips !== undefined && text[from - 1] === skips) from--
-  while (skips !== undefined && text[to] === skips) to++
+  while (text[from - 1] === skips) from--
+  while (text[to] === skips) to++
   const before = kindOf(charBefore(text, from), symbols)
   const after = kindOf(charAfter(text, to), symbols)
   const left = after !== 'space' && (after !== 'punctuation' || before !== 'word')

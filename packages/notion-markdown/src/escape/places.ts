@@ -76,8 +76,15 @@ export function escapeClosingSequence(draft: Draft, escapes: Uint8Array): void {
 
 /** How an address begins. */
 const ADDRESS = /https?:\/\/|www\./gi
-const AUTOLINK = /(?:https?:\/\/|www\.)[^\s<]+/gi
-const AUTOLINK_TRAIL = '!"\'*,.:;?_~)'
+/** What ends an address for every reader; GitHub's takes other white space, such as U+00A0, for a part of it. */
+const ADDRESS_END = /[ \t\n<]/g
+const ADDRESS_TRAIL = '!"\'*,.:;?_~)'
+
+/** Whether a text ends in an address, which goes on with what is written behind it. */
+export function endsInAddress(text: string): boolean {
+  const end = Math.max(...[' ', '\t', '\n', '<'].map((sign) => text.lastIndexOf(sign)))
+  return /https?:\/\/|www\./i.test(text.slice(end + 1))
+}
 
 /**
  * An address typed as text becomes a link by itself in GFM (6.9), with everything up to the next space. Where that would
@@ -85,30 +92,33 @@ const AUTOLINK_TRAIL = '!"\'*,.:;?_~)'
  */
 export function breakAutolinks(draft: Draft, escapes: Uint8Array): void {
   const { text } = draft
-  if (!/https?:\/\/|www\./i.test(text)) return
   // What of the writer's own an address must not swallow, besides backslashes.
   const points = [...draft.marks.flatMap((mark) => [mark.open, mark.close]), ...draft.spans.map((span) => span.from), ...draft.links.map((link) => link.from)].sort((a, b) => a - b)
   // Addresses in code, equations and links are none of GFM's business.
   const own = [...draft.spans, ...draft.links].sort((a, b) => a.from - b.from)
   let point = 0
   let next = 0
-  AUTOLINK.lastIndex = 0
-  for (let match = AUTOLINK.exec(text); match; match = AUTOLINK.exec(text)) {
+  // Where the addresses end that begin before the next space; where they do without what trails them; the last backslash in them.
+  let end = 0
+  let to = 0
+  let escaped = -1
+  ADDRESS.lastIndex = 0
+  for (let match = ADDRESS.exec(text); match; match = ADDRESS.exec(text)) {
     const from = match.index
-    const end = from + match[0].length
-    let to = end
-    while (AUTOLINK_TRAIL.includes(text[to - 1]!)) to--
     while (next < own.length && own[next]!.to <= from) next++
     if (next < own.length && own[next]!.from <= from) {
-      AUTOLINK.lastIndex = own[next]!.to
+      ADDRESS.lastIndex = own[next]!.to
       continue
     }
+    if (from >= end) {
+      ADDRESS_END.lastIndex = from
+      end = to = ADDRESS_END.exec(text)?.index ?? text.length
+      while (ADDRESS_TRAIL.includes(text[to - 1]!)) to--
+      escaped = from + escapes.subarray(from, end + 1).lastIndexOf(1)
+    }
     while (point < points.length && points[point]! <= from) point++
-    const swallows = (point < points.length && points[point]! < to) || escapes.subarray(from, end + 1).includes(1)
-    if (!swallows) continue
-    // Each address in what would have been one, up to what is the writer's own.
-    const limit = Math.min(end, own[next]?.from ?? end)
-    for (const { 0: start, index } of text.slice(from, limit).matchAll(ADDRESS)) escapes[from + index + (start[0]!.toLowerCase() === 'w' ? 3 : start.indexOf(':'))] = 1
-    AUTOLINK.lastIndex = limit
+    const swallows = (point < points.length && points[point]! < to) || escaped >= from
+    if (!swallows) ADDRESS.lastIndex = end
+    else escapes[from + (match[0].toLowerCase() === 'www.' ? 3 : match[0].indexOf(':'))] = 1
   }
 }
