@@ -35,6 +35,8 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   for (const { from, to: end, linked } of draft.texts) {
     // A link takes the brackets of its text for itself; those before it go on waiting behind it.
     const brackets = linked ? [] : outside
+    // GitHub reads no image there, but an exclamation mark before a footnote.
+    if (linked && text.startsWith('![^', from - 2)) escapes[from] = 1
     SPECIAL.lastIndex = from
     for (let match = SPECIAL.exec(text); match && match.index < end; match = SPECIAL.exec(text)) {
       const at = match.index
@@ -160,8 +162,6 @@ function escapeRuns(starts: readonly number[], char: string, draft: Draft, typed
 
 /** Whether a run could open or close emphasis or strikethrough, by either definition of punctuation. */
 function roleOf(text: string, char: string, from: number, to: number): number {
-  // Strikethrough knows one tilde or two (GFM 6.5).
-  if (char === '~' && to - from > 2) return 0
   let role = 0
   for (const reading of READINGS) {
     const { left, right, before, after } = flanking(text, from, to, reading)
