@@ -168,6 +168,14 @@ test('titles and anchors that are text to YAML 1.2 only are quoted', async (t) =
   for (const title of plain) assert.ok(bare.includes(`\n  - title: ${title}\n`), title)
 })
 
+test('characters that end a line in YAML 1.1 are written by their numbers', async (t) => {
+  const titles = ['a\u{2028}b', 'a\u{2029}b', 'a\u{85}b']
+  const text = await convert(t, Object.fromEntries(titles.map((title, i) => [`${i}.html`, page(i + 1, title, '')])), { includeMetadata: true })
+  const metadata = text.slice(0, text.indexOf('\n---\n', 4))
+  assert.doesNotMatch(metadata, /[\u{85}\u{2028}\u{2029}]/u)
+  assert.deepEqual((parse(metadata) as { pages: { title: string }[] }).pages.map(({ title }) => title), titles)
+})
+
 test('JSON holds the same document, its pages, and what could not be carried over', async (t) => {
   const document = JSON.parse(await convert(t, HANDBOOK, { format: 'json' })) as Document
   assert.equal(document.object, 'document')
