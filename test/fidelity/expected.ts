@@ -89,7 +89,7 @@ class Reader {
     if (tagName === 'hr') return this.#push({ kind: 'divider', depth })
     if (tagName === 'pre') return this.#code(element, depth)
     if (tagName === 'table') return this.#table(element, depth)
-    if (tagName === 'nav') return this.#contents(element, depth)
+    if (tagName === 'nav' && hasClass(element, 'table_of_contents')) return this.#contents(element, depth)
     if (tagName === 'figure') return this.#figure(element, depth)
     if (tagName === 'figcaption') return this.#paragraph(readRuns(childNodes), depth)
     // A column, a synced block or a paragraph's children: lists neither enter nor leave it. The wrappers for text direction are nothing.
@@ -198,20 +198,27 @@ class Reader {
       const icon = plainText(bodies.filter(isIcon).flatMap((body) => readRuns(body.childNodes)))
       return this.#quote(element.childNodes.filter((node) => !isElement(node) || !isIcon(node)), depth, icon)
     }
+    // What follows the first element belongs to the figure only because its end tag is missing.
+    const first = elements(rest).find((inner) => inner.tagName !== 'style')
+    const below = rest.filter((node) => node !== first)
     if (hasClass(element, 'equation')) {
       this.#push({ kind: 'math', depth, tex: texOf(element) })
-      return this.#paragraph(captionRuns, depth)
+      this.#paragraph(captionRuns, depth)
+      return this.flow(below, depth)
     }
     const [bookmark] = find(rest, (inner) => hasClass(inner, 'bookmark'))
     if (bookmark) {
       this.#paragraph(bookmarkRuns(bookmark), depth)
-      return this.#paragraph(captionRuns, depth)
+      this.#paragraph(captionRuns, depth)
+      return this.flow(below, depth)
     }
-    const pictures = find(rest, (inner) => inner.tagName === 'img' && !hasClass(inner, 'icon'))
-    if (pictures.length > 0 && isBlank(readRuns(rest).filter((run) => !run.text.startsWith(IMAGE)))) {
+    const shown = first && hasClass(element, 'image') ? [first] : rest
+    const pictures = find(shown, (inner) => inner.tagName === 'img' && !hasClass(inner, 'icon'))
+    if (pictures.length > 0 && isBlank(readRuns(shown).filter((run) => !run.text.startsWith(IMAGE)))) {
       for (const picture of pictures) {
         this.#push({ kind: 'image', depth, src: plainAddress(attribute(picture, 'src')), runs: picture === pictures.at(-1) ? captionRuns : [] })
       }
+      if (shown !== rest) this.flow(below, depth)
       return
     }
     this.flow(rest, depth)
@@ -222,7 +229,8 @@ class Reader {
   #contents(element: Element, depth: number): void {
     const parents: number[] = []
     this.#open.delete(depth)
-    for (const entry of find(element.childNodes, (inner) => hasClass(inner, 'table_of_contents-item'))) {
+    const isEntry = (inner: Element) => hasClass(inner, 'table_of_contents-item')
+    for (const entry of find(element.childNodes, isEntry)) {
       const runs = readRuns(entry.childNodes)
       if (isBlank(runs)) continue
       const indent = Number(/table_of_contents-indent-(\d+)/.exec(attribute(entry, 'class'))?.[1] ?? 0)
@@ -235,6 +243,7 @@ class Reader {
       parents.push(indent)
     }
     this.#open.delete(depth)
+    this.flow(element.childNodes.filter((node) => find([node], isEntry).length === 0), depth)
   }
 
   #table(element: Element, depth: number): void {

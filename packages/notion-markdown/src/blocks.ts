@@ -3,7 +3,7 @@ import { readCode } from './blocks/code.ts'
 import { readFigure } from './blocks/figure.ts'
 import { readBulleted, readNumbered } from './blocks/list.ts'
 import { readTable } from './blocks/table.ts'
-import { readTableOfContents } from './blocks/toc.ts'
+import { readNavigation } from './blocks/toc.ts'
 import { readDetails } from './blocks/toggle.ts'
 import type { BlockReader, BlockTable, Flow } from './flow.ts'
 import { attribute, hasClass, type Element } from './html.ts'
@@ -55,7 +55,7 @@ export const BLOCKS: BlockTable = new Map<string, BlockReader>([
   ['pre', readCode],
   ['figure', readFigure],
   ['table', readTable],
-  ['nav', readTableOfContents],
+  ['nav', readNavigation],
   ['hr', (_, flow) => flow.add({ type: 'thematicBreak' })],
   ['div', readDiv],
   // The page's heading is made of it.

@@ -7,14 +7,22 @@ import { plainText, type Inline } from '../tree.ts'
 export function readFigure(element: Element, flow: Flow): void {
   if (hasClass(element, 'callout')) return readCallout(element, flow)
   const caption = element.children.flatMap((node) => (isCaption(node) ? flow.inline(node.children) : []))
-  if (hasClass(element, 'equation')) readEquation(element, flow)
-  else if (hasClass(element, 'image') && readImage(element, caption, flow)) return
+  const inner = element.children.filter((node) => !isCaption(node))
+  const first = inner.find((node): node is Element => typeof node !== 'string')
+  const shown = { ...element, children: first ? [first] : [] }
+  const bookmark = find(shown, 1, (child) => child.name === 'a' && hasClass(child, 'bookmark'))
+  let isCaptioned = false
+  // One whose end tag is missing holds what follows it.
+  let rest = inner.filter((node) => node !== first)
+  if (hasClass(element, 'equation')) readEquation(shown, flow)
+  else if (hasClass(element, 'image') && readImage(shown, caption, flow)) isCaptioned = true
+  else if (bookmark) readBookmark(bookmark, flow)
   else {
-    const bookmark = find(element, 1, (child) => child.name === 'a' && hasClass(child, 'bookmark'))
-    if (bookmark) readBookmark(bookmark, flow)
-    else flow.read(element.children.filter((node) => !isCaption(node)))
+    flow.read(inner)
+    rest = []
   }
-  if (caption.length > 0) flow.add({ type: 'paragraph', children: caption })
+  if (caption.length > 0 && !isCaptioned) flow.add({ type: 'paragraph', children: caption })
+  flow.read(rest)
 }
 
 function isCaption(node: Element | string): node is Element {

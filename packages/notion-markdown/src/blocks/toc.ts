@@ -1,4 +1,4 @@
-import { attribute, find, type Element } from '../html.ts'
+import { attribute, hasClass, type Element, type Node } from '../html.ts'
 import type { Flow } from '../flow.ts'
 import { placeOfBlock } from '../links.ts'
 import { plainText, type List, type ListItem } from '../tree.ts'
@@ -6,16 +6,20 @@ import { plainText, type List, type ListItem } from '../tree.ts'
 /** Headings have no more levels than that: what is indented deeper stands beside the entry before it. */
 const MAX_INDENT = 5
 
-/** `<nav class="table_of_contents">`: a nested list of links to the page's headings. */
-export function readTableOfContents(element: Element, flow: Flow): void {
+/** `<nav class="table_of_contents">`: a nested list of links to the page's headings. What else stands in a `<nav>` is read as anywhere. */
+export function readNavigation(element: Element, flow: Flow): void {
+  const isContents = hasClass(element, 'table_of_contents')
   const root = emptyList()
+  const rest: Node[] = []
   // The entries above the next one, each below the one before it.
   const above: { item: ListItem; indent: number }[] = []
   for (const child of element.children) {
-    if (typeof child === 'string') continue
-    const link = find(child, 2, (below) => below.name === 'a') ?? (child.name === 'a' ? child : undefined)
+    const link = isContents ? linkOf(child) : undefined
     const text = link ? flow.inline(link.children) : []
-    if (!link || text.length === 0) continue
+    if (typeof child === 'string' || !link || text.length === 0) {
+      rest.push(child)
+      continue
+    }
     // Toggle headings carry no id, so the entry names its heading's text as well.
     const url = placeOfBlock((attribute(link, 'href') ?? '').replace(/^#/, ''), plainText(text))
     const indent = Math.min(Number(/indent-(\d+)/.exec(attribute(child, 'class') ?? '')?.[1] ?? 0), MAX_INDENT)
@@ -26,10 +30,20 @@ export function readTableOfContents(element: Element, flow: Flow): void {
     list.children.push(item)
     above.push({ item, indent })
   }
-  if (root.children.length === 0) return
-  flow.part()
-  flow.add(root)
-  flow.part()
+  if (root.children.length > 0) {
+    flow.part()
+    flow.add(root)
+    flow.part()
+  }
+  flow.read(rest)
+}
+
+/** The link that an entry of a table of contents is and nothing else. */
+function linkOf(entry: Node): Element | undefined {
+  if (typeof entry === 'string') return undefined
+  if (entry.name === 'a') return entry
+  const inner = entry.children.filter((node) => typeof node !== 'string' || node.trim() !== '')
+  return entry.name === 'div' && inner.length === 1 ? linkOf(inner[0]!) : undefined
 }
 
 /** The list of the entries below one. */
