@@ -8,6 +8,7 @@ import { PAGES } from './pages.ts'
 import css from './shell.module.css'
 import { Icon, Mark, type IconName } from './ui/icons.tsx'
 import { ProblemNote } from './ui/page.tsx'
+import { ShownOnce } from './ui/shown-once.tsx'
 
 export function Shell({ account, children }: { account: Account; children: ReactNode }) {
   const [location] = useLocation()
@@ -38,7 +39,7 @@ export function Shell({ account, children }: { account: Account; children: React
         </section>
       </div>
       <main id="main" className={css.main} tabIndex={-1}>
-        {children}
+        <ShownOnce>{children}</ShownOnce>
       </main>
     </div>
   )

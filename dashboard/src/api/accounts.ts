@@ -18,7 +18,7 @@ export function usePlans() {
 export const useChangeAccount = () =>
   useChange(ACCOUNTS, ({ id, ...body }: { id: string; plan?: string; disabled?: boolean }) => call(Account, `/api/v1/accounts/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
 
-export const useInvite = () =>
-  useOnce(useChange(INVITATIONS, (body: { email: string | null; plan: string }) => call(NewInvitation, '/api/v1/invitations', { method: 'POST', body })))
+export const useInvite = (then: (made: NewInvitation) => void) =>
+  useOnce(useChange(INVITATIONS, (body: { email: string | null; plan: string }) => call(NewInvitation, '/api/v1/invitations', { method: 'POST', body }), then))
 
 export const useDeleteInvitation = () => useChange(INVITATIONS, (id: string) => send(`/api/v1/invitations/${encodeURIComponent(id)}`, { method: 'DELETE' }))

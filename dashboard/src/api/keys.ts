@@ -49,12 +49,12 @@ export function useKeyNames(): ReadonlyMap<string, string> {
   return new Map(data?.map(({ id, name }) => [id, name]))
 }
 
-export const useCreateKey = () => useOnce(useChange(KEYS, (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body })))
+export const useCreateKey = (then: (made: NewKey) => void) => useOnce(useChange(KEYS, (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body }), then))
 
 export const useChangeKey = (id: string) =>
   useChange(KEYS, (body: Partial<KeyWishes> & { status?: 'active' | 'disabled' }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
 
 export const useRevokeKey = (id: string) => useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' }))
 
-export const useRotateKey = (id: string) =>
-  useOnce(useChange(KEYS, (grace_seconds: number) => call(NewKey, `/api/v1/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST', body: { grace_seconds } })))
+export const useRotateKey = (id: string, then: (made: NewKey) => void) =>
+  useOnce(useChange(KEYS, (grace_seconds: number) => call(NewKey, `/api/v1/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST', body: { grace_seconds } }), then))

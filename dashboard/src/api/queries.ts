@@ -27,10 +27,18 @@ export function usePages<S extends z.ZodMiniType>({ key, item, path, query, ever
   })
 }
 
-/** A change, after which everything under `key` is asked anew. Changes under one key go one after the other: the last one stays. */
-export function useChange<Input, Output>(key: QueryKey, mutationFn: (input: Input) => Promise<Output>) {
+/**
+ * A change, after which everything under `key` is asked anew. Changes under one key go one after the other: the last one stays.
+ *
+ * @param then told what came of it, also where the page that asked for it is gone
+ */
+export function useChange<Input, Output>(key: QueryKey, mutationFn: (input: Input) => Promise<Output>, then?: (output: Output) => void) {
   const client = useQueryClient()
-  return useMutation({ mutationFn, scope: { id: JSON.stringify(key) }, onSuccess: () => client.invalidateQueries({ queryKey: key }) })
+  const onSuccess = async (output: Output): Promise<void> => {
+    await client.invalidateQueries({ queryKey: key })
+    then?.(output)
+  }
+  return useMutation({ mutationFn, scope: { id: JSON.stringify(key) }, onSuccess })
 }
 
 /** A mutation that must not happen twice: whoever presses again before the page can show that it is under way has pressed once. */

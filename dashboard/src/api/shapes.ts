@@ -152,6 +152,7 @@ export const Job = z.object({
 export type Account = z.output<typeof Account>
 export type Session = z.output<typeof Session>
 export type Invitation = z.output<typeof Invitation>
+export type NewInvitation = z.output<typeof NewInvitation>
 export type Key = z.output<typeof Key>
 export type NewKey = z.output<typeof NewKey>
 export type Overview = z.output<typeof Overview>

@@ -13,6 +13,6 @@ export interface TokenWishes {
 
 export const useTokens = () => usePages({ key: TOKENS, item: Token, path: '/api/v1/tokens', query: { limit: 25 } })
 
-export const useCreateToken = () => useOnce(useChange(TOKENS, (body: TokenWishes) => call(NewToken, '/api/v1/tokens', { method: 'POST', body })))
+export const useCreateToken = (then: (made: NewToken) => void) => useOnce(useChange(TOKENS, (body: TokenWishes) => call(NewToken, '/api/v1/tokens', { method: 'POST', body }), then))
 
 export const useRevokeToken = () => useChange(TOKENS, (id: string) => send(`/api/v1/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' }))

@@ -5,12 +5,13 @@ import { useFilters } from '../address.ts'
 import { useAccounts, useChangeAccount, useDeleteInvitation, useInvitations, useInvite, usePlans } from '../api/accounts.ts'
 import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
-import type { Account, Invitation } from '../api/shapes.ts'
+import type { Account, Invitation, NewInvitation } from '../api/shapes.ts'
 import { ago, date, usedOf } from '../format.ts'
 import { Badge, Parts, type Tone } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page, ProblemNote } from '../ui/page.tsx'
+import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
 import { NewSecret } from './new-secret.tsx'
 
@@ -164,7 +165,8 @@ function Invitations() {
 }
 
 function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const invite = useInvite()
+  const show = useShowOnce()
+  const invite = useInvite((made) => show('The invitation is ready', <NewLink made={made} />))
   const plans = usePlans()
   const [email, setEmail] = useState('')
   const [plan, setPlan] = useState('free')
@@ -175,26 +177,34 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   }
   const field = invite.error instanceof Refused ? invite.error.field : null
   return (
-    <Dialog title={invite.data ? 'The invitation is ready' : 'Invite a colleague'} opened={opened} onClose={close} firm={invite.data !== undefined} size={invite.data ? 'lg' : 'md'}>
-      {invite.data ? (
-        <NewSecret text={invite.data.link} what="the link" onDone={close}>
-          Send this link to {invite.data.email ?? 'whom you invite'}. It is shown only now, works once, and is open until {date(invite.data.expires_at)}.
-        </NewSecret>
-      ) : (
-        <DialogForm submit="Make the link" busy={invite.isPending} error={field === 'email' ? null : invite.error} onCancel={close} onSubmit={() => invite.mutate({ email: email.trim() === '' ? null : email.trim(), plan })}>
-          <TextInput
-            label="E-mail"
-            description="Fills in the form for them. No mail is sent."
-            type="email"
-            autoComplete="off"
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            error={field === 'email' ? (invite.error?.message ?? null) : null}
-            data-autofocus
-          />
-          <NativeSelect label="Plan" value={plan} onChange={(event) => setPlan(event.currentTarget.value)} data={(plans.data ?? []).map(({ name }) => name)} />
-        </DialogForm>
-      )}
+    <Dialog title="Invite a colleague" opened={opened} onClose={close}>
+      <DialogForm
+        submit="Make the link"
+        busy={invite.isPending}
+        error={field === 'email' ? null : invite.error}
+        onCancel={close}
+        onSubmit={() => invite.mutate({ email: email.trim() === '' ? null : email.trim(), plan }, { onSuccess: close })}
+      >
+        <TextInput
+          label="E-mail"
+          description="Fills in the form for them. No mail is sent."
+          type="email"
+          autoComplete="off"
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+          error={field === 'email' ? (invite.error?.message ?? null) : null}
+          data-autofocus
+        />
+        <NativeSelect label="Plan" value={plan} onChange={(event) => setPlan(event.currentTarget.value)} data={(plans.data ?? []).map(({ name }) => name)} />
+      </DialogForm>
     </Dialog>
+  )
+}
+
+function NewLink({ made: { email, link, expires_at } }: { made: NewInvitation }) {
+  return (
+    <NewSecret text={link} what="the link">
+      Send this link to {email ?? 'whom you invite'}. It is shown only now, works once, and is open until {date(expires_at)}.
+    </NewSecret>
   )
 }

@@ -3,12 +3,13 @@ import { useState } from 'react'
 import { Link, useParams } from 'wouter'
 import { Refused } from '../api/http.ts'
 import { useChangeKey, useKey, useRevokeKey, useRotateKey } from '../api/keys.ts'
-import type { Key, NewKey } from '../api/shapes.ts'
+import type { Key } from '../api/shapes.ts'
 import { useRequests } from '../api/usage.ts'
 import { ago, count, dateTime, fullCount } from '../format.ts'
 import { Facts, Pills } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Bars, Card, Empty, Failed, Page, ProblemNote } from '../ui/page.tsx'
+import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { PeriodChoice, UsagePanel } from '../ui/usage-panel.tsx'
 import { KeyForm } from './key-form.tsx'
@@ -123,23 +124,18 @@ const GRACE = [
 ]
 
 function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClose: () => void }) {
-  const rotate = useRotateKey(found.id)
+  const show = useShowOnce()
+  const rotate = useRotateKey(found.id, (made) => show('The new secret', <NewKeySecret made={made} />))
   const [grace, setGrace] = useState('86400')
-  const [made, setMade] = useState<NewKey | null>(null)
   const close = (): void => {
     onClose()
-    setMade(null)
     rotate.reset()
   }
   return (
-    <Dialog title={made === null ? `Rotate “${found.name}”` : 'The new secret'} opened={opened} onClose={close} firm={made !== null} size={made === null ? 'md' : 'lg'}>
-      {made === null ? (
-        <DialogForm submit="Make a new secret" busy={rotate.isPending} error={rotate.error} onCancel={close} onSubmit={() => rotate.mutate(Number(grace), { onSuccess: setMade })}>
-          <NativeSelect label="The old secret goes on working for" description="Time to bring the new one to every program that uses it." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
-        </DialogForm>
-      ) : (
-        <NewKeySecret made={made} onDone={close} />
-      )}
+    <Dialog title={`Rotate “${found.name}”`} opened={opened} onClose={close}>
+      <DialogForm submit="Make a new secret" busy={rotate.isPending} error={rotate.error} onCancel={close} onSubmit={() => rotate.mutate(Number(grace), { onSuccess: close })}>
+        <NativeSelect label="The old secret goes on working for" description="Time to bring the new one to every program that uses it." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
+      </DialogForm>
     </Dialog>
   )
 }

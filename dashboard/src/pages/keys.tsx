@@ -1,16 +1,16 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useState } from 'react'
 import { Link } from 'wouter'
 import { useFilters } from '../address.ts'
 import { useCreateKey, useKeys } from '../api/keys.ts'
-import type { Key, NewKey } from '../api/shapes.ts'
+import type { Key } from '../api/shapes.ts'
 import { useSeenModels } from '../api/usage.ts'
 import { ago, count, dateTime, fullCount } from '../format.ts'
 import { Never } from '../ui/bits.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Filters, NoMatch, Page, filterGrow } from '../ui/page.tsx'
+import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
 import { KeyForm } from './key-form.tsx'
 import { KeyStatus, Models, STATUS } from './key-status.tsx'
@@ -106,20 +106,15 @@ export default function KeysPage() {
 }
 
 function CreateKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const create = useCreateKey()
-  const [made, setMade] = useState<NewKey | null>(null)
+  const show = useShowOnce()
+  const create = useCreateKey((made) => show(`“${made.name}” is ready`, <NewKeySecret made={made} />))
   const close = (): void => {
     onClose()
-    setMade(null)
     create.reset()
   }
   return (
-    <Dialog title={made === null ? 'Create a key' : `“${made.name}” is ready`} opened={opened} onClose={close} firm={made !== null} size={made === null ? 'md' : 'lg'}>
-      {made === null ? (
-        <KeyForm submit="Create key" busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: setMade })} />
-      ) : (
-        <NewKeySecret made={made} onDone={close} />
-      )}
+    <Dialog title="Create a key" opened={opened} onClose={close}>
+      <KeyForm submit="Create key" busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: close })} />
     </Dialog>
   )
 }

@@ -10,6 +10,7 @@ import { Badge, Facts, Never, Pills, type Tone } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page } from '../ui/page.tsx'
+import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
 import { NewSecret } from './new-secret.tsx'
 
@@ -103,23 +104,24 @@ function RevokeToken({ token, onClose }: { token: Token | null; onClose: () => v
 }
 
 function CreateToken({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const create = useCreateToken()
-  const [made, setMade] = useState<NewToken | null>(null)
+  const show = useShowOnce()
+  const create = useCreateToken((made) => show(`“${made.name}” is ready`, <NewTokenSecret made={made} />))
   const close = (): void => {
     onClose()
-    setMade(null)
     create.reset()
   }
   return (
-    <Dialog title={made === null ? 'Create a token' : `“${made.name}” is ready`} opened={opened} onClose={close} firm={made !== null} size={made === null ? 'md' : 'lg'}>
-      {made === null ? (
-        <TokenForm busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: setMade })} />
-      ) : (
-        <NewSecret text={made.secret} what="the token" snippets={snippetsOf(made)} onDone={close}>
-          Copy the token now. It is stored as a hash only, and cannot be shown again.
-        </NewSecret>
-      )}
+    <Dialog title="Create a token" opened={opened} onClose={close}>
+      <TokenForm busy={create.isPending} error={create.error} onCancel={close} onSubmit={(wishes) => create.mutate(wishes, { onSuccess: close })} />
     </Dialog>
+  )
+}
+
+function NewTokenSecret({ made }: { made: NewToken }) {
+  return (
+    <NewSecret text={made.secret} what="the token" snippets={snippetsOf(made)}>
+      Copy the token now. It is stored as a hash only, and cannot be shown again.
+    </NewSecret>
   )
 }
 

@@ -7,27 +7,37 @@ import { Buttons, ProblemNote } from './page.tsx'
 
 /** Tells the dialog around it that what its form sent is under way. */
 const Hold = createContext<(held: boolean) => void>(() => {})
+/** Whether something stands above the page and has the focus: the page's own dialogs wait. */
+export const Above = createContext(false)
 
 interface DialogProps {
   title: string
   opened: boolean
   onClose: () => void
-  size?: 'md' | 'lg'
-  /** Nothing but the buttons closes it: a secret that is shown once. */
+  /** Nothing but its own button closes it: a secret that is shown once. */
   firm?: boolean
   children: ReactNode
 }
 
-/** It stays while its form is under way: what comes of that may be shown only once. */
-export function Dialog({ title, opened, onClose, size = 'md', firm = false, children }: DialogProps) {
+/** It stays while its form is under way, and the browser asks before it leaves: what comes of that may be shown only once. */
+export function Dialog({ title, opened, onClose, firm = false, children }: DialogProps) {
   const phone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false })
+  const above = use(Above)
   const [held, hold] = useState(false)
+  const stays = opened && (firm || held)
+  useEffect(() => {
+    if (!stays) return
+    const ask = (event: Event): void => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [stays])
+  if (above) return null
   return (
     <Modal
       opened={opened}
       onClose={onClose}
       title={title}
-      size={size === 'lg' ? 680 : 480}
+      size={firm ? 680 : 480}
       fullScreen={phone}
       closeOnClickOutside={false}
       closeOnEscape={!firm && !held}

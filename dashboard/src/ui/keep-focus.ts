@@ -59,6 +59,7 @@ function chainOf(element: Element): Element[] {
 function settle(home: Element | null): void {
   const target = home?.matches('header, main') ? (home.querySelector('h1') ?? home) : home
   if (!(target instanceof HTMLElement)) return
-  if (!target.hasAttribute('tabindex')) target.tabIndex = -1
+  // A button goes on being a stop of the Tab key.
+  if (target.tabIndex < 0) target.tabIndex = -1
   target.focus({ preventScroll: true })
 }

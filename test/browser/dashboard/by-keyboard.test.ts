@@ -95,6 +95,8 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     ['press', 'button', 'I have copied it'],
     ['gone', 'dialog', '“Made” is ready'],
     ['on', 'button', 'Create key'],
+    ['keys', 'Tab'],
+    ['to', 'button', 'Create key'],
   ],
   'keys are searched, filtered, sorted, paged and opened': [
     ['enter', '/keys'],

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { until } from '../../until.ts'
 import { ADMIN } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 
@@ -73,6 +74,49 @@ test('what is pressed twice at once is sent once; what makes a secret cannot be 
     if (secret) await page.locator('[data-secret]').waitFor()
     await page.locator('[data-loading]').first().waitFor({ state: 'detached' })
     assert.equal(sent.length, 1, button)
+    await context.close()
+  }
+})
+
+test('what is shown once is seen by whoever goes back while it is made, and asked about before the page is left', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { id } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Turned' })).json()) as { id: string }
+  for (const { path, fill = {}, first, button, call } of DEEDS.filter(({ secret }) => secret)) {
+    const { page, context } = await visit(t, site, cookie)
+    const gate = Promise.withResolvers<void>()
+    await page.route(`**${call}`, async (route) => {
+      if (route.request().method() === 'POST') await gate.promise
+      await route.continue()
+    })
+    const asked: string[] = []
+    page.on('dialog', async (dialog) => {
+      asked.push(dialog.type())
+      await dialog.dismiss()
+    })
+    const leave = async (times: number): Promise<void> => {
+      void page.reload().catch(() => {})
+      await until(() => asked.length === times)
+    }
+    await page.goto(`${site.url}/docs`)
+    await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path.replace(':id', id))})`)
+    if (first !== undefined) await page.getByRole('button', { name: first, exact: true }).click()
+    for (const [label, value] of Object.entries(fill)) await page.getByLabel(label, { exact: true }).fill(value)
+    await page.getByRole('button', { name: button, exact: true }).last().click()
+    await page.locator('[data-loading]').first().waitFor()
+    await leave(1)
+    await page.goBack()
+    await page.getByRole('heading', { name: 'API reference' }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    gate.resolve()
+    await page.locator('[data-secret]').waitFor()
+    await leave(2)
+    await page.goForward()
+    assert.ok(await page.locator('[data-secret]').isVisible(), button)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.locator('[data-secret]').waitFor({ state: 'detached' })
+    await page.reload()
+    assert.deepEqual(asked, ['beforeunload', 'beforeunload'], button)
     await context.close()
   }
 })

@@ -1,0 +1,34 @@
+// What is shown once and never again: a key, a token, a link. It stands above the pages, so whoever goes back or elsewhere while it is being made, or
+// before it is copied, has it before them all the same.
+import { Button } from '@mantine/core'
+import { createContext, use, useState, type ReactNode } from 'react'
+import { flushSync } from 'react-dom'
+import { Above, Dialog } from './dialog.tsx'
+import { Buttons, Fields } from './page.tsx'
+
+type Show = (title: string, body: ReactNode) => void
+const Show = createContext<Show>(() => {})
+
+/** Gives what shows something once; it may be called when the page that asked for it is gone. */
+export const useShowOnce = (): Show => use(Show)
+
+export function ShownOnce({ children }: { children: ReactNode }) {
+  const [shown, setShown] = useState<{ title: string; body: ReactNode } | null>(null)
+  // Before anything else happens, such as that the form which made it goes away.
+  const [show] = useState((): Show => (title, body) => flushSync(() => setShown({ title, body })))
+  return (
+    <>
+      <Show value={show}>
+        <Above value={shown !== null}>{children}</Above>
+      </Show>
+      <Dialog title={shown?.title ?? ''} opened={shown !== null} onClose={() => {}} firm>
+        <Fields>
+          {shown?.body}
+          <Buttons>
+            <Button onClick={() => setShown(null)}>I have copied it</Button>
+          </Buttons>
+        </Fields>
+      </Dialog>
+    </>
+  )
+}
