@@ -5,6 +5,7 @@ import { Refused } from '../api/http.ts'
 import type { KeyWishes } from '../api/keys.ts'
 import { useSeenModels } from '../api/usage.ts'
 import { DialogForm } from '../ui/dialog.tsx'
+import { DayField } from '../ui/form.tsx'
 import { ListInput, valuesOf, type List } from '../ui/list-input.tsx'
 
 interface KeyFormProps {
@@ -68,14 +69,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         onChange={(event) => setRpm(event.currentTarget.value.replace(/[\s,]/g, ''))}
         error={wrong.rpm}
       />
-      <TextInput
-        label="Expires"
-        description="The key stops when this day begins, in UTC. Empty is never."
-        type="date"
-        value={expires}
-        onChange={(event) => setExpires(event.currentTarget.value)}
-        error={refusalOf('expires_at')}
-      />
+      <DayField label="Expires" description="The key stops when this day begins, in UTC. Empty is never." value={expires} onChange={setExpires} error={refusalOf('expires_at')} />
       <ListInput
         label="Allowed origins"
         what="origin"

@@ -1,7 +1,8 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { useFilters } from '../address.ts'
 import { useKeyNames } from '../api/keys.ts'
 import { requestsCsv, useRequests, useSeenModels } from '../api/usage.ts'
+import { DayField } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Filters, NoMatch, Page } from '../ui/page.tsx'
 import { PagedTable } from '../ui/table.tsx'
@@ -24,8 +25,6 @@ const OUTCOMES = [
 const isListed = (outcome: string): boolean => OUTCOMES.some(({ value }) => value === outcome)
 /** Whatever else stands in the address is none. */
 const isOutcome = (text: string): boolean => isListed(text) || /^[1-5](?:\d\d|xx)$/.test(text)
-/** Keeps the years that are typed within what the server knows. */
-const LAST_DAY = '9999-12-31'
 
 export default function RequestsPage() {
   const [{ request, ...wanted }, change] = useFilters(NONE)
@@ -57,8 +56,8 @@ export default function RequestsPage() {
           data={[{ value: '', label: 'Any model' }, ...[...new Set([...models, filters.model])].filter((value) => value !== '').map((value) => ({ value, label: value }))]}
         />
         <NativeSelect aria-label="Outcome" value={outcome} onChange={(event) => change({ status: event.currentTarget.value })} data={[...OUTCOMES, ...(isListed(outcome) ? [] : [{ value: outcome, label: outcome }])]} />
-        <TextInput type="date" leftSection={<small>From</small>} leftSectionWidth={52} aria-label="From day (UTC)" max={LAST_DAY} value={filters.from} onChange={(event) => change({ from: event.currentTarget.value })} />
-        <TextInput type="date" leftSection={<small>To</small>} leftSectionWidth={36} aria-label="To day (UTC)" max={LAST_DAY} value={filters.to} onChange={(event) => change({ to: event.currentTarget.value })} />
+        <DayField leftSection={<small>From</small>} leftSectionWidth={52} aria-label="From day (UTC)" value={filters.from} onChange={(from) => change({ from })} />
+        <DayField leftSection={<small>To</small>} leftSectionWidth={36} aria-label="To day (UTC)" value={filters.to} onChange={(to) => change({ to })} />
       </Filters>
       <Card flush>
         <PagedTable

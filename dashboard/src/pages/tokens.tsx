@@ -8,6 +8,7 @@ import { useCreateToken, useRevokeToken, useTokens } from '../api/tokens.ts'
 import { ago, dateTime, usedOf } from '../format.ts'
 import { Badge, Facts, Never, Pills, type Tone } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
+import { DayField } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
@@ -167,7 +168,7 @@ function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
           ))}
         </div>
       </Checkbox.Group>
-      <TextInput label="Expires" description="The token stops when this day begins, in UTC. Empty is never." type="date" value={expires} onChange={(event) => setExpires(event.currentTarget.value)} error={refused} />
+      <DayField label="Expires" description="The token stops when this day begins, in UTC. Empty is never." value={expires} onChange={setExpires} error={refused} />
     </DialogForm>
   )
 }

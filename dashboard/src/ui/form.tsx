@@ -1,5 +1,5 @@
 // A form whose fields say themselves what is wrong with them.
-import { PasswordInput, type PasswordInputProps } from '@mantine/core'
+import { PasswordInput, TextInput, type PasswordInputProps, type TextInputProps } from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { Fields } from './page.tsx'
 
@@ -16,7 +16,10 @@ export function Form({ busy, onSubmit, children }: FormProps) {
   const send = (event: FormEvent): void => {
     event.preventDefault()
     setSent(sent + 1)
-    onSubmit()
+    // A day that is half typed has no value, and would be sent as none.
+    const half = [...(form.current?.querySelectorAll('input') ?? [])].filter(({ validity }) => validity.badInput)
+    if (half.length === 0) onSubmit()
+    else for (const field of half) field.checkValidity()
   }
   useEffect(() => {
     if (sent > 0 && !busy) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
@@ -31,4 +34,26 @@ export function Form({ busy, onSubmit, children }: FormProps) {
 /** A field for what nobody else is to read. Mantine says of all other fields that they are invalid, of this one only what is wrong. */
 export function PasswordField({ what = 'password', ...props }: PasswordInputProps & { what?: string }) {
   return <PasswordInput {...props} aria-invalid={Boolean(props.error)} visibilityToggleButtonProps={{ 'aria-label': `Show the ${what}`, tabIndex: 0 }} />
+}
+
+/** Keeps the years that are typed within what the server knows. */
+const LAST_DAY = '9999-12-31'
+
+/** A field for a day, `YYYY-MM-DD`, or none. */
+export function DayField({ error, onChange, ...props }: Omit<TextInputProps, 'onChange'> & { onChange: (day: string) => void }) {
+  const [half, setHalf] = useState(false)
+  return (
+    <TextInput
+      {...props}
+      type="date"
+      max={LAST_DAY}
+      error={half ? 'A whole day, or nothing.' : error}
+      onInvalid={() => setHalf(true)}
+      onBlur={({ currentTarget }) => setHalf(half && currentTarget.validity.badInput)}
+      onChange={({ currentTarget }) => {
+        setHalf(false)
+        onChange(currentTarget.value)
+      }}
+    />
+  )
 }

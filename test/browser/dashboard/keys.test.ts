@@ -251,3 +251,25 @@ test('a page whose code cannot be loaded says that the server does not answer, a
   await page.getByText('No keys yet').waitFor()
   assert.equal(new URL(page.url()).pathname, '/keys')
 })
+
+test('a day that is half typed is asked for: it would be no end at all', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { page } = await visit(t, site, cookie)
+  for (const [path, button, call] of [['/keys?new=1', 'Create key', '/api/v1/keys'], ['/tokens?new=1', 'Create token', '/api/v1/tokens']] as const) {
+    await page.goto(site.url + path)
+    const dialog = page.getByRole('dialog')
+    const end = dialog.getByLabel('Expires')
+    await dialog.getByLabel('Name', { exact: true }).fill('Ends')
+    await end.focus()
+    await page.keyboard.type('0131')
+    await dialog.getByRole('button', { name: button }).click()
+    await dialog.getByText('A whole day, or nothing.').waitFor()
+    assert.equal(await end.evaluate('document.activeElement.type'), 'date')
+    await end.fill('2040-01-31')
+    await dialog.getByRole('button', { name: button }).click()
+    await page.locator('[data-secret]').waitFor()
+    const { data } = (await (await site.api(cookie, 'GET', call)).json()) as { data: { expires_at: string | null }[] }
+    assert.deepEqual(data.map(({ expires_at }) => expires_at?.slice(0, 10)), ['2040-01-31'], path)
+  }
+})
