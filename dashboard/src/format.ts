@@ -5,7 +5,7 @@ const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionD
 const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const relative = new Intl.RelativeTimeFormat('en', { style: 'short' })
 
 export const UNKNOWN = '–'
 type Maybe = number | null | undefined

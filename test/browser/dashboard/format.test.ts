@@ -1,7 +1,7 @@
-// How the dashboard writes lengths of time: no unit is full.
+// How the dashboard writes lengths of time, and how long ago something was: no unit is full.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { duration } from '../../../dashboard/src/format.ts'
+import { ago, duration } from '../../../dashboard/src/format.ts'
 
 /** TABLE of milliseconds as they are written. */
 const DURATIONS: readonly [milliseconds: number | null, written: string][] = [
@@ -22,4 +22,21 @@ const DURATIONS: readonly [milliseconds: number | null, written: string][] = [
 
 test('a length of time is written in the unit that it has after it is rounded', () => {
   assert.deepEqual(DURATIONS.map(([milliseconds]) => duration(milliseconds)), DURATIONS.map(([, written]) => written))
+})
+
+/** TABLE of hours from now as they are written: a day is 24 hours, wherever midnight is. */
+const AGO: readonly [hours: number, written: string][] = [
+  [0, 'just now'],
+  [-1 / 60, '1 min. ago'],
+  [-23.9, '23 hr. ago'],
+  [-24, '1 day ago'],
+  [-47.9, '1 day ago'],
+  [-48, '2 days ago'],
+  [47.9, 'in 1 day'],
+  [0.01, 'in a moment'],
+]
+
+test('what was almost two days ago is not called yesterday: it may have been the day before', () => {
+  const now = Date.parse('2026-11-23T01:00:00Z')
+  assert.deepEqual(AGO.map(([hours]) => ago(new Date(now + hours * 3_600_000).toISOString(), now)), AGO.map(([, written]) => written))
 })
