@@ -1,5 +1,5 @@
 import { Button, FileButton, Progress, Switch } from '@mantine/core'
-import { useState, type DragEvent } from 'react'
+import { useEffect, useState, type DragEvent } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { useFilters } from '../address.ts'
 import { isUnderWay, newIdempotencyKey, resultUrl, useConversion, useDeleteJob, useJob, useJobs, useResult, type Converted } from '../api/convert.ts'
@@ -18,6 +18,7 @@ import css from './convert.module.css'
 export default function ConvertPage() {
   const [filters, change] = useFilters({ format: 'markdown', metadata: '', job: '' })
   const conversion = useConversion()
+  useKept()
   const format = filters.format === 'json' ? 'json' : 'markdown'
   const wishes = { format, include_metadata: filters.metadata !== '' } as const
   const start = (file: File): void => {
@@ -53,6 +54,19 @@ export default function ConvertPage() {
       <Jobs />
     </Page>
   )
+}
+
+/** The browser would open a file that is dropped beside the box in this page's place. */
+function useKept(): void {
+  useEffect(() => {
+    const refuse = (event: globalThis.DragEvent): void => {
+      if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return
+      event.preventDefault()
+      event.dataTransfer.dropEffect = 'none'
+    }
+    window.addEventListener('dragover', refuse)
+    return () => window.removeEventListener('dragover', refuse)
+  }, [])
 }
 
 const isCanceled = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'

@@ -172,3 +172,25 @@ test('what others wrote stays text', async (t) => {
   assert.deepEqual(links.filter((href) => !/^(?:https?:|mailto:|#)/.test(href)), [])
   assert.equal(await browser.evaluate('window.hacked'), undefined)
 })
+
+test('a file that is dropped beside the box does not take the place of the page, also while another one is converted', async (t) => {
+  const site = await startSite(t)
+  const { page: browser } = await visit(t, site, await site.setUp())
+  await browser.route('**/api/v1/convert', () => {})
+  await browser.goto(`${site.url}/convert`)
+  /** Whether a file that is held over this part, or a word that is dragged there, is refused. */
+  const refused = (part: string): Promise<unknown> =>
+    browser.evaluate(`['Files', 'Text'].map((kind) => {
+      const dataTransfer = new DataTransfer()
+      if (kind === 'Files') dataTransfer.items.add(new File(['x'], 'Page.html'))
+      else dataTransfer.setData('text/plain', 'x')
+      const over = new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true })
+      document.querySelector(${JSON.stringify(part)}).dispatchEvent(over)
+      return over.defaultPrevented
+    })`)
+  await browser.locator('[data-drop]').waitFor()
+  for (const part of ['main', 'nav', 'body']) assert.deepEqual(await refused(part), [true, false], part)
+  await browser.locator('input[type=file]').setInputFiles({ name: 'Page.html', mimeType: 'text/html', buffer: Buffer.from(page('Page', '')) })
+  await browser.getByRole('button', { name: 'Cancel' }).waitFor()
+  assert.deepEqual(await refused('[aria-label=Upload]'), [true, false])
+})
