@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { Refused } from '../api/http.ts'
 import { useAccount, useChangePassword } from '../api/session.ts'
 import { date } from '../format.ts'
-import { Badge, Facts } from '../ui/bits.tsx'
+import { Badge, Facts, Parts } from '../ui/bits.tsx'
 import { Form, PasswordField } from '../ui/form.tsx'
 import { Buttons, Card, Page, ProblemNote } from '../ui/page.tsx'
 import { passwordProblem } from './entrance.tsx'
@@ -14,7 +15,7 @@ export default function AccountPage() {
       <Card>
         <Facts
           items={[
-            ['E-mail', email ?? name],
+            ['E-mail', <Parts key="email" name={email ?? name} />],
             ['Role', role === 'admin' ? 'Administrator' : 'Member'],
             ['Plan', plan],
             ['Since', date(created_at)],
@@ -31,6 +32,7 @@ function Password() {
   const [current, setCurrent] = useState('')
   const [password, setPassword] = useState('')
   const [checked, setChecked] = useState(false)
+  const wrong = change.error instanceof Refused && change.error.code === 'invalid_credentials' ? change.error.message : null
   const send = (): void => {
     setChecked(true)
     if (current === '' || passwordProblem(password) !== null) return
@@ -49,9 +51,9 @@ function Password() {
     <Card title="Change the password" note="Everybody else who is signed in to this account is signed out.">
       <div style={{ maxWidth: 400 }}>
         <Form busy={change.isPending} onSubmit={send}>
-          <PasswordField label="Current password" autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.currentTarget.value)} error={checked && current === '' ? 'Enter the password that you have now.' : null} />
+          <PasswordField label="Current password" autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.currentTarget.value)} error={checked && current === '' ? 'Enter the password that you have now.' : wrong} />
           <PasswordField label="New password" description="10 characters or more." autoComplete="new-password" value={password} onChange={(event) => setPassword(event.currentTarget.value)} error={checked ? passwordProblem(password) : null} />
-          <ProblemNote error={change.error} />
+          <ProblemNote error={wrong === null ? change.error : null} />
           <Buttons>
             {change.isSuccess && (
               <span role="status">
