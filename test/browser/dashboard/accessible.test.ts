@@ -35,7 +35,7 @@ const CHOSEN = [
   ['/keys/:id', '[role=tab][aria-selected=true]', '[role=tab][aria-selected=false]'],
 ] as const
 
-test('with the colours of a person in place of ours, what is chosen looks unlike the rest', async (t) => {
+test('with the colours of a person in place of ours, what is chosen looks unlike the rest, and a dialog has an edge', async (t) => {
   const site = await startSite(t)
   const { cookie, key } = await furnish(site)
   const { page } = await visit(t, site, cookie, { forcedColors: 'active' })
@@ -49,6 +49,14 @@ test('with the colours of a person in place of ours, what is chosen looks unlike
     await page.locator(chosen).first().waitFor()
     assert.notEqual(await colour(chosen), await colour(other), chosen)
   }
+  /** The colour and the width of the line below a part. */
+  const line = (selector: string, part = ''): Promise<unknown> =>
+    page.evaluate(`(({ borderBottomColor, borderBottomWidth }) => borderBottomColor + ' ' + borderBottomWidth)(getComputedStyle(document.querySelector(${JSON.stringify(selector)}), ${JSON.stringify(part)}))`)
+  await open(page, site.url)
+  assert.equal(await line('[aria-pressed=true]', '::after'), 'rgb(0, 0, 0) 2px')
+  await open(page, `${site.url}/keys?new=1`)
+  await page.getByRole('dialog').waitFor()
+  assert.equal(await line('[role=dialog]'), 'rgb(0, 0, 0) 1px')
   await open(page, `${site.url}/convert`)
   const thumb = `getComputedStyle(document.querySelector('[role=switch] + * > *')).backgroundColor`
   assert.notEqual(await page.evaluate(thumb), await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'the switch')
