@@ -228,7 +228,16 @@ function Jobs() {
   return (
     <Card title="Jobs" note="Archives over 5 MB are converted in the background. Their results are kept for a time." flush>
       <ProblemNote error={remove.error} />
-      <PagedTable label="Jobs" query={jobs} columns={columns} empty={<Empty icon="convert" title="No jobs yet" />} />
+      <PagedTable
+        label="Jobs"
+        query={jobs}
+        columns={columns}
+        empty={
+          <Empty icon="convert" title="No jobs yet">
+            Drop a large archive above: it is listed here until its result is no longer kept.
+          </Empty>
+        }
+      />
     </Card>
   )
 }

@@ -54,7 +54,13 @@ const MOST = 6
 function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) {
   return (
     <Card title={title} note="by requests">
-      {items.length === 0 ? <Empty icon="overview" title="No requests in this time" /> : <RankedBars items={items.slice(0, MOST)} format={count} />}
+      {items.length === 0 ? (
+        <Empty icon="overview" title="No requests in this time">
+          Send one with a key, or look at a longer time.
+        </Empty>
+      ) : (
+        <RankedBars items={items.slice(0, MOST)} format={count} />
+      )}
     </Card>
   )
 }

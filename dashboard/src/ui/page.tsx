@@ -86,14 +86,14 @@ export function Card({ title, note, actions, flush = false, children }: CardProp
 }
 
 /** What stands where nothing is yet: what it is, and what to do next. */
-export function Empty({ icon, title, children, action }: { icon: IconName; title: string; children?: ReactNode; action?: ReactNode }) {
+export function Empty({ icon, title, children, action }: { icon: IconName; title: string; children: ReactNode; action?: ReactNode }) {
   return (
     <div className={css.state}>
       <span className={css.stateIcon}>
         <Icon name={icon} size={22} />
       </span>
       <p className={css.stateTitle}>{title}</p>
-      {children !== undefined && <p className={css.stateText}>{children}</p>}
+      <p className={css.stateText}>{children}</p>
       {action}
     </div>
   )
