@@ -38,6 +38,8 @@ export function useRequest(id: string | null) {
     queryKey: ['request', id],
     queryFn: ({ signal }) => call(Request, `/api/v1/requests/${encodeURIComponent(id ?? '')}`, { signal }),
     enabled: id !== null,
+    // One that is under way has an end to be seen.
+    refetchInterval: ({ state }) => state.data?.state === 'reserved' && 2000,
   })
 }
 

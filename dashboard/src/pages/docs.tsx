@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { call } from '../api/http.ts'
 import { OpenApi, groupsOf, type Field, type Operation } from '../openapi.ts'
 import { Card, Loaded, Page } from '../ui/page.tsx'
@@ -8,6 +8,13 @@ import css from './docs.module.css'
 
 export default function DocsPage() {
   const document = useQuery({ queryKey: ['openapi'], queryFn: ({ signal }) => call(OpenApi, '/openapi.json', { signal }), select: groupsOf, staleTime: Infinity })
+  const here = document.data !== undefined
+  // The browser looked for the part that stands in the address before it was here.
+  useEffect(() => {
+    const part = here ? window.document.getElementById(location.hash.slice(1)) : null
+    part?.scrollIntoView()
+    part?.focus({ preventScroll: true })
+  }, [here])
   return (
     <Page
       title="API reference"

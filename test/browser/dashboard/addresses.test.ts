@@ -1,7 +1,8 @@
 // Addresses as they are sent around: what stands in one is what is shown, and what no filter can be is none.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { GEMINI } from './seeded.ts'
+import { until } from '../../until.ts'
+import { GEMINI, provider } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
@@ -59,4 +60,32 @@ test('requests can be filtered by every key, however many there are', async (t) 
   await page.goto(`${site.url}/requests`)
   await page.getByRole('option', { name: 'Key 0', exact: true }).waitFor({ state: 'attached' })
   assert.equal(await page.getByLabel('Key', { exact: true }).getByRole('option').count(), 202)
+})
+
+test('the part of the API reference that stands in the address is where one comes to', async (t) => {
+  const site = await startSite(t)
+  const { page } = await visit(t, site, await site.setUp())
+  await page.goto(`${site.url}/docs#Usage`)
+  await page.locator('h2:focus', { hasText: 'Usage' }).waitFor()
+  assert.ok(Number(await page.evaluate('document.activeElement.getBoundingClientRect().top')) < 100)
+})
+
+test('a request that is under way is seen to its end', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })).json()) as { secret: string }
+  const gate = Promise.withResolvers<void>()
+  site.fake.play(async (call) => {
+    await gate.promise
+    await provider(call)
+  })
+  const answered = site.proxied(secret, GEMINI('gemini-2.5-flash'), { contents: [] })
+  await until(async () => ((await (await site.api(cookie, 'GET', '/api/v1/requests')).json()) as { data: unknown[] }).data.length === 1)
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/requests`)
+  await page.getByRole('button', { name: /details of/ }).click()
+  await page.getByRole('dialog').getByText('Under way').waitFor()
+  gate.resolve()
+  await (await answered).arrayBuffer()
+  await page.getByRole('dialog').getByText('Waiting for the first byte').waitFor()
 })
