@@ -107,6 +107,12 @@ const SIDEWAYS = `[...document.querySelectorAll('html, body *')].filter((element
   return beyond > 0 && element.tagName !== 'PRE' && (element === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(element).overflowX))
 }).map((element) => (element.getAttribute('class') ?? element.tagName) + ': ' + (element.scrollWidth - element.clientWidth) + ' px')`
 
+/** Run in the page: what is cut off on a button. */
+const CUT = `[...document.querySelectorAll('button *, a *')].filter((element) => {
+  const { overflowX, textOverflow } = getComputedStyle(element)
+  return overflowX === 'hidden' && textOverflow === 'clip' && element.scrollWidth > element.clientWidth && !element.matches('.hidden')
+}).map((element) => element.textContent + ' is cut off')`
+
 test('the longest names fit the narrowest screen, and a wide one', async (t) => {
   const site = await startSite(t)
   const { cookie } = await furnish(site)
@@ -127,7 +133,7 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
       await page.setViewportSize({ width, height: 720 })
       // The second frame shows what follows the new width.
       await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
-      const found: string[] = await page.evaluate(SIDEWAYS)
+      const found: string[] = [...(await page.evaluate<string[]>(SIDEWAYS)), ...(await page.evaluate<string[]>(CUT))]
       faults.push(...found.map((fault) => `${path}, ${width} px: ${fault}`))
     }
   }
