@@ -7,6 +7,7 @@ import { address } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
 import { ago, bytes, count, dateTime, usedOf } from '../format.ts'
+import { useAskBeforeLeaving } from '../ui/ask-before-leaving.ts'
 import { Badge, type Tone } from '../ui/bits.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars, Card, Empty, Failed, Loaded, Page, ProblemNote } from '../ui/page.tsx'
@@ -19,6 +20,7 @@ export default function ConvertPage() {
   const [filters, change] = useFilters({ format: 'markdown', metadata: '', job: '' })
   const conversion = useConversion()
   useKept()
+  useAskBeforeLeaving(conversion.isPending)
   const format = filters.format === 'json' ? 'json' : 'markdown'
   const wishes = { format, include_metadata: filters.metadata !== '' } as const
   const start = (file: File): void => {

@@ -2,6 +2,7 @@
 import { Button, Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { createContext, use, useEffect, useState, type ReactNode } from 'react'
+import { useAskBeforeLeaving } from './ask-before-leaving.ts'
 import { Form } from './form.tsx'
 import { Buttons, ProblemNote } from './page.tsx'
 
@@ -24,13 +25,7 @@ export function Dialog({ title, opened, onClose, firm = false, children }: Dialo
   const phone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false })
   const above = use(Above)
   const [held, hold] = useState(false)
-  const stays = opened && (firm || held)
-  useEffect(() => {
-    if (!stays) return
-    const ask = (event: Event): void => event.preventDefault()
-    window.addEventListener('beforeunload', ask)
-    return () => window.removeEventListener('beforeunload', ask)
-  }, [stays])
+  useAskBeforeLeaving(opened && (firm || held))
   if (above) return null
   return (
     <Modal

@@ -173,7 +173,7 @@ test('what others wrote stays text', async (t) => {
   assert.equal(await browser.evaluate('window.hacked'), undefined)
 })
 
-test('a file that is dropped beside the box does not take the place of the page, also while another one is converted', async (t) => {
+test('a file that is dropped beside the box does not take the place of the page, and nobody leaves a conversion unasked', async (t) => {
   const site = await startSite(t)
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.route('**/api/v1/convert', () => {})
@@ -193,4 +193,13 @@ test('a file that is dropped beside the box does not take the place of the page,
   await browser.locator('input[type=file]').setInputFiles({ name: 'Page.html', mimeType: 'text/html', buffer: Buffer.from(page('Page', '')) })
   await browser.getByRole('button', { name: 'Cancel' }).waitFor()
   assert.deepEqual(await refused('[aria-label=Upload]'), [true, false])
+
+  const asked = browser.waitForEvent('dialog')
+  void browser.reload().catch(() => {})
+  assert.equal((await asked).type(), 'beforeunload')
+  await (await asked).dismiss()
+  await browser.getByRole('button', { name: 'Cancel' }).click()
+  await browser.getByRole('button', { name: 'Choose a file' }).waitFor()
+  await browser.reload()
+  await browser.getByRole('button', { name: 'Choose a file' }).waitFor()
 })
