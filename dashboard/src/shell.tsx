@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter'
 import type { Account } from './api/shapes.ts'
 import { useSignOut } from './api/session.ts'
 import { PAGES } from './pages.ts'
+import { Converting } from './pages/converting.tsx'
 import css from './shell.module.css'
 import { Icon, Mark, type IconName } from './ui/icons.tsx'
 import { ProblemNote } from './ui/page.tsx'
@@ -39,7 +40,9 @@ export function Shell({ account, children }: { account: Account; children: React
         </section>
       </div>
       <main id="main" className={css.main} tabIndex={-1}>
-        <ShownOnce>{children}</ShownOnce>
+        <Converting>
+          <ShownOnce>{children}</ShownOnce>
+        </Converting>
       </main>
     </div>
   )

@@ -2,30 +2,29 @@ import { Button, FileButton, Progress, Switch } from '@mantine/core'
 import { useEffect, useState, type DragEvent } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { useFilters } from '../address.ts'
-import { isUnderWay, newIdempotencyKey, resultUrl, useConversion, useDeleteJob, useJob, useJobs, useResult, type Converted } from '../api/convert.ts'
+import { isUnderWay, newIdempotencyKey, resultUrl, useDeleteJob, useJob, useJobs, useResult, type Converted } from '../api/convert.ts'
 import { address } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
 import { ago, bytes, count, dateTime, usedOf } from '../format.ts'
-import { useAskBeforeLeaving } from '../ui/ask-before-leaving.ts'
 import { Badge, type Tone } from '../ui/bits.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars, Card, Empty, Failed, Loaded, Page, ProblemNote } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
 import { ConvertedDocument } from './convert-document.tsx'
+import { useLastConversion } from './converting.tsx'
 import css from './convert.module.css'
 
 export default function ConvertPage() {
   const [filters, change] = useFilters({ format: 'markdown', metadata: '', job: '' })
-  const conversion = useConversion()
+  const conversion = useLastConversion()
   useKept()
-  useAskBeforeLeaving(conversion.isPending)
   const format = filters.format === 'json' ? 'json' : 'markdown'
   const wishes = { format, include_metadata: filters.metadata !== '' } as const
   const start = (file: File): void => {
     if (filters.job !== '') change({ job: '' })
-    conversion.mutate({ file, wishes, key: newIdempotencyKey() }, { onSuccess: (made: Converted) => made.kind === 'job' && change({ job: made.job.id }) })
+    conversion.mutate({ file, wishes, key: newIdempotencyKey() }, { onSuccess: (made: Converted) => made.kind === 'job' && isHere() && change({ job: made.job.id }) })
   }
   return (
     <Page title="Convert" lead="A Notion export, as HTML or as a ZIP of HTML pages, becomes one Markdown document.">
@@ -70,6 +69,9 @@ function useKept(): void {
     return () => window.removeEventListener('dragover', refuse)
   }, [])
 }
+
+/** Whoever looks at another page by now stays there. */
+const isHere = (): boolean => location.pathname === '/convert'
 
 const isCanceled = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'
 
