@@ -1,4 +1,4 @@
-// The structured log: one JSON line each, on standard output. Callers pass fields of a fixed list, so that no secret, no query
+// The structured log: one JSON line each. Callers pass fields of a fixed list, so that no secret, no query
 // string and no body can reach it by accident.
 import { pino } from 'pino'
 import type { DestinationStream, Logger } from 'pino'
@@ -61,15 +61,17 @@ const FIELDS = [
   'aborted',
 ] as const satisfies (keyof RequestLine)[]
 
+const NOWHERE: DestinationStream = { write: () => {} }
+
 /**
  * Opens the log.
  *
  * @param level the least important level that is written, or `silent`
- * @param destination where lines go; standard output by default
+ * @param destination where lines go; nowhere by default
  */
-export function openLog(level: string, destination?: DestinationStream): Log {
+export function openLog(level: string, destination: DestinationStream = NOWHERE): Log {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label: string) => ({ level: label }) } }
-  const out: Logger = destination ? pino(options, destination) : pino(options)
+  const out: Logger = pino(options, destination)
   return {
     request: (line) => {
       const level = line.status >= 500 ? 'error' : 'info'

@@ -19,6 +19,7 @@ import { openWorker } from './convert/worker.ts'
 import { openDashboard } from './dashboard.ts'
 import { SetupError } from './errors.ts'
 import type { Health } from './health.ts'
+import { openLines } from './lines.ts'
 import { listen } from './listen.ts'
 import type { Doors } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
@@ -200,7 +201,9 @@ function regularly(every: number, deed: () => Promise<void>, onError: (error: un
 export async function main(over: Readonly<Record<string, string>> = {}, json = false): Promise<void> {
   const env = { ...environment(process.cwd()), ...over }
   const config = readConfig(env)
-  const log = openLog(config.server.logLevel)
+  const lines = openLines(1)
+  process.on('exit', lines.flush)
+  const log = openLog(config.server.logLevel, lines)
   for (const name of unknownSettings(env)) log.warn('a setting is not known', { name })
   await using running = await serve(config, log).catch(sayInShort)
   log.info('listening', { url: running.url, role: config.server.role })

@@ -30,6 +30,7 @@ const DRAWN = ['react', 'react-dom', '@mantine/core', '@mantine/hooks', '@tansta
 const AREAS: Area[] = [
   { path: 'server/errors.ts', from: [], node: [] },
   { path: 'server/log.ts', from: [], packages: ['pino'], node: [] },
+  { path: 'server/lines.ts', from: ['server/errors.ts'], node: ['fs'] },
   { path: 'server/setting.ts', from: [], node: [] },
   { path: 'server/config.ts', from: ['server/errors.ts', 'server/setting.ts', 'server/providers-file.ts'], node: ['fs', 'path', 'util'] },
   { path: 'server/providers-file.ts', from: ['server/errors.ts'], packages: ['zod'], node: ['fs'] },

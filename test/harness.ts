@@ -139,20 +139,26 @@ export interface Process {
 }
 
 /** Starts a server in a process of its own. */
-export async function spawnServer(t: TestContext, env: Record<string, string>, ...args: string[]): Promise<Process> {
-  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve', ...args], { env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) }, stdio: ['ignore', 'ignore', 'pipe'] })
+export function spawnServer(t: TestContext, env: Record<string, string>, ...args: string[]): Promise<Process> {
+  return spawnLogging(t, 'ignore', env, ...args)
+}
+
+/** A server whose log goes to a file descriptor. */
+export async function spawnLogging(t: TestContext, log: number | 'ignore', env: Record<string, string>, ...args: string[]): Promise<Process> {
+  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve', ...args], { env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) }, stdio: ['ignore', log, 'pipe'] })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
     child.kill('SIGKILL')
     await exited
   })
   let said = ''
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (said += piece))
+  const stderr = child.stderr!
+  stderr.setEncoding('utf8').on('data', (piece: string) => (said += piece))
   const find = async (what: RegExp): Promise<string> => {
     for (;;) {
       const found = what.exec(said)?.[0]
       if (found !== undefined) return found
-      const ended = await Promise.race([once(child.stderr, 'data').then(() => false), exited.then(() => true)])
+      const ended = await Promise.race([once(stderr, 'data').then(() => false), exited.then(() => true)])
       if (ended) throw new Error(`the server ended: ${said}`)
     }
   }

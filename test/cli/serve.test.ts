@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
-import { spawnServer, tollmark } from '../harness.ts'
+import { spawnLogging, spawnServer, tollmark } from '../harness.ts'
 import { closeDatabases, freshDatabase } from '../postgres.ts'
 import { temporaryFolder } from '../temporary.ts'
 
@@ -94,4 +94,11 @@ test('the server says where it is', async (t) => {
   const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) })
   assert.match(server.url, /^http:\/\/localhost:\d+$/)
   assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
+})
+
+test('a log that cannot be written keeps the server neither from answering nor from ending', { skip: process.platform !== 'linux' }, async (t) => {
+  const server = await spawnLogging(t, openSync('/dev/full', 'w'), { TOLLMARK_DATA: temporaryFolder(t) })
+  for (let i = 0; i < 3; i++) assert.equal((await fetch(`${server.url}/livez`, { signal: AbortSignal.timeout(5000) })).status, 200)
+  server.kill('SIGTERM')
+  assert.equal(await server.exited, 0)
 })

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openLines } from '../server/lines.ts'
+import { temporaryFolder } from './temporary.ts'
+import { until } from './until.ts'
+
+const LINES = Array.from({ length: 20_000 }, (_, i) => `${i} ${'ü'.repeat(i % 50)}\n`)
+
+test('lines are written whole and in their order, and before the process ends', (t) => {
+  const path = join(temporaryFolder(t), 'log')
+  const fd = openSync(path, 'w')
+  t.after(() => closeSync(fd))
+  const lines = openLines(fd)
+  lines.write('first\n')
+  for (const line of LINES) lines.write(line)
+  lines.flush()
+  assert.equal(readFileSync(path, 'utf8').replace('first\n', ''), LINES.join(''))
+})
+
+test('a reader that stands still gets every line once it reads again', async (t) => {
+  const path = join(temporaryFolder(t), 'pipe')
+  execFileSync('/bin/sh', ['-c', 'mkfifo "$1"', 'sh', path])
+  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+  t.after(() => closeSync(fd))
+  const lines = openLines(fd)
+  for (const line of LINES) lines.write(line)
+  const all = LINES.join('')
+  const read: Buffer[] = []
+  await until(() => {
+    const piece = Buffer.alloc(65_536)
+    try {
+      read.push(piece.subarray(0, readSync(fd, piece)))
+    } catch {
+      // Nothing is there at the moment.
+    }
+    return Buffer.concat(read).length === Buffer.byteLength(all)
+  })
+  assert.equal(Buffer.concat(read).toString(), all)
+})
