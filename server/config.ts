@@ -1,12 +1,12 @@
 // TABLE of settings, by area, and the one place that reads the environment. A new setting is a new row; validation, the
 // typed `Config` and `.env.example` follow from it.
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { SetupError } from './errors.ts'
+import { SetupError, codeOf } from './errors.ts'
 import { readProvidersFile } from './providers-file.ts'
 import type { ProviderEntry } from './providers-file.ts'
-import { bytes, choice, credential, days, duration, flag, hostPart, integer, json, key256, setting, share, text, url, wait } from './setting.ts'
+import { bytes, choice, credential, days, decoded, duration, flag, headers, hostPart, integer, json, key256, setting, share, text, url, wait } from './setting.ts'
 import type { Kind, Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
@@ -30,8 +30,9 @@ const database: Kind<URL> = {
   what: 'an address that begins with sqlite:///, postgres:// or postgresql://',
   parse: (value) => {
     const address = url('sqlite:', 'postgres:', 'postgresql:').parse(value)
+    if (address === undefined || decoded(address.pathname) === undefined) return undefined
     // What stands behind two slashes only is a host, which a file does not have.
-    return address?.protocol === 'sqlite:' && (address.host !== '' || address.pathname === '') ? undefined : address
+    return address.protocol === 'sqlite:' && (address.host !== '' || address.pathname === '') ? undefined : address
   },
 }
 
@@ -81,7 +82,7 @@ const areas = {
     }),
     s3Endpoint: setting('S3_ENDPOINT', url('http:', 'https:'), null, 'The S3-compatible store for files; unset, Amazon\'s own if S3_BUCKET is set.'),
     s3Bucket: setting('S3_BUCKET', text, null, 'The bucket for files, made where it is missing; unset, files are in the data folder.'),
-    s3Region: setting('S3_REGION', text, 'us-east-1', 'The region of the bucket.'),
+    s3Region: setting('S3_REGION', hostPart, 'us-east-1', 'The region of the bucket.'),
     s3KeyId: setting('S3_ACCESS_KEY_ID', text, null, 'The access key for the bucket; unset, the one that the machine has (a role, for example).'),
     s3Secret: setting('S3_SECRET_ACCESS_KEY', text, null, 'The secret of the access key.', { secret: true }),
   },
@@ -124,7 +125,7 @@ const areas = {
       secret: true,
     }),
     otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', url('http:', 'https:'), null, 'Where OpenTelemetry traces are sent (OTLP over HTTP); unset, none are made.'),
-    otlpHeaders: setting('OTEL_EXPORTER_OTLP_HEADERS', text, null, 'Headers for that address: name=value,…', { secret: true }),
+    otlpHeaders: setting('OTEL_EXPORTER_OTLP_HEADERS', headers, null, 'Headers for that address.', { secret: true }),
     serviceName: setting('OTEL_SERVICE_NAME', text, 'tollmark', 'The name of this service in traces.'),
     traceRatio: setting('OTEL_TRACES_SAMPLER_ARG', share, '1', 'The share of traces that are kept, 0 to 1, where the caller has not decided.'),
   },
@@ -166,10 +167,22 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({ ...rest, customProviders, storage: Object.freeze({ ...storage, data: resolve(storage.data) }) })
 }
 
-/** The environment of this process, over what a `.env` file in `folder` sets. */
+/**
+ * The environment of this process, over what a `.env` file in `folder` sets.
+ *
+ * @throws SetupError where the file is there and cannot be read
+ */
 export function environment(folder: string): Record<string, string | undefined> {
-  const file = join(folder, '.env')
-  return { ...(existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}), ...process.env }
+  return { ...parseEnv(readIfThere(join(folder, '.env'))), ...process.env }
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return ''
+    throw new SetupError(`The settings in ${file} cannot be read (${codeOf(error) ?? 'unknown reason'}).`, { cause: error })
+  }
 }
 
 /** Variables that begin with `TOLLMARK_` and that no row names: most likely typing errors. */

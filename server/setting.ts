@@ -130,6 +130,30 @@ export function url(...schemes: string[]): Kind<URL> {
   }
 }
 
+/** Header fields as OpenTelemetry writes them: `name=value,…`, each value encoded as in an address. */
+export const headers: Kind<Readonly<Record<string, string>>> = {
+  what: 'header fields such as authorization=Bearer%20abc,x-tenant=7',
+  parse: (value) => {
+    const read: Record<string, string> = {}
+    for (const field of value.split(',').filter((part) => part.trim() !== '')) {
+      const [, name, coded = ''] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=(.*)$/.exec(field) ?? []
+      const content = decoded(coded.trim())
+      if (name === undefined || content === undefined || !/^[\t -~\x80-\xff]*$/.test(content)) return undefined
+      read[name] = content
+    }
+    return read
+  },
+}
+
+/** A part of an address as it is meant; `undefined` where what stands behind a % is no code. */
+export function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** JSON whose shape `check` accepts; `what` says the shape in words, with an example. */
 export function json<T>(what: string, check: (value: unknown) => T | undefined): Kind<T> {
   return {

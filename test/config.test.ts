@@ -39,6 +39,12 @@ const BAD: [name: string, value: string, says: RegExp][] = [
   ['TOLLMARK_PLANS', 'team=5', /^TOLLMARK_PLANS must be JSON such as/],
   ['DATABASE_URL', 'mysql://user:hunter2@db', /^DATABASE_URL must be an address that begins with sqlite:/],
   ['DATABASE_URL', 'sqlite://hunter2.db', /^DATABASE_URL must be an address that begins with sqlite:\/\/\/, /],
+  ['DATABASE_URL', 'postgres://user:hunter2@db/100%', /^DATABASE_URL must be an address/],
+  ['S3_REGION', 'us east', /^S3_REGION must be one part of a host name, but is "us east"\.$/],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization=hunter2%', /^OTEL_EXPORTER_OTLP_HEADERS must be header fields such as/],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=7,hunter2', /^OTEL_EXPORTER_OTLP_HEADERS must/],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'x tenant=hunter2', /^OTEL_EXPORTER_OTLP_HEADERS must/],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=hunter2%0A', /^OTEL_EXPORTER_OTLP_HEADERS must/],
   ['OPENAI_API_KEY', 'sk-hunter2\nX: y', /^OPENAI_API_KEY must be printable ASCII without spaces\.$/],
   ['AZURE_RESOURCE_NAME', 'acme.example.com', /^AZURE_RESOURCE_NAME must be one part of a host name, but is "acme\.example\.com"\.$/],
   ['TOLLMARK_MASTER_KEY', 'hunter2', /^TOLLMARK_MASTER_KEY must be 32 bytes/],
@@ -68,6 +74,11 @@ test('a master key is read from base64 and from hexadecimal', () => {
   for (const text of [key.toString('base64'), key.toString('base64url'), key.toString('hex')]) {
     assert.deepEqual(readConfig({ TOLLMARK_MASTER_KEY: text }).storage.masterKey, key)
   }
+})
+
+test('headers for a collector are read, with what is encoded in them', () => {
+  const { otlpHeaders } = readConfig({ OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a=b, x-tenant = 7,' }).watch
+  assert.deepEqual(otlpHeaders, { authorization: 'Bearer a=b', 'x-tenant': '7' })
 })
 
 test('plans are read, with null for no limit', () => {

@@ -3,6 +3,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SetupError, codeOf } from '../errors.ts'
 import { randomText } from '../secret.ts'
 
 export interface Scratch extends Disposable {
@@ -18,10 +19,15 @@ const WHOLE = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 } 
  *
  * @param folder the folder of all scratch folders
  * @param living ids of all living instances, this one's included; every other one's folder is deleted
+ * @throws SetupError where the folder cannot be written
  */
 export async function openScratch(folder: string, id: string, living: () => Promise<readonly string[]>): Promise<Scratch> {
   const own = join(folder, id)
-  mkdirSync(own, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(own, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new SetupError(`The folder ${folder} cannot be written (${codeOf(error) ?? 'unknown reason'}). Make it writable for the user that runs the server.`, { cause: error })
+  }
   // In this order: an instance is entered before its folder is made, so whose folder is seen here is seen there too, if it lives.
   const names = readdirSync(folder)
   const known = await living()

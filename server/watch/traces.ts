@@ -10,8 +10,8 @@ import type { RequestLine } from '../log.ts'
 export interface TracesOptions {
   /** Where spans are posted to: the collector's address, `/v1/traces` not included. */
   endpoint: string
-  /** `name=value,…`, sent with every post. */
-  headers: string | null
+  /** Sent with every post. */
+  headers: Readonly<Record<string, string>> | null
   serviceName: string
   /** Share of the traces that are kept, 0 to 1, where the caller has not decided. */
   ratio: number
@@ -41,7 +41,7 @@ const OPERATIONS: readonly [RegExp, string][] = [
  * @param clock milliseconds since 1970
  */
 export function openTraces({ endpoint, headers, serviceName, ratio }: TracesOptions, clock: () => number): Traces {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: readHeaders(headers) })
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: { ...headers } })
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
@@ -99,9 +99,4 @@ function parentOf(traceparent: string | undefined): Context {
   const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? []
   if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return ROOT_CONTEXT
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true })
-}
-
-function readHeaders(text: string | null): Record<string, string> {
-  const pairs = (text ?? '').split(',').map((pair) => pair.split('='))
-  return Object.fromEntries(pairs.filter(([name]) => name?.trim()).map(([name, ...value]) => [name!.trim(), decodeURIComponent(value.join('=').trim())]))
 }

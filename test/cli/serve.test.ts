@@ -29,6 +29,21 @@ test('a data folder that cannot be written is one sentence and exit 1', async (t
   assert.match(err, /^tollmark: The data folder .* cannot be written \(ENOTDIR\)\. Set TOLLMARK_DATA to a folder that can\.\n$/)
 })
 
+test('a folder for scratch files that cannot be written is one sentence and exit 1', async (t) => {
+  const data = temporaryFolder(t)
+  writeFileSync(join(data, 'scratch'), '')
+  const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: data })
+  assert.equal(code, 1)
+  assert.match(err, /^tollmark: The folder .*scratch cannot be written \(ENOTDIR\)\. Make it writable for the user that runs the server\.\n$/)
+})
+
+test('a file .env that cannot be read is one sentence and exit 1', async (t) => {
+  const cwd = temporaryFolder(t)
+  mkdirSync(join(cwd, '.env'))
+  const { code, err } = await tollmark(['tokens', 'list'], {}, cwd)
+  assert.deepEqual([code, /^tollmark: The settings in .*\.env cannot be read \(EISDIR\)\.\n$/.test(err)], [1, true])
+})
+
 test('a database that is none is one sentence and exit 1', async (t) => {
   const data = temporaryFolder(t)
   writeFileSync(join(data, 'tollmark.db'), 'this is no database, but it is long enough to look like one'.repeat(100))
@@ -65,6 +80,7 @@ test('a PostgreSQL that cannot be opened is one sentence and exit 1, without the
     return err
   }
   assert.match(await started('postgres://u:hunter2@127.0.0.1:1/d'), /^tollmark: The database d on 127\.0\.0\.1:1 cannot be opened: .*ECONNREFUSED.* Check DATABASE_URL, .*\n$/)
+  assert.match(await started('postgres://u:hunter2@127.0.0.1:1/d?sslrootcert=/not/there'), /^tollmark: The database d on 127\.0\.0\.1:1 cannot be opened: ENOENT.*\/not\/there.* Check DATABASE_URL, .*\n$/)
   const missing = await freshDatabase()
   missing.pathname = '/not_there'
   missing.password = 'hunter2'

@@ -47,7 +47,7 @@ const attributesOf = (span: Span) => Object.fromEntries(span.attributes.map(({ k
 
 test('a proxied request is a span with the conventions for generative AI, under the caller’s own', async (t) => {
   const { url, spans, paths, auth } = await collector(t)
-  const traces = openTraces({ endpoint: url, headers: 'authorization=Bearer%20abc', serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_001_500)
+  const traces = openTraces({ endpoint: url, headers: { authorization: 'Bearer abc' }, serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_001_500)
   traces.request({
     request_id: 'req_1', method: 'POST', route: '/proxy', provider: 'google', model: 'gemini-x', endpoint: 'POST /v1beta/models/{model}:streamGenerateContent', status: 200,
     duration_ms: 1500, first_byte_ms: 20, tokens_in: 7, tokens_out: 9, tokens_cached: null, token_id: 'key_1',

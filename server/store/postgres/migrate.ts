@@ -19,9 +19,11 @@ const OLDEST = 150_000
  * @throws SetupError with a sentence for the person at the terminal
  */
 export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<void> {
-  const client = new Client(connectionConfig(url))
-  client.on('error', () => {})
+  let client: Client | undefined
   try {
+    // Reads the files that the address names, certificates for example.
+    client = new Client(connectionConfig(url))
+    client.on('error', () => {})
     await client.connect()
     await checkServer(client)
     // Until the transaction ends, by whatever way, and so also where this process is killed.
@@ -37,7 +39,7 @@ export async function migrate(url: URL, db: QueryBuilder, now: number): Promise<
     if (thrown instanceof SetupError) throw thrown
     throw new SetupError(`The database ${placeOf(url)} cannot be opened: ${sentenceOf(thrown)}`, { cause: thrown })
   } finally {
-    await client.end().catch(() => {})
+    await client?.end().catch(() => {})
   }
 }
 
