@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import * as z from 'zod'
-import { readConfig, settings } from '../../server/config.ts'
+import { PROVIDER_CREDENTIALS, readConfig, settings } from '../../server/config.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const settingNames = settings().flatMap(([, rows]) => rows.map(({ name }) => name))
@@ -37,9 +37,10 @@ const THEIRS: readonly [image: RegExp, variables: string[]][] = [
 ]
 const ours = services.filter(([, { image }]) => image === 'tollmark')
 
-/** What a variable becomes where everything that compose.yaml asks for is given. */
+/** What a variable becomes where everything that compose.yaml asks for is given, and nothing else. */
 function filled(value: string): string {
-  return value.replaceAll(/\$\{(\w+)(?::[-?][^}]*)?\}/g, (_, name: string) => (name === 'TOLLMARK_MASTER_KEY' ? Buffer.alloc(32, 1).toString('base64') : 'secret'))
+  return value.replaceAll(/\$\{(\w+)(?::(?:-([^}]*)|\?[^}]*))?\}/g, (_, name: string, standard: string | undefined) =>
+    standard ?? (name === 'TOLLMARK_MASTER_KEY' ? Buffer.alloc(32, 1).toString('base64') : 'secret'))
 }
 
 test('two processes answer, two work, all from one image that is built here', () => {
@@ -55,6 +56,20 @@ test('every variable is a setting of ours, with a value that is taken, or one of
     assert.ok(theirs !== undefined || image === 'tollmark', `${name}: the variables of ${image} are not known`)
     for (const variable of Object.keys(environment)) assert.ok(theirs?.includes(variable) ?? known.has(variable), `${name}: ${variable}`)
     if (theirs === undefined) readConfig(Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, filled(value)])))
+  }
+})
+
+/** TABLE of the settings that a worker reads, besides those that compose.yaml gives a value of its own. */
+const OF_WORKERS = [
+  'LOG_LEVEL', 'TOLLMARK_SHUTDOWN_TIMEOUT', 'S3_REGION', 'TOLLMARK_CONVERSIONS', 'TOLLMARK_CONVERSION_DEADLINE', 'TOLLMARK_CONVERSION_HEAP', 'TOLLMARK_RESULT_RETENTION',
+  ...settings().flatMap(([area, rows]) => (area === 'watch' ? rows.map(({ name }) => name) : [])),
+]
+
+test('what the file .env says reaches the workers where they read it, and no key of a provider does', () => {
+  const workers = ours.filter(([, { environment }]) => environment['TOLLMARK_ROLE'] === 'worker')
+  for (const [name, { environment }] of workers) {
+    for (const setting of OF_WORKERS) assert.equal(environment[setting], `\${${setting}:-}`, `${name}: ${setting}`)
+    assert.deepEqual(Object.keys(environment).filter((variable) => Object.values(PROVIDER_CREDENTIALS).includes(variable)), [])
   }
 })
 
