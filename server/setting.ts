@@ -70,10 +70,16 @@ export const bytes: Kind<number> = {
   parse: (value) => scaled(value, { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }),
 }
 
+/** A hundred years: what is added to a moment is still one. */
+const LONGEST_MS = 36_500 * 86_400_000
+
 /** A length of time in milliseconds: `250ms`, `30s`, `5m`, `24h`, `30d`. */
 export const duration: Kind<number> = {
   what: 'a length of time such as 250ms, 30s, 5m, 24h or 30d',
-  parse: (value) => scaled(value, { MS: 1, S: 1000, M: 60_000, H: 3_600_000, D: 86_400_000 }),
+  parse: (value) => {
+    const milliseconds = scaled(value, { MS: 1, S: 1000, M: 60_000, H: 3_600_000, D: 86_400_000 })
+    return milliseconds === undefined ? undefined : Math.min(milliseconds, LONGEST_MS)
+  },
 }
 
 const DAY_MS = 86_400_000

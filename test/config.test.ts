@@ -69,6 +69,11 @@ test('a time to wait is never longer than timers are, because longer ones would 
   assert.deepEqual([server.shutdownTimeout, conversion.retention], [2 ** 31 - 1, 30 * 86_400_000])
 })
 
+test('what is kept for ages is kept for a time whose end is a date', () => {
+  const { retention } = readConfig({ TOLLMARK_RESULT_RETENTION: '99999999d' }).conversion
+  assert.match(new Date(Date.UTC(2030, 0) + retention).toISOString(), /^21/)
+})
+
 test('a master key is read from base64 and from hexadecimal', () => {
   const key = Buffer.alloc(32, 0xfb)
   for (const text of [key.toString('base64'), key.toString('base64url'), key.toString('hex')]) {
