@@ -1,5 +1,6 @@
 // The whole HTTP surface: what every answer has, the routes, and what happens to everything else.
 import { getRequestListener } from '@hono/node-server'
+import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { matchedRoutes } from 'hono/route'
@@ -23,7 +24,7 @@ import { NodeCaller, faultOf } from './http/node-caller.ts'
 import { newId } from './id.ts'
 import { linger } from './linger.ts'
 import type { Doors, RawHandler } from './listen.ts'
-import type { Log } from './log.ts'
+import type { Log, RequestLine } from './log.ts'
 import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
 import { invitationRoutes } from './manage/invitations.ts'
@@ -91,14 +92,28 @@ export function app(parts: AppParts): Doors {
   api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeApi(api)
   const answerApi = listener(api, parts, () => rateLimitHeaders(plans.of(FREE), null, clock()))
+  const showPage = watched(dashboard, parts)
   const rest: RawHandler = (incoming, outgoing) => {
     if (faultOf(incoming) !== null) answerApi(incoming, outgoing)
     // On a connection that began with something else requests for the proxy come by this way.
     // In absolute form too (RFC 9112, section 3.2.2).
     else if (/^(?:https?:\/\/[^/?#]*)?\/proxy(?:[?/]|$)/i.test(incoming.url ?? '')) proxy(new NodeCaller(incoming, outgoing))
-    else if (!dashboard(incoming, outgoing)) answerApi(incoming, outgoing)
+    else if (!showPage(incoming, outgoing)) answerApi(incoming, outgoing)
   }
   return { proxy, rest }
+}
+
+/** A dashboard whose answers have an id and a line in the log, like all others. */
+function watched(dashboard: Dashboard, { log, clock }: SurfaceParts): Dashboard {
+  return (incoming, outgoing) => {
+    const started = performance.now()
+    const id = newId('req', clock())
+    outgoing.setHeader('x-request-id', id)
+    const taken = dashboard(incoming, outgoing)
+    if (taken) logWhenDone({ incoming, outgoing }, log, started, () => ({ request_id: id, route: '/*', traceparent: incoming.headers['traceparent']?.toString() }))
+    else outgoing.removeHeader('x-request-id')
+    return taken
+  }
 }
 
 /** Builds what a process that only works listens with: it says how it is. */
@@ -117,7 +132,16 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy }: Surf
     const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await more(c)) }
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
     linger(c.env.incoming, c.env.outgoing)
-    logWhenDone(c, log, started)
+    const caller = c.get('caller')
+    const matched = matchedRoutes(c).find((route) => !route.path.includes('*'))
+    logWhenDone(c.env, log, started, () => ({
+      request_id: c.get('requestId'),
+      route: matched?.path ?? null,
+      account_id: caller?.account.id,
+      token_id: caller?.tokenId ?? undefined,
+      code: c.get('code'),
+      traceparent: c.req.header('traceparent'),
+    }))
   })
   api.use(async (c, next) => {
     const fault = faultOf(c.env.incoming)
@@ -183,23 +207,15 @@ function asProblem(error: unknown): Problem {
   return new Problem('internal_error', 'Something went wrong on the server. If it happens again, tell its operator the request id.', { cause: error })
 }
 
-/** One line when the answer is complete or the caller is gone. */
-function logWhenDone(c: Context<ApiEnv>, log: Log, started: number): void {
-  const { incoming, outgoing } = c.env
-  const caller = c.get('caller')
-  const matched = matchedRoutes(c).find((route) => !route.path.includes('*'))
+/** One line when the answer is complete or the caller is gone; `told` says then what the request was. */
+function logWhenDone({ incoming, outgoing }: Pick<HttpBindings, 'incoming' | 'outgoing'>, log: Log, started: number, told: () => Pick<RequestLine, 'request_id' | 'route'> & Partial<RequestLine>): void {
   outgoing.once('close', () => {
     log.request({
-      request_id: c.get('requestId'),
       method: incoming.method ?? '',
-      route: matched?.path ?? null,
       status: outgoing.statusCode,
       duration_ms: Math.round(performance.now() - started),
-      account_id: caller?.account.id,
-      token_id: caller?.tokenId ?? undefined,
-      code: c.get('code'),
       aborted: outgoing.writableFinished ? undefined : true,
-      traceparent: c.req.header('traceparent'),
+      ...told(),
     })
   })
 }

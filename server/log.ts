@@ -7,7 +7,7 @@ import type { DestinationStream, Logger } from 'pino'
 export interface RequestLine {
   request_id: string
   method: string
-  /** The route's pattern (`/api/v1/tokens/{id}`), never the path that was asked for; null where no route matched. */
+  /** The route's pattern (`/api/v1/tokens/:id`), never the path that was asked for; `/*` is the dashboard's, null where no route matched. */
   route: string | null
   status: number
   duration_ms: number

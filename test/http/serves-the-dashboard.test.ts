@@ -8,6 +8,7 @@ import { buildWhereChanged } from '../../dashboard/build.ts'
 import { openDashboard } from '../../server/dashboard.ts'
 import { assertProblem, answerOf, start, startServer } from '../harness.ts'
 import { temporaryFolder } from '../temporary.ts'
+import { until } from '../until.ts'
 
 assert.equal(buildWhereChanged(), null)
 
@@ -30,6 +31,27 @@ test('every page is one document, under a policy that runs and loads nothing fro
     assert.doesNotMatch(policy, /unsafe|\*|https?:|data:/)
     assert.doesNotMatch(page.text, /<script>|<style|style=|onload=/)
   }
+})
+
+/** TABLE of requests for the dashboard: what is asked for, how, and the status. */
+const WATCHED: readonly [path: string, method: string, accept: string, status: number][] = [
+  ['/', 'GET', '*/*', 200],
+  ['/keys', 'HEAD', '*/*', 200],
+  ['/Keys/', 'GET', 'text/html', 308],
+  ['/nothing', 'GET', 'text/html', 404],
+  ['/', 'POST', '*/*', 405],
+]
+
+test('every answer of the dashboard has an id, which is in the log', async (t) => {
+  const server = await startServer(t)
+  for (const [path, method, accept, status] of WATCHED) {
+    const id = (await get(server.url, path, { accept }, method)).headers['x-request-id']
+    assert.match(String(id), /^req_/)
+    await until(() => server.lines.some((line) => line.includes(String(id))))
+    const { request_id, ...line } = JSON.parse(server.lines.find((line) => line.includes(String(id))) ?? '') as Record<string, unknown>
+    assert.deepEqual([request_id, line['method'], line['route'], line['status']], [id, method, '/*', status])
+  }
+  assert.match(await (await fetch(`${server.url}/metrics`)).text(), /^tollmark_http_request_duration_seconds_count\{route="\/\*",method="HEAD",status="200"\} 1$/m)
 })
 
 test('a page that is written in another way is led to its own address', async (t) => {
