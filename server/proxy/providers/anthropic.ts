@@ -80,6 +80,7 @@ export const anthropic: ProviderRow = {
     /\/user_profiles\/[^/]+\/(enrollment_url|action_urls)($|[/:])/,
     /\/oauth\/token($|[/:])/,
   ],
+  admin: [/\/compliance($|[/:])/],
   errors: 'anthropic',
   usage: 'anthropic',
 }

@@ -10,7 +10,7 @@ export const cerebras: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   settings: { credential: 'CEREBRAS_API_KEY' },
   endpoints: compatibleRows('/v1'),
-  admin: [/\/(management|projects|api_?keys|users|billing|metrics)($|[/:])/],
+  admin: [/\/(management|projects|users|billing|metrics)($|[/:])/],
   errors: 'cerebras',
   usage: 'openai',
 }

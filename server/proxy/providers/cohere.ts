@@ -27,7 +27,7 @@ export const cohere: ProviderRow = {
     neutral('GET /v2/batches/{batch}'),
     ...compatibleRows('/compatibility/v1').map((row) => ({ ...row, usage: 'openai' as const })),
   ],
-  admin: [/\/check-api-key($|[/:])/, /\/connectors($|[/:])/, /\/(users|api-?keys)($|[/:])/],
+  admin: [/\/(check-api-key|connectors|users)($|[/:])/],
   errors: 'cohere',
   usage: 'cohere',
 }

@@ -13,7 +13,7 @@ export const groq: ProviderRow = {
     '/openai/v1',
     body({ also: [...(BODY.also ?? []), 'compound_custom.models.answering_model', 'compound_custom.models.reasoning_model'] }),
   ),
-  admin: [/\/(projects|api_?keys|fine_tunings)($|[/:])/],
+  admin: [/\/(projects|fine_tunings)($|[/:])/],
   errors: 'groq',
   usage: 'openai',
   accountHeaders: ['groq-organization'],

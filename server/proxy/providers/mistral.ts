@@ -42,8 +42,8 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/agents'),
     neutral('GET /v1/agents/{agent}'),
   ],
-  minting: [/\/audio\/sessions($|[/:])/],
-  admin: [/^\/v1\/(workspaces?|admin|users|billing|api-?keys)($|[/:])/],
+  minting: [/\/audio\/sessions($|[/:])/, /\/connectors\/[^/]+\/([^/]+\/)?(credentials|auth_url)($|[/:])/],
+  admin: [/^\/v1\/(workspaces?|admin|users|billing)($|[/:])/],
   errors: 'mistral',
   usage: 'openai',
 }

@@ -188,8 +188,8 @@ export const OPENAI_MINTING: readonly RegExp[] = [
   /\/chatkit\/sessions($|[/:])/,
 ]
 
-/** What runs an organisation, at anybody's. */
-export const ORGANIZATIONS = /\/organizations?($|[/:])/
+/** What runs an organisation, or its keys, at anybody's. */
+export const ORGANIZATIONS = /\/(organizations?|api[-_]?keys?)($|[/:])/
 
 /** OpenAI's account surfaces. */
 export const OPENAI_ADMIN: readonly RegExp[] = [

@@ -32,7 +32,7 @@ export const perplexity: ProviderRow = {
     neutral('POST /search'),
   ],
   minting: [/\/(generate_auth_token|revoke_auth_token)($|[/:])/],
-  admin: [/\/(api_?groups?|api_?keys|billing)($|[/:])/],
+  admin: [/\/(api_?groups?|billing)($|[/:])/],
   errors: 'perplexity',
   usage: 'perplexity',
 }

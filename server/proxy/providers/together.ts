@@ -20,7 +20,7 @@ export const together: ProviderRow = {
     neutral('POST /v1/fine-tunes/{fine_tuning_job}/cancel'),
   ],
   // Dedicated endpoints, clusters and volumes are rented machines.
-  admin: [/^\/v[0-9]+\/(endpoints|clusters?|compute|gpu_cluster|hardware|storage|projects|api-?keys|users|billing|deployments)($|[/:])/],
+  admin: [/^\/v[0-9]+\/(endpoints|clusters?|compute|gpu_cluster|hardware|storage|projects|users|billing|deployments)($|[/:])/],
   errors: 'openai',
   usage: 'openai',
 }

@@ -38,7 +38,7 @@ export const xai: ProviderRow = {
     neutral('GET /v1/collections'),
     neutral('POST /v1/documents/search'),
   ],
-  admin: [/\/(api-key|api-keys|auth|teams?|billing)($|[/:])/],
+  admin: [/\/(auth|teams?|billing)($|[/:])/],
   errors: 'openai',
   usage: 'xai',
 }

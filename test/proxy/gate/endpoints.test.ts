@@ -193,8 +193,12 @@ const never: [id: string, method: string, path: string][] = [
   ['anthropic', 'POST', '/v1/vaults/v1/credentials'],
   ['anthropic', 'GET', '/v1/vaults/v1/credentials/c1'],
   ['anthropic', 'GET', '/v1/organizations/api_keys'],
+  ['anthropic', 'GET', '/v1/compliance/activities'],
   ['anthropic', 'POST', '/v1/user_profiles/u1/enrollment_url'],
   ['mistral', 'POST', '/v1/audio/sessions'],
+  ['mistral', 'POST', '/v1/connectors/c1/workspace/credentials'],
+  ['mistral', 'GET', '/v1/connectors/c1/user/credentials'],
+  ['mistral', 'GET', '/v1/connectors/c1/auth_url'],
   ['xai', 'POST', '/v1/realtime/client_secrets'],
   ['xai', 'GET', '/v1/api-key'],
   ['perplexity', 'POST', '/generate_auth_token'],
@@ -255,10 +259,12 @@ for (const [id, path, unrestricted] of odd) {
   })
 }
 
-test('what hands out access in OpenAI\'s dialect, and what runs an organisation, is closed at every provider', () => {
-  for (const { id } of PROVIDERS) {
+test('what hands out access in OpenAI\'s dialect, what runs an organisation, and its keys are closed at every provider', () => {
+  for (const id of [...PROVIDERS.map((row) => row.id), 'acme']) {
     assert.equal(match(id, 'POST', '/v1/realtime/client_secrets').class, 'minting', id)
-    assert.ok(['minting', 'admin'].includes(match(id, 'GET', '/v1/organization/users').class), id)
+    for (const path of ['/v1/organization/users', '/v1/api_keys', '/v1/api-keys/k1', '/v1/projects/p/apiKeys', '/api-key']) {
+      assert.ok(['minting', 'admin'].includes(match(id, 'GET', path).class), `${id} ${path}`)
+    }
   }
 })
 
