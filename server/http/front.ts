@@ -28,18 +28,19 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   const serve = server.listeners('connection')
   let closing = false
 
-  const refusal = (code: Refusal, message: string): Buffer => {
+  const refusal = (code: Refusal, message: string, more: Record<string, string> = {}): Buffer => {
     const id = newId('req', now())
     const problem = new Problem(code, message)
     log.request({ request_id: id, method: '', route: null, status: problem.status, duration_ms: 0, code })
     const body = JSON.stringify(problem.body(id))
-    const head = { ...problem.headers(), 'content-length': String(Buffer.byteLength(body)), date: new Date(now()).toUTCString(), connection: 'close', 'x-request-id': id }
+    const head = { ...problem.headers(), ...more, 'content-length': String(Buffer.byteLength(body)), date: new Date(now()).toUTCString(), connection: 'close', 'x-request-id': id }
     const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
     return Buffer.from(`HTTP/1.1 ${problem.status} ${ERRORS[code].title}\r\n${lines.join('')}\r\n${body}`)
   }
   const house: House = {
     handle,
-    refusal,
+    // What we read ourselves is for the proxy, whose own answers all say so.
+    refusal: (code, message) => refusal(code, message, { 'x-proxy-error': code }),
     limits,
     keep: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAlive / 1000)}\r\n\r\n`,
     left: (connection) => connections.delete(connection),

@@ -149,12 +149,14 @@ test('a long body follows a connection to Node\'s server', async (t) => {
   assert.ok(answers(socket.text)[1] === `node POST ${body}`)
 })
 
-/** TABLE of bytes that end a connection: what comes first, the bytes, the status and the code. */
-const BAD: [name: string, bytes: string, status: number, code: string][] = [
-  ['two lengths', 'POST /proxy HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400, 'malformed_request'],
-  ['a bare line feed', 'GET /proxy HTTP/1.1\nHost: x\n\n', 400, 'malformed_request'],
-  ['a head without end', `GET /proxy HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}`, 431, 'headers_too_large'],
-  ['a bad chunk', post('/proxy', '5\r\nhello\r\nzz\r\n', 'Transfer-Encoding: chunked\r\n'), 400, 'malformed_request'],
+/** TABLE of bytes that end a connection: what comes first, the bytes, the status and the code, and whether they were for the proxy. */
+const BAD: [name: string, bytes: string, status: number, code: string, proxied?: true][] = [
+  ['two lengths', 'POST /proxy HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400, 'malformed_request', true],
+  ['a bare line feed', 'GET /proxy HTTP/1.1\nHost: x\n\n', 400, 'malformed_request', true],
+  ['a head without end', `GET /proxy HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(4_000)}`, 431, 'headers_too_large', true],
+  ['an address that is too long', get(`/proxy?url=https://api.openai.com/v1/files?after=${'x'.repeat(20_000)}`), 431, 'headers_too_large', true],
+  ['an address with a raw letter beyond ASCII', get('/proxy?url=https://api.openai.com/v1/files?after=\u00e9'), 400, 'malformed_request', true],
+  ['a bad chunk', post('/proxy', '5\r\nhello\r\nzz\r\n', 'Transfer-Encoding: chunked\r\n'), 400, 'malformed_request', true],
   ['no HTTP', 'hello\r\n\r\n', 400, 'malformed_request'],
   ['no HTTP, behind a request', `${get('/proxy')}hello\r\n\r\n`, 400, 'malformed_request'],
   ['a bad request behind one of Node\'s', `${get('/other')}GET /proxy HTTP/1.1\r\nHost : x\r\n\r\n`, 400, 'malformed_request'],
@@ -164,7 +166,7 @@ const BAD: [name: string, bytes: string, status: number, code: string][] = [
 
 test('what is no request is answered with a problem, and the connection is closed', async (t) => {
   const { port } = await start(t, echo)
-  for (const [name, bytes, status, code] of BAD) {
+  for (const [name, bytes, status, code, proxied] of BAD) {
     const socket = dial(t, port)
     socket.write(bytes, 'latin1')
     await once(socket, 'end')
@@ -173,6 +175,7 @@ test('what is no request is answered with a problem, and the connection is close
     assert.match(head, new RegExp(`^HTTP/1.1 ${status} `), name)
     assert.match(head, /\r\ncontent-type: application\/problem\+json\r\n/, name)
     assert.match(head, /\r\nconnection: close\r\n/, name)
+    assert.equal(/\r\nx-proxy-error: (\S+)/.exec(head)?.[1], proxied && code, name)
     const problem = JSON.parse(body) as { code: string; request_id: string }
     assert.equal(problem.code, code, name)
     assert.equal(/\r\nx-request-id: (\S+)/.exec(head)?.[1], problem.request_id, name)
