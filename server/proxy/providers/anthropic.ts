@@ -2,12 +2,12 @@ import type { ModelPlace } from './endpoint.ts'
 import { creates, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
-/** Places of a Messages body that name a model: itself, the advisor tool, and the chain of fallbacks. */
+/** Places of a Messages body that name a model: itself, the advisor tool, the chain of fallbacks, and what gateways try in turn. */
 export const messagesBody = (at: string): ModelPlace => ({
   at: 'body',
   body: {
     required: [`${at}model`],
-    also: [`${at}tools[].model`, `${at}fallbacks[].model`],
+    also: [`${at}models[]`, `${at}tools[].model`, `${at}fallbacks[].model`],
     objects: {
       [`${at}messages[].content[].source.file_id`]: 'file',
       [`${at}messages[].content[].file_id`]: 'file',

@@ -2,11 +2,12 @@ import { BODY, body, compatibleRows, creates, model, neutral, RESPONSE } from '.
 import type { ProviderRow } from './provider.ts'
 
 // `models` are tried in turn; a preset is stored and may bring models of its own; plugins and server tools may name one.
-const routed = body({
+const ROUTED = {
   required: ['model', 'models[]'],
-  also: [...(BODY.also ?? []), 'tools[].parameters.model', 'plugins[].model', 'plugins[].models[]'],
+  also: [...(BODY.also ?? []), 'fallbacks[].model', 'tools[].parameters.model', 'plugins[].model', 'plugins[].models[]'],
   stored: ['preset'],
-})
+}
+const routed = body(ROUTED)
 
 /** OpenRouter: https://openrouter.ai/docs/api-reference */
 export const openrouter: ProviderRow = {
@@ -18,11 +19,7 @@ export const openrouter: ProviderRow = {
   settings: { credential: 'OPENROUTER_API_KEY' },
   endpoints: [
     ...compatibleRows('/api/v1', routed),
-    model(
-      'POST /api/v1/messages',
-      { at: 'body', body: { required: ['model', 'models[]'], also: ['tools[].model', 'fallbacks[].model', 'plugins[].model'], stored: ['preset'] } },
-      { usage: 'anthropic' },
-    ),
+    model('POST /api/v1/messages', { at: 'body', body: ROUTED }, { usage: 'anthropic' }),
     model('POST /api/alpha/responses', routed, RESPONSE),
     model('POST /api/v1/videos', body(), creates('video')),
     neutral('GET /api/v1/videos/{video}'),
