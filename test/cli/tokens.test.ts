@@ -46,6 +46,17 @@ test('tokens are made for the first account, or for a named one that is made on 
   assert.equal(account.json()['plan'], 'team')
 })
 
+test('a name that holds control characters is listed in one line, and does nothing to the terminal', async (t) => {
+  const env = { TOLLMARK_DATA: temporaryFolder(t) }
+  const name = 'a\u001b[2Jb\nc\u202ed'
+  for (const nouns of ['keys', 'tokens']) {
+    assert.equal((await tollmark([nouns, 'create', '--name', name], env)).code, 0)
+    const { out } = await tollmark([nouns, 'list'], env)
+    assert.match(out, /^[^\n]+  a\ufffd\[2Jb\ufffdc\ufffdd\n$/)
+    assert.equal((JSON.parse((await tollmark([nouns, 'list', '--json'], env)).out) as { data: Token[] }).data[0]?.name, name)
+  }
+})
+
 test('a running server sees what the command line does at once', async (t) => {
   const server = await startServer(t)
   const env = { TOLLMARK_DATA: server.data }

@@ -69,10 +69,13 @@ export function storeCommand<const N extends string>(
       await using store = await openStore({ ...config.storage, now, existing: word !== 'create' })
       // parseArgs has let only these names in, each with a text.
       const { record, lines } = await action({ store, config, now }, { values: given as Partial<Record<N, string>>, id: idOf }).catch((error: unknown) => forPerson(error, nouns))
-      process.stdout.write(`${json ? JSON.stringify(record, null, 2) : lines.join('\n')}\n`)
+      process.stdout.write(`${json ? JSON.stringify(record, null, 2) : lines.map(plain).join('\n')}\n`)
     },
   }
 }
+
+/** A line as a terminal may have it: names are other people's, and a control character in one could say anything. */
+const plain = (line: string): string => line.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')
 
 /** A list for `--json` and for a person. */
 export function listed<R>(nouns: string, data: R[], lineOf: (row: R) => string): Outcome {
