@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { Problem } from '../errors.ts'
 
 /** A moment with its zone, or a day (UTC), which is its beginning. */
-export const Moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
+export const Moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'a moment is written as 2027-01-31 or 2027-01-31T12:00:00Z' })
 
 /**
  * When something expires, in milliseconds since 1970; null is never.

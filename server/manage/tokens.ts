@@ -5,7 +5,7 @@ import type { Scope } from '../accounts/tokens.ts'
 import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
 import type { Api } from '../api.ts'
 import type { Store } from '../store/open.ts'
-import { expiryOf } from './moment.ts'
+import { Moment, expiryOf } from './moment.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
 
 const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
@@ -30,7 +30,7 @@ const NewTokenSchema = TokenSchema.extend({ secret: z.string().openapi({ descrip
 const Wanted = z.object({
   name: z.string().min(1).max(200),
   scopes: z.array(ScopeSchema).min(1).default(['convert']),
-  expires_at: z.iso.datetime({ offset: true }).nullable().default(null),
+  expires_at: Moment.nullable().default(null),
   account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
 })
 

@@ -95,6 +95,10 @@ test('wishes that cannot be are refused with a sentence', async (t) => {
     assertProblem(refused, 400, 'invalid_field')
     assert.match(refused.text, /[^.]\.","code"/, 'it ends with one full stop')
   }
+  for (const nouns of ['keys', 'tokens']) {
+    assert.match((await api('POST', nouns, { name: 'x', expires_at: '2030-02-30' })).text, /a moment is written as 2027-01-31 or 2027-01-31T12:00:00Z/)
+    assert.equal((await api('POST', nouns, { name: 'x', expires_at: '2030-01-31' })).json<NewKey>().expires_at, '2030-01-31T00:00:00.000Z')
+  }
   assertProblem(await api('GET', 'keys/key_nothing'), 404, 'key_not_found')
   // An end of the list would be taken for one.
   for (const list of ['keys', 'requests', 'tokens']) {
