@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { linger } from '../linger.ts'
 import type { AnswerWatcher, BodySink, Caller, CallerBody } from './caller.ts'
-import { fieldLines, type RawHeaders } from './fields.ts'
+import { fieldLines, NO_BYTES, type RawHeaders } from './fields.ts'
 
 export class NodeCaller implements Caller, CallerBody {
   readonly method: string
@@ -102,18 +102,18 @@ export class NodeCaller implements Caller, CallerBody {
   }
 
   flush(): boolean {
-    if (this.answered && !this.#outgoing.writableEnded) this.#outgoing.flushHeaders()
+    // Written with text, as by `flushHeaders`, the head would go out in UTF-8.
+    if (this.answered && !this.#outgoing.writableEnded) this.#outgoing.write(NO_BYTES)
     return !this.#outgoing.writableNeedDrain
   }
 
   breakOff(): void {
     const outgoing = this.#outgoing
-    // What has arrived before the break still goes out.
-    setImmediate(() => {
-      // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an ordinary close would be one.
-      if (outgoing.socket === null) outgoing.destroy()
-      else outgoing.socket.resetAndDestroy()
-    })
+    // Nobody can take that for the end of the answer: without a length or chunks (HTTP/1.0), an ordinary close would be one.
+    const reset = (): void => void outgoing.socket?.resetAndDestroy()
+    // What has arrived before the break still goes out; where it is not this answer's turn yet, when it is.
+    if (outgoing.socket === null) outgoing.write(NO_BYTES, reset)
+    else setImmediate(reset)
   }
 }
 

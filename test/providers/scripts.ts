@@ -93,13 +93,13 @@ export const SCRIPTED: Scripted[] = [
     },
   },
   {
-    name: 'one byte at a time',
+    name: 'one byte at a time, with letters beyond ASCII in the head',
     status: 200,
-    headers: ['Content-Type', 'application/json'],
+    headers: ['Content-Type', 'application/json', 'X-Place', 'M\xfcnchen'],
     body: Buffer.from('{"a":1}'),
     script: async (call) => {
       await call.body()
-      const wire = `${head(200, ['Content-Type', 'application/json', 'Transfer-Encoding', 'chunked'])}3\r\n{"a\r\n4;x=y\r\n":1}\r\n0\r\n\r\n`
+      const wire = `${head(200, ['Content-Type', 'application/json', 'X-Place', 'M\xfcnchen', 'Transfer-Encoding', 'chunked'])}3\r\n{"a\r\n4;x=y\r\n":1}\r\n0\r\n\r\n`
       for (const byte of wire) {
         call.write(byte)
         await new Promise(setImmediate)

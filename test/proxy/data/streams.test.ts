@@ -133,6 +133,23 @@ both('where an answer breaks off the caller sees a reset, also one of HTTP/1.0, 
   }
 })
 
+both('an answer that breaks off before it is its turn breaks the connection when it is', async (rig) => {
+  const { port } = await rig(async (one) => {
+    const first = one.received.target === '/proxy/first'
+    await one.pause(first ? 60 : 0)
+    one.write(`${head(200, ['Content-Length', '5'])}${first ? 'first' : 'sec'}`)
+    await one.pause(10)
+    if (!first) one.reset()
+  })
+  const socket = connect({ port, host: '127.0.0.1' })
+  let text = ''
+  socket.on('data', (bytes: Buffer) => (text += bytes.toString()))
+  socket.write('GET /proxy/first HTTP/1.1\r\nHost: x\r\n\r\nGET /proxy/second HTTP/1.1\r\nHost: x\r\n\r\n')
+  const [error] = await once(socket, 'error')
+  assert.equal(error.code, 'ECONNRESET')
+  assert.match(text, /first[^]+\r\n\r\nsec$/)
+})
+
 /** TABLE of upstreams that give no answer at all. */
 const NO_ANSWER: { name: string; status: number; script: Script }[] = [
   { name: 'reset at once', status: 502, script: (one) => one.reset() },
