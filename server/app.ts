@@ -131,7 +131,7 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy }: Surf
     await next()
     const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await more(c)) }
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
-    linger(c.env.incoming, c.env.outgoing)
+    linger(c.env.incoming, c.env.outgoing)()
     const caller = c.get('caller')
     const matched = matchedRoutes(c).find((route) => !route.path.includes('*'))
     logWhenDone(c.env, log, started, () => ({

@@ -6,25 +6,33 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 const MOST_BYTES = 64 * 1_048_576
 const MOST_TIME = 5000
 
-/** Throws away what is left of the request's body, within bounds; then, or where the caller wants it, the connection is closed. */
-export function linger(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  if (incoming.complete || incoming.destroyed) return
+/**
+ * Call it before the head of the answer is written: with that, Node decides whether it closes the connection behind the answer's last byte.
+ * @returns to be called with the end of the answer: throws away what is left of the request's body, within bounds; then, or where the caller wants it, the connection is closed
+ */
+export function linger(incoming: IncomingMessage, outgoing: ServerResponse): () => void {
+  if (incoming.complete || incoming.destroyed) return () => {}
   const wantsClose = !outgoing.shouldKeepAlive
-  // Node would close the connection with the answer's last byte.
   outgoing.shouldKeepAlive = true
-  let received = 0
-  const timer = setTimeout(() => incoming.socket.destroy(), MOST_TIME)
-  incoming.on('data', (piece: Buffer) => {
-    received += piece.length
-    if (received > MOST_BYTES) incoming.socket.destroy()
-  })
-  incoming.on('error', () => {})
-  incoming.once('close', () => clearTimeout(timer))
-  incoming.once('end', () => {
-    clearTimeout(timer)
+  const finish = (): void => {
     if (!wantsClose) return
     if (outgoing.writableFinished) incoming.socket.end()
     else outgoing.once('finish', () => incoming.socket.end())
-  })
-  incoming.resume()
+  }
+  return () => {
+    if (incoming.complete) return finish()
+    let received = 0
+    const timer = setTimeout(() => incoming.socket.destroy(), MOST_TIME)
+    incoming.on('data', (piece: Buffer) => {
+      received += piece.length
+      if (received > MOST_BYTES) incoming.socket.destroy()
+    })
+    incoming.on('error', () => {})
+    incoming.once('close', () => clearTimeout(timer))
+    incoming.once('end', () => {
+      clearTimeout(timer)
+      finish()
+    })
+    incoming.resume()
+  }
 }

@@ -16,6 +16,7 @@ export class NodeCaller implements Caller, CallerBody {
   #sink: BodySink | null = null
   #begun = false
   #wholly = false
+  #linger = (): void => {}
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
     this.#incoming = incoming
@@ -86,6 +87,7 @@ export class NodeCaller implements Caller, CallerBody {
   head(status: number, reason: string, headers: RawHeaders): void {
     // The upstream's own Date passes; none is made up.
     this.#outgoing.sendDate = false
+    this.#linger = linger(this.#incoming, this.#outgoing)
     this.#outgoing.writeHead(status, reason, headers)
   }
 
@@ -98,7 +100,7 @@ export class NodeCaller implements Caller, CallerBody {
     for (let i = 0; i < trailers.length; i += 2) pairs.push([trailers[i]!, trailers[i + 1]!])
     if (pairs.length > 0) this.#outgoing.addTrailers(pairs)
     this.#outgoing.end()
-    linger(this.#incoming, this.#outgoing)
+    this.#linger()
   }
 
   flush(): boolean {

@@ -246,6 +246,21 @@ both('an answer that comes while the body is still going up arrives', async (rig
   assert.equal((await call(port, { body: '{}' })).body.toString(), 'next')
 })
 
+both('an early answer waits for a caller that reads only when it has sent everything', async (rig) => {
+  const { port } = await rig((one) => one.write(`${head(413, ['Content-Length', '5'])}large`))
+  for (const lines of ['HTTP/1.1\r\nHost: x\r\n', 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n', 'HTTP/1.0\r\n']) {
+    const socket = connect({ port, host: '127.0.0.1' }).pause()
+    socket.write(`POST /proxy ${lines}Content-Length: 655360\r\n\r\n`)
+    for (let i = 0; i < 10; i++) {
+      await sleep(10)
+      socket.write(Buffer.alloc(65_536))
+    }
+    const [bytes] = (await once(socket.resume(), 'data')) as [Buffer]
+    assert.match(bytes.toString(), /^HTTP\/1.1 413 .*\r\n\r\nlarge$/s, lines)
+    socket.destroy()
+  }
+})
+
 both('a caller that stops reading stops the upstream, and loses nothing', async (rig) => {
   const piece = Buffer.alloc(64 * 1024, 'x')
   let written = 0
