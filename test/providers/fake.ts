@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls'
 
 /** One request as it arrived. */
 export type Received = {
@@ -38,7 +38,7 @@ export type Call = {
   write(bytes: string | Buffer): void
   /** Resolves after a time, earlier if the connection closes. */
   pause(milliseconds: number): Promise<void>
-  /** Closes with a TCP reset. */
+  /** Closes with a TCP reset; over TLS it is one where something lies unread. */
   reset(): void
 }
 
@@ -204,7 +204,7 @@ function serve(socket: Socket, connection: number, requests: Received[], script:
         gone: () => gone,
         write: (bytes) => void (socket.writable && socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)),
         pause: (milliseconds) => Promise.race([sleep(milliseconds, undefined, { ref: false }), gone]),
-        reset: () => void socket.resetAndDestroy(),
+        reset: () => void (socket instanceof TLSSocket ? socket.destroy() : socket.resetAndDestroy()),
       })
       done = true
       await body

@@ -165,7 +165,7 @@ export function openSocket(dial: Dial, ready: () => void, read: (chunk: Buffer) 
   }
   const cacheKey = `${dial.servername}:${dial.host}:${dial.port}`
   const session = sessions.get(cacheKey)
-  const socket = connectTls({
+  const tls = connectTls({
     ...route,
     // SNI carries names only; an address is checked against the certificate all the same.
     servername: isIP(dial.servername.replace(/^\[|\]$/g, '')) === 0 ? dial.servername : '',
@@ -174,7 +174,7 @@ export function openSocket(dial: Dial, ready: () => void, read: (chunk: Buffer) 
     rejectUnauthorized: true,
     ...(session ? { session } : {}),
   })
-  socket.on('session', (fresh) => sessions.set(cacheKey, fresh))
-  socket.once('secureConnect', ready)
-  return socket
+  tls.on('session', (fresh) => sessions.set(cacheKey, fresh))
+  tls.once('secureConnect', ready)
+  return readToTheEnd(tls, lost)
 }

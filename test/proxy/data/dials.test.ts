@@ -1,15 +1,14 @@
 // Where connections go: never to a private address that nobody named, and over TLS only to whom the certificate names.
 import assert from 'node:assert/strict'
 import type { lookup } from 'node:dns'
-import { execFile, execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { isPrivateAddress, openSocket, publicLookup } from '../../../server/proxy/upstream/dial.ts'
 import { dialOf, PrivateAddressError } from '../../../server/proxy/upstream.ts'
+import { certificateOf } from '../../providers/certificate.ts'
 import { answer, startFake } from '../../providers/fake.ts'
-import { temporaryFolder } from '../../temporary.ts'
 
 test('addresses that no provider has are private', () => {
   const rows: [address: string, isPrivate: boolean][] = [
@@ -64,13 +63,7 @@ test('a private address that nobody named is refused before a socket opens', () 
 })
 
 test('a certificate for another name, or from nobody known, ends the connection before anything is sent', async (t) => {
-  const folder = temporaryFolder(t)
-  const path = (name: string) => join(folder, name)
-  execFileSync('openssl', [
-    'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=api.openai.com', '-addext', 'subjectAltName=DNS:api.openai.com',
-    '-keyout', path('key.pem'), '-out', path('cert.pem'),
-  ], { stdio: 'ignore' })
-  const [key, cert] = [readFileSync(path('key.pem')), readFileSync(path('cert.pem'))]
+  const { key, cert, file } = certificateOf(t, 'api.openai.com')
   const names: string[] = []
   const fake = await startFake(answer(200, {}, 'secret'), { key, cert, SNICallback: (name, done) => { names.push(name); done(null) } })
   t.after(() => fake.close())
@@ -81,7 +74,7 @@ test('a certificate for another name, or from nobody known, ends the connection 
     ['api.anthropic.com', true, 'unreachable'],
   ]
   for (const [host, trusted, ends] of tries) {
-    const said = await outputOf(join(import.meta.dirname, 'dial-process.ts'), [`https://${host}`, fake.origin], trusted ? { NODE_EXTRA_CA_CERTS: path('cert.pem') } : {})
+    const said = await outputOf(join(import.meta.dirname, 'dial-process.ts'), [`https://${host}`, fake.origin], trusted ? { NODE_EXTRA_CA_CERTS: file } : {})
     assert.equal(said, ends, `${host} ${trusted}`)
   }
   assert.deepEqual(names, ['api.openai.com', 'api.openai.com', 'api.anthropic.com'])

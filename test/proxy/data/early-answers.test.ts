@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { answer, chunk, head, headerOf, type Call } from '../../providers/fake.ts'
+import { setDefaultCACertificates } from 'node:tls'
+import { certificateOf } from '../../providers/certificate.ts'
+import { answer, chunk, head, headerOf, startFake, type Call } from '../../providers/fake.ts'
 import { readAnswer, type Answer } from './relayed.ts'
 import { OPENAI, startServed } from './served.ts'
 
@@ -63,18 +65,24 @@ async function upload(port: number, secret: string, length: string | null): Prom
 }
 
 for (const { name, plays } of EARLY) {
-  test(`an early answer arrives whole: ${name}`, async (t) => {
-    const served = await startServed(t, plays)
-    const { secret } = await served.key()
-    for (const length of ['4000000000', null]) {
-      for (let round = 0; round < 3; round++) {
-        const got = await upload(served.port, secret, length)
-        assert.deepEqual([got.status, got.body.toString(), got.whole], [413, REASON, true], `${length}, round ${round}`)
-        assert.equal(headerOf(got.rawHeaders, 'x-proxy-error'), null)
+  for (const secure of [false, true]) {
+    test(`an early answer arrives whole: ${name}${secure ? ', over TLS' : ''}`, async (t) => {
+      const certificate = secure ? certificateOf(t, 'api.openai.com') : undefined
+      if (certificate) setDefaultCACertificates([certificate.cert])
+      const fake = await startFake(plays, certificate)
+      t.after(() => fake.close())
+      const served = await startServed(t, plays, { TOLLMARK_UPSTREAM_OPENAI: fake.origin })
+      const { secret } = await served.key()
+      for (const length of ['4000000000', null]) {
+        for (let round = 0; round < 3; round++) {
+          const got = await upload(served.port, secret, length)
+          assert.deepEqual([got.status, got.body.toString(), got.whole], [413, REASON, true], `${length}, round ${round}`)
+          assert.equal(headerOf(got.rawHeaders, 'x-proxy-error'), null)
+        }
       }
-    }
-    // Nothing of the bodies that never went up is taken for a request.
-    served.fake.play(answer(200, JSON_TYPE, '{}'))
-    assert.equal((await served.send(secret, `${OPENAI}/v1/models`, { method: 'GET' })).status, 200)
-  })
+      // Nothing of the bodies that never went up is taken for a request.
+      fake.play(answer(200, JSON_TYPE, '{}'))
+      assert.equal((await served.send(secret, `${OPENAI}/v1/models`, { method: 'GET' })).status, 200)
+    })
+  }
 }
