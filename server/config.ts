@@ -109,7 +109,7 @@ const areas = {
   },
   proxy: {
     connectTimeout: setting('TOLLMARK_CONNECT_TIMEOUT', wait, '10s', 'How long connecting to a provider may take.'),
-    firstByteTimeout: setting('TOLLMARK_FIRST_BYTE_TIMEOUT', wait, '15m', 'How long a provider may take from the end of a request to the head of its answer.'),
+    firstByteTimeout: setting('TOLLMARK_FIRST_BYTE_TIMEOUT', wait, '15m', 'How long a provider may take from the end of a request to the head of its answer, and how long a request may stand still on its way up.'),
     idleTimeout: setting('TOLLMARK_IDLE_TIMEOUT', wait, '15m', 'How long an answer may stand still between two of its pieces.'),
     keepAlive: setting('TOLLMARK_KEEP_ALIVE', wait, '15s', 'How long an unused connection to a provider is kept, where the provider does not say.'),
     maxBody: setting('TOLLMARK_MAX_BODY', bytes, '64MB', 'The largest request body that is read whole, which is done only where its model, or whose stored objects it names, has to be known.'),

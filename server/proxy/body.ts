@@ -7,6 +7,7 @@ export type WholeBody =
   /** `begun`: what has been read, and counts as held; the rest waits. */
   | { ok: false; reason: 'too_large'; begun: Buffer }
   | { ok: false; reason: 'busy' }
+  | { ok: false; reason: 'still' }
   | { ok: false; reason: 'gone' }
 
 /** Bytes of bodies held in memory at one time, by all requests together. */
@@ -17,31 +18,38 @@ let held = 0
  * Reads the body, `limit` bytes at most. What was read counts as held until `release` is called. When all of it has come already, the answer is
  * there at once.
  *
- * `busy`: so many bodies are held that another one would not fit. `gone`: the caller left in the middle.
+ * `busy`: so many bodies are held that another one would not fit. `still`: nothing of it came for so many milliseconds. `gone`: the caller left in the middle.
  */
-export function readWhole(body: CallerBody, limit: number): WholeBody | Promise<WholeBody> {
+export function readWhole(body: CallerBody, limit: number, still: number): WholeBody | Promise<WholeBody> {
   const announced = body.length ?? 0
   if (announced > limit) return { ok: false, reason: 'too_large', begun: NO_BYTES }
   if (held + announced > MOST_HELD) return { ok: false, reason: 'busy' }
   const reading = new Reading(body, limit)
   body.read(reading)
-  return reading.result ?? new Promise((resolve) => (reading.resolve = resolve))
+  return reading.result ?? reading.wait(still)
 }
 
 class Reading implements BodySink {
   result: WholeBody | null = null
-  resolve: ((result: WholeBody) => void) | null = null
   readonly #body: CallerBody
   readonly #limit: number
   #chunks: Buffer[] = []
   #length = 0
+  #resolve: ((result: WholeBody) => void) | null = null
+  #timer: NodeJS.Timeout | undefined
 
   constructor(body: CallerBody, limit: number) {
     this.#body = body
     this.#limit = limit
   }
 
+  wait(still: number): Promise<WholeBody> {
+    this.#timer = setTimeout(() => this.#end({ ok: false, reason: 'still' }), still).unref()
+    return new Promise((resolve) => (this.#resolve = resolve))
+  }
+
   onData(chunk: Buffer): void {
+    this.#timer?.refresh()
     this.#length += chunk.length
     held += chunk.length
     this.#chunks.push(chunk)
@@ -60,12 +68,13 @@ class Reading implements BodySink {
   #end(result: WholeBody): void {
     if (this.result !== null) return
     this.result = result
+    clearTimeout(this.#timer)
     this.#chunks = []
     if (!result.ok) {
       if (result.reason === 'too_large') this.#body.pause()
       else discard(this.#body, this.#length)
     }
-    this.resolve?.(result)
+    this.#resolve?.(result)
   }
 }
 

@@ -13,7 +13,7 @@ import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { written } from './model/names.ts'
 import { Passage, settleUnsent, type PassageParts } from './passage.ts'
 import { classify, refuseEndpoint } from './providers/endpoint.ts'
-import { reachOf } from './reach.ts'
+import { reachOf, type Limits } from './reach.ts'
 import { relay } from './relay.ts'
 import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './trip.ts'
 import type { Outgoing, Upstream } from './upstream.ts'
@@ -24,8 +24,8 @@ export interface ProxyParts extends PassageParts {
   ways: Ways
   upstream: Upstream
   log: Log
-  /** `body`: bytes of a body that has to be read whole. `open`: requests under way at one time. */
-  limits: { body: number; open: number }
+  /** `open`: requests under way at one time. */
+  limits: Limits & { open: number }
 }
 
 const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
@@ -83,7 +83,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   if (closed !== null) throw new Refused(closed.code, closed.message)
 
   // 5. The models, and the stored objects, that the request can reach.
-  const reaching = reachOf(trip, provider, match, pathAndQuery, parts.limits.body, parts.objects)
+  const reaching = reachOf(trip, provider, match, pathAndQuery, parts.limits, parts.objects)
   const reach = reaching instanceof Promise ? await reaching : reaching
   if (reach === null) return
   try {

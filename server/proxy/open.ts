@@ -97,7 +97,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   opening.use(keepUp(store, () => clock.now(), settings.ledgerRetention, (error) => log.error('Hours cannot be added to the roll-ups by day, or old requests not deleted.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
   const ways = createWays(() => table)
-  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, open: settings.maxOpen } })
+  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, still: settings.firstByteTimeout, open: settings.maxOpen } })
   const opened = opening.move()
   return {
     ...proxy, failing: ledger.failing, keys, credentials: pool, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,

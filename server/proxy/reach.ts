@@ -21,10 +21,16 @@ export interface Reached {
   readonly observer: ModelObserver | null
 }
 
+/** `body`: bytes of a body that has to be read whole. `still`: milliseconds for which it may stand still. */
+export interface Limits {
+  readonly body: number
+  readonly still: number
+}
+
 type Read = Extract<WholeBody, { ok: true }>
 
 /** Null: the caller has left. There at once, unless the body has still to come or to be decoded. @throws Refused */
-export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number, objects: Objects): Reached | null | Promise<Reached | null> {
+export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, { body: limit, still }: Limits, objects: Objects): Reached | null | Promise<Reached | null> {
   const { caller, key } = trip
   caller.proceed()
   const { body } = caller
@@ -33,6 +39,7 @@ export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQue
     if (result.ok) return look(trip, provider, match, pathAndQuery, limit, result)
     if (result.reason === 'gone') return null
     if (result.reason === 'busy') throw busy('The proxy holds too many large requests at the moment.')
+    if (result.reason === 'still') throw new Refused('upstream_timeout', 'The body of the request stood still for too long.')
     const { begun } = result
     const refuse = (what: string): never => {
       discard(body, begun.length)
@@ -48,7 +55,7 @@ export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQue
       },
     )
   }
-  return after(readWhole(body, limit), go)
+  return after(readWhole(body, limit, still), go)
 }
 
 /**

@@ -36,7 +36,7 @@ export type UpstreamCall = {
 export type UpstreamLimits = {
   /** Until the connection stands, TLS included. */
   connect: number
-  /** From the last byte sent until the answer's head. */
+  /** From the last byte sent, also of a request whose rest does not come, until the answer's head. */
   firstByte: number
   /** Between two pieces of an answer, whoever holds it up. */
   idle: number

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answer, chunk, head } from '../../providers/fake.ts'
@@ -43,4 +44,18 @@ test('a request that goes up three times as long as any limit arrives whole', as
   request.end()
   const got = await readAnswer((await answered)[0])
   assert.deepEqual([got.status, got.body.toString(), served.fake.requests[0]!.body.toString()], [200, 'ok', 'x'.repeat(12)])
+})
+
+test('a request that stands still on its way up is given up, whether it is read whole first or not', async (t) => {
+  const served = await startServed(t, (call) => call.gone(), LIMITS)
+  for (const models of [null, ['gpt-*']]) {
+    const { secret } = await served.key({ models })
+    const socket = connect({ port: served.port, host: '127.0.0.1' })
+    socket.write(
+      `POST /proxy?url=${encodeURIComponent(CHAT)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"model":"gpt-5",`,
+    )
+    const [got] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    assert.match(got.toString(), /^HTTP\/1\.1 504 [^]*X-Proxy-Error: upstream_timeout\r\n/, String(models))
+  }
 })
