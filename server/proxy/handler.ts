@@ -121,7 +121,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
     // 8. The stream, both ways.
     const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, admission })
     const relayed = await relay(parts.upstream, outgoing, caller, passage)
-    if (reach.observer !== null) trip.model = written(reach.observer.model)
+    if (reach.observer !== null) trip.model = written(reach.observer.end())
 
     // 9. The ledger.
     const reading = passage.used()

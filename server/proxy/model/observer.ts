@@ -6,6 +6,9 @@ import { decodeBody } from './decode.ts'
 import { boundaryOf, readFields } from './multipart.ts'
 import { fieldRefs, LONGEST_NAME, parse, placesOf, queryModels, refsIn } from './names.ts'
 
+/** Bytes of a form in which its model is looked for. */
+const BEGINNING = 65_536
+
 /**
  * Notes the model of a body while it streams by, for the ledger. It decides nothing, so it is lenient: compressed bodies are not
  * read, and of a multipart body only the beginning is.
@@ -60,11 +63,29 @@ export class ModelObserver {
     if (!this.#head) return
     this.#head.push(Buffer.from(chunk))
     this.#headLength += chunk.length
-    const text = Buffer.concat(this.#head).toString('latin1')
-    const found = /\bname="?model"?\r\n(?:[^\r\n]+\r\n)*\r\n([^\r\n]{1,256})\r\n/.exec(text)
-    if (found?.[1] !== undefined) this.model = Buffer.from(found[1], 'latin1').toString('utf8')
-    if (found || this.#headLength > 65_536) this.#head = null
+    if (this.#headLength > BEGINNING) this.#readHead()
   }
+
+  /** Nothing more comes. @returns the model */
+  end(): string | null {
+    this.#readHead()
+    return this.model
+  }
+
+  /** Once for all pieces: a caller may send them byte by byte. */
+  #readHead(): void {
+    if (this.#head) this.model = modelOf(Buffer.concat(this.#head).toString('latin1'))
+    this.#head = null
+  }
+}
+
+/** The model that a form names, whose beginning this is. Searched forwards only: what is searched is the caller's. */
+function modelOf(form: string): string | null {
+  const name = form.search(/\bname="?model"?\r\n/)
+  const blank = name < 0 ? -1 : form.indexOf('\r\n\r\n', name)
+  const end = blank < 0 ? -1 : form.indexOf('\r\n', blank + 4)
+  const length = end - blank - 4
+  return length > 0 && length <= 256 ? Buffer.from(form.slice(blank + 4, end), 'latin1').toString('utf8') : null
 }
 
 const typeOf = (headers: readonly string[]): string => valuesOf(headers, 'content-type')[0] ?? ''
@@ -93,6 +114,7 @@ export function observeHeld(match: Match, headers: readonly string[], pathAndQue
   const observe = (plain: Buffer, about: readonly string[]) => {
     const observer = new ModelObserver(match, about, pathAndQuery)
     observer.write(plain)
+    observer.end()
     const fields = formObjects(match, about, plain)
     if (observer.unclear || fields === null) return null
     observer.objects.push(...fields)

@@ -366,9 +366,20 @@ test('the observer notes the model of a streamed body, one byte at a time', () =
     assert.ok(provider)
     const whole = new ModelObserver(classify(provider, 'POST', path), headers, path)
     whole.write(Buffer.from(body))
-    assert.equal(whole.model, model, body)
+    assert.equal(whole.end(), model, body)
     const split = new ModelObserver(classify(provider, 'POST', path), headers, path)
     for (const byte of Buffer.from(body)) split.write(Buffer.from([byte]))
-    assert.equal(split.model, model, body)
+    assert.equal(split.end(), model, body)
   }
+})
+
+test('a form that names its model over and over, byte by byte, takes no longer than any other', () => {
+  const provider = table.byId('openai')
+  assert.ok(provider)
+  const path = '/v1/audio/transcriptions'
+  const observer = new ModelObserver(classify(provider, 'POST', path), ['content-type', 'multipart/form-data; boundary=b'], path)
+  const started = performance.now()
+  for (const byte of Buffer.from('name=model\r\n'.repeat(5_000))) observer.write(Buffer.from([byte]))
+  assert.equal(observer.end(), null)
+  assert.ok(performance.now() - started < 2_000)
 })
