@@ -14,6 +14,9 @@ export type WholeBody =
 const MOST_HELD = 512 * 1024 * 1024
 let held = 0
 
+/** Pieces that are kept as they came; more are put together, because one of a single byte keeps alive all that came with it. */
+const MOST_PIECES = 2_048
+
 /**
  * Reads the body, `limit` bytes at most. What was read counts as held until `release` is called. When all of it has come already, the answer is
  * there at once.
@@ -34,6 +37,8 @@ class Reading implements BodySink {
   readonly #body: CallerBody
   readonly #limit: number
   #chunks: Buffer[] = []
+  /** How many of them, at the beginning, are pieces put together. */
+  #joined = 0
   #length = 0
   #resolve: ((result: WholeBody) => void) | null = null
   #timer: NodeJS.Timeout | undefined
@@ -53,6 +58,7 @@ class Reading implements BodySink {
     this.#length += chunk.length
     held += chunk.length
     this.#chunks.push(chunk)
+    if (this.#chunks.length - this.#joined > MOST_PIECES) this.#chunks.push(Buffer.concat(this.#chunks.splice(this.#joined++)))
     if (this.#length > this.#limit) this.#end({ ok: false, reason: 'too_large', begun: Buffer.concat(this.#chunks) })
     else if (held > MOST_HELD) this.#end({ ok: false, reason: 'busy' })
   }
