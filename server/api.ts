@@ -19,6 +19,8 @@ export interface ApiEnv {
     requestId: string
     /** The other end of the connection. */
     client: Client
+    /** Milliseconds for which its body may stand still. */
+    transferIdle: number
     /** Set by `authorized`. */
     caller?: Caller
     /** Code of the problem that is answered, for the log. */
@@ -86,24 +88,40 @@ export function refuseOtherSites(c: ApiContext): void {
   throw new Problem('cross_site_request', 'The request carries the cookie of a session, and does not come from a page of this server. Programs send an API token instead.')
 }
 
-/** Reads a JSON body of bounded size, after asking for it where the caller waits to be asked (`Expect: 100-continue`). No body is an empty one. */
+/**
+ * Reads a JSON body of bounded size, after asking for it where the caller waits to be asked (`Expect: 100-continue`). No body is an empty one.
+ *
+ * @throws Problem `file_too_large`, `request_timeout` where it stands still, `malformed_request` where it breaks off
+ */
 export const jsonBody: Middleware = async (c, next) => {
   const announced = Number(c.req.header('content-length') ?? 0)
   if (announced > JSON_BYTES) throw tooLarge()
   askForBody(c)
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for await (const piece of c.req.raw.body ?? []) {
-    length += piece.length
-    if (length > JSON_BYTES) throw tooLarge()
-    pieces.push(piece)
-  }
+  const { promise: silence, reject } = Promise.withResolvers<never>()
+  const idle = setTimeout(() => reject(new Problem('request_timeout', 'The body of the request stopped in the middle. Send it again.')), c.get('transferIdle'))
+  const bytes = await Promise.race([collect(c.req.raw.body, idle), silence]).finally(() => clearTimeout(idle))
   // Where Hono's own readers look first, because the stream can be read only once. Its types say what these are promises of.
-  const bytes = Buffer.concat(pieces)
   const [text, whole]: unknown[] = [Promise.resolve(new TextDecoder().decode(bytes) || '{}'), Promise.resolve(bytes)]
   c.req.bodyCache.text = text as string
   c.req.bodyCache.arrayBuffer = whole as ArrayBuffer
   await next()
+}
+
+/** @param idle begins anew with each piece */
+async function collect(body: ReadableStream<Uint8Array> | null, idle: NodeJS.Timeout): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const piece of body ?? []) {
+      idle.refresh()
+      length += piece.length
+      if (length > JSON_BYTES) throw tooLarge()
+      pieces.push(piece)
+    }
+  } catch (error) {
+    throw error instanceof Problem ? error : new Problem('malformed_request', 'The request ends before the last byte of its body.', { cause: error })
+  }
+  return Buffer.concat(pieces)
 }
 
 function tooLarge(): Problem {
@@ -180,7 +198,7 @@ export function done<C extends ErrorCode = never>(description: string, ...codes:
   return { 204: { description }, ...problems<C | GuardedProblem>(...codes, ...GUARDED_PROBLEMS) }
 }
 
-const GUARDED_PROBLEMS = ['invalid_field', 'file_too_large', ...COMMON_PROBLEMS] as const
+const GUARDED_PROBLEMS = ['invalid_field', 'request_timeout', 'file_too_large', ...COMMON_PROBLEMS] as const
 type GuardedProblem = (typeof GUARDED_PROBLEMS)[number]
 
 /** What the routes of the management API have in common: spread it into `createRoute`. `admin` lets administrators pass only. */

@@ -51,6 +51,8 @@ interface SurfaceParts {
   metricsToken: string | null
   /** Whether `X-Forwarded-…` tell the truth. */
   trustProxy: boolean
+  /** Milliseconds for which the body of a request may stand still. */
+  transferIdle: number
 }
 
 export interface AppParts extends SurfaceParts, ConvertParts {
@@ -122,12 +124,13 @@ export function workerApp(parts: SurfaceParts): Doors {
 }
 
 /** What every answer has, what is answered to what nothing else answers, and how the process is. */
-function surface({ log, health, clock, metrics, metricsToken, trustProxy }: SurfaceParts, more: (c: Context<ApiEnv>) => Promise<Record<string, string>>): Api {
+function surface({ log, health, clock, metrics, metricsToken, trustProxy, transferIdle }: SurfaceParts, more: (c: Context<ApiEnv>) => Promise<Record<string, string>>): Api {
   const api = newApi()
   api.use(async (c, next) => {
     const started = performance.now()
     c.set('requestId', newId('req', clock()))
     c.set('client', clientOf(c.env.incoming, trustProxy))
+    c.set('transferIdle', transferIdle)
     await next()
     const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await more(c)) }
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
@@ -137,6 +140,7 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy }: Surf
     logWhenDone(c.env, log, started, () => ({
       request_id: c.get('requestId'),
       route: matched?.path ?? null,
+      status: c.env.outgoing.headersSent ? c.env.outgoing.statusCode : c.res.status,
       account_id: caller?.account.id,
       token_id: caller?.tokenId ?? undefined,
       code: c.get('code'),
@@ -209,7 +213,7 @@ function asProblem(error: unknown): Problem {
 
 /** One line when the answer is complete or the caller is gone; `told` says then what the request was. */
 function logWhenDone({ incoming, outgoing }: Pick<HttpBindings, 'incoming' | 'outgoing'>, log: Log, started: number, told: () => Pick<RequestLine, 'request_id' | 'route'> & Partial<RequestLine>): void {
-  outgoing.once('close', () => {
+  const done = (): void => {
     log.request({
       method: incoming.method ?? '',
       status: outgoing.statusCode,
@@ -217,5 +221,8 @@ function logWhenDone({ incoming, outgoing }: Pick<HttpBindings, 'incoming' | 'ou
       aborted: outgoing.writableFinished ? undefined : true,
       ...told(),
     })
-  })
+  }
+  // Who left in the middle of the request is gone by now.
+  if (outgoing.closed) done()
+  else outgoing.once('close', done)
 }

@@ -100,7 +100,7 @@ const areas = {
     queue: setting('TOLLMARK_CONVERSION_QUEUE', integer(0, 100_000), '200', 'Conversions that may wait for their turn; more are answered 503.'),
     jobQueue: setting('TOLLMARK_JOB_QUEUE', integer(0, 1_000_000), '1000', 'Jobs that may wait for a worker; more are answered 503.'),
     uploads: setting('TOLLMARK_UPLOADS', integer(1, 100_000), '100', 'Uploads that may be under way at once; more are answered 503.'),
-    transferIdle: setting('TOLLMARK_TRANSFER_IDLE', wait, '30s', 'How long an upload or an answer may stand still before it is given up.'),
+    transferIdle: setting('TOLLMARK_TRANSFER_IDLE', wait, '30s', 'How long an upload, another body sent to the API, or an answer may stand still before it is given up.'),
     deadline: setting('TOLLMARK_CONVERSION_DEADLINE', wait, '2m', 'How long one conversion may run.'),
     heap: setting('TOLLMARK_CONVERSION_HEAP', bytes, '256MB', 'Memory that one conversion may use for its own objects.'),
     retention: setting('TOLLMARK_RESULT_RETENTION', duration, '24h', 'How long the result of a job is kept.'),

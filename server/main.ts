@@ -73,6 +73,7 @@ interface Common {
   readonly metrics: Metrics
   readonly metricsToken: string | null
   readonly trustProxy: boolean
+  readonly transferIdle: number
 }
 
 /**
@@ -107,7 +108,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   const health = { troubles: async () => (stopping ? ['the server is shutting down'] : troublesOf(store, failing(), blobs)) }
   metrics.add({ ready: { help: '1 while the process does its work.', read: () => Number(!stopping && !failing()) } })
   await setUpBySettings(store, config.accounts, clock())
-  const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy }
+  const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy, transferIdle: config.conversion.transferIdle }
   const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
 
   const { doors, keys, setup, stop, proxied } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)

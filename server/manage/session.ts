@@ -41,7 +41,7 @@ export const unguarded = {
     await jsonBody(c, next)
   },
 }
-export const UNGUARDED_PROBLEMS = ['invalid_field', 'file_too_large', 'cross_site_request', 'too_many_attempts', 'internal_error', 'store_unavailable'] as const
+export const UNGUARDED_PROBLEMS = ['invalid_field', 'request_timeout', 'file_too_large', 'cross_site_request', 'too_many_attempts', 'internal_error', 'store_unavailable'] as const
 
 /** Gives a browser its cookie. */
 export function enter(c: ApiContext, cookie: string): void {

@@ -1,0 +1,34 @@
+// Nobody has to be known to send a JSON body: one that stands still is given up, and one that breaks off is no fault of the server's.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../until.ts'
+import { answerOf, assertProblem, start, startServer } from '../harness.ts'
+
+const BODY = JSON.stringify({ email: 'me@example.com', password: 'x'.repeat(12) })
+const HEADERS = { 'content-type': 'application/json', 'content-length': BODY.length }
+
+test('a body that stands still is given up, and one that moves is read however long it takes', async (t) => {
+  const { url } = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '300ms' })
+  const silent = start(url, '/api/v1/session', { headers: HEADERS })
+  silent.write(BODY.slice(0, 10))
+  assertProblem(await answerOf(silent), 408, 'request_timeout')
+  silent.destroy()
+  const slow = start(url, '/api/v1/session', { headers: HEADERS })
+  for (let at = 0; at < BODY.length; at += 5) {
+    slow.write(BODY.slice(at, at + 5))
+    await sleep(50)
+  }
+  slow.end()
+  assertProblem(await answerOf(slow), 401, 'invalid_credentials')
+})
+
+test('who leaves in the middle of a body is no failure of the server', async (t) => {
+  const { url, lines } = await startServer(t)
+  const leaving = start(url, '/api/v1/session', { headers: HEADERS })
+  leaving.on('error', () => {})
+  await new Promise((resolve) => leaving.write(BODY.slice(0, 10), resolve))
+  leaving.destroy()
+  await until(() => lines.some((line) => line.includes('"route":"/api/v1/session"')))
+  assert.deepEqual(lines.filter((line) => line.includes('"level":"error"')), [])
+})
