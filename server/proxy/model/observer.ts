@@ -1,7 +1,7 @@
 // What a request says of its models and objects where no model is decided about: for the ledger, and for whose objects they are.
 import { valuesOf, without } from '../../http/fields.ts'
 import { JsonScanner } from '../json-scanner.ts'
-import { bodyRuleOf, type Match, type ObjectRef } from '../providers/endpoint.ts'
+import { bodyRuleOf, objectRef, type Match, type ObjectRef } from '../providers/endpoint.ts'
 import { decodeBody } from './decode.ts'
 import { boundaryOf, readFields } from './multipart.ts'
 import { fieldRefs, LONGEST_NAME, parse, placesOf, queryModels, refsIn } from './names.ts'
@@ -22,6 +22,7 @@ export class ModelObserver {
   /** Whether it asks the provider to keep the answer. */
   kept = false
   #scanner: JsonScanner | null = null
+  #lookalike = false
   #head: Buffer[] | null = null
   #headLength = 0
 
@@ -48,6 +49,9 @@ export class ModelObserver {
           else if (typeof value !== 'string') return
           else if (places.required.has(path) || (path === 'model' && this.model === null)) this.model = value
         },
+        oddity: (kind, path) => {
+          if (kind === 'lookalike' && [...places.objects.keys()].some((place) => place.startsWith(path))) this.#lookalike = true
+        },
       },
       { longestValue: LONGEST_NAME },
     )
@@ -66,8 +70,14 @@ export class ModelObserver {
     if (this.#headLength > BEGINNING) this.#readHead()
   }
 
+  /** Whether every server reads the same objects in it, once it has ended. */
+  get certain(): boolean {
+    return this.#scanner === null || (this.#scanner.complete && !this.#lookalike)
+  }
+
   /** Nothing more comes. @returns the model */
   end(): string | null {
+    this.#scanner?.end()
     this.#readHead()
     return this.model
   }
@@ -106,6 +116,23 @@ function formObjects(match: Match, headers: readonly string[], body: Buffer): Ob
   return found?.ok === true ? fieldRefs(places, found.fields) : null
 }
 
+/** What could be the name of a stored object: no provider's are shorter. So many different ones are looked for. */
+const WORD = /[\w.~-]{6,}/g
+const MOST_WORDS = 50_000
+
+/**
+ * What a body could name that is no plain JSON, but that a more lenient server might read: whatever in it could be the name of a stored object. Null
+ * where that is too much.
+ */
+function wordObjects(match: Match, body: Buffer): ObjectRef[] | null {
+  const kinds = [...new Set(placesOf(bodyRuleOf(match)!).objects.values())]
+  // Without its zeros UTF-16 reads as ASCII.
+  const text = body.toString('latin1').replaceAll('\0', '').replace(/\\u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+  const words = new Set<string>()
+  for (const [word] of text.matchAll(WORD)) if (words.add(word).size > MOST_WORDS) return null
+  return [...words].flatMap((word) => kinds.map((kind) => objectRef(kind, word)))
+}
+
 /**
  * What a body that is held says, for a key without limits on its models: read like one that streams by, after it has been decoded.
  * Null where that cannot be done, so that it is not known whose objects it names. There at once unless the body has to be decoded first.
@@ -115,9 +142,9 @@ export function observeHeld(match: Match, headers: readonly string[], pathAndQue
     const observer = new ModelObserver(match, about, pathAndQuery)
     observer.write(plain)
     observer.end()
-    const fields = formObjects(match, about, plain)
-    if (observer.unclear || fields === null) return null
-    observer.objects.push(...fields)
+    const others = observer.certain ? formObjects(match, about, plain) : wordObjects(match, plain)
+    if (observer.unclear || others === null) return null
+    observer.objects.push(...others)
     return observer
   }
   const encodings = valuesOf(headers, 'content-encoding')

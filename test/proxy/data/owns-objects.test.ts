@@ -1,6 +1,7 @@
 // What a provider stores for a key is that key's: an id that another key made is refused wherever a request can name it, and one that nobody has
 // made here passes, because it may be older than the proxy.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
@@ -164,6 +165,37 @@ test('a place of objects that cannot be looked at is refused', async (t) => {
     assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [400, 'ambiguous_body'])
   }
   assert.equal(fake.requests.length, 0)
+})
+
+/** TABLE of bodies that some servers read as JSON: what, and how one is made of another. */
+const ODD: [what: string, body: (json: string) => Buffer][] = [
+  ['a byte order mark', (json) => Buffer.from(`\ufeff${json}`)],
+  ['UTF-16', (json) => Buffer.from(json, 'utf16le')],
+  ['UTF-16 with a mark', (json) => Buffer.from(`\ufeff${json}`, 'utf16le')],
+  ['a comment', (json) => Buffer.from(`/* */${json}`)],
+  ['a comma too many', (json) => Buffer.from(json.replace('{', '{"x":[1,],'))],
+  ['single quotes', (json) => Buffer.from(json.replace('{', "{'x':1,"))],
+  ['deep nesting', (json) => Buffer.from(json.replace('{', `{"x":${'['.repeat(600)}${']'.repeat(600)},`))],
+  ['a key in capitals', (json) => Buffer.from(json.replace('previous_response_id', 'Previous_Response_ID'))],
+  ['something behind it', (json) => Buffer.from(`${json}{}`)],
+]
+
+test('an id that another key made is refused also in a body that is no plain JSON, which otherwise passes as it is', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"resp_1"}'))
+  const [mine, theirs] = [await key(), await key()]
+  const post = async ({ secret }: { secret: string }, body: Buffer | string) => {
+    const got = await send(secret, `${V1}/responses`, { body, headers: JSON_TYPE })
+    return [got.status, headerOf(got.rawHeaders, 'x-proxy-error')]
+  }
+  const named = (id: string) => `{"model":"gpt-5","previous_response_id":"${id}"}`
+  for (const [what, odd] of ODD) assert.deepEqual(await post(mine, odd(named('resp_1'))), [200, null], what)
+  for (const [what, odd] of ODD) assert.deepEqual(await post(theirs, odd(named('resp_of_before'))), [200, null], what)
+  const reached = fake.requests.length
+  for (const id of ['resp_1', 'resp\\u005f1']) for (const [what, odd] of ODD) assert.deepEqual(await post(theirs, odd(named(id))), [403, 'endpoint_not_allowed'], what)
+  assert.equal(fake.requests.length, reached)
+  const words = Array.from({ length: 50_001 }, (_, i) => `word-${i}`).join(' ')
+  assert.deepEqual(await post(theirs, words), [400, 'ambiguous_body'])
+  for (const body of ['', 'no JSON at all', words.slice(0, 1000), randomBytes(4_000_000)]) assert.deepEqual(await post(theirs, body), [200, null])
 })
 
 /** TABLE of other ways to spell a path that names an object; a provider may read them as the plain one. */
