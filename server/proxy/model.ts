@@ -8,7 +8,7 @@ import type { Scope } from '../keys/scope.ts'
 import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import { fieldRefs, LONGEST_NAME, parse, placesOf, queryModels, refsIn, type Places } from './model/names.ts'
+import { fieldRefs, LONGEST_NAME, MOST_NAMED, parse, placesOf, queryModels, refsIn, type Places } from './model/names.ts'
 import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 
@@ -125,6 +125,7 @@ class ModelReader implements JsonSink {
   readonly #scanner: JsonScanner
   #models: string[] = []
   #objects: ObjectRef[] = []
+  #values = 0
   #named = false
   #kept = false
   #hidden: string | null = null
@@ -139,6 +140,7 @@ class ModelReader implements JsonSink {
   read(body: Buffer): BodyModels {
     this.#models = []
     this.#objects = []
+    this.#values = 0
     this.#named = this.#kept = false
     this.#hidden = this.#twofold = this.#problem = null
     this.#scanner.reset()
@@ -151,6 +153,10 @@ class ModelReader implements JsonSink {
   }
 
   value(path: string, raw: Buffer | null): void {
+    if (++this.#values > MOST_NAMED) {
+      this.#problem ??= ambiguous(`The body names more than ${MOST_NAMED} models and stored objects.`)
+      return
+    }
     const places = this.#places
     const value = raw && parse(raw)
     // `null` says that nothing is there.

@@ -4,7 +4,7 @@ import { JsonScanner } from '../json-scanner.ts'
 import { bodyRuleOf, objectRef, type Match, type ObjectRef } from '../providers/endpoint.ts'
 import { decodeBody } from './decode.ts'
 import { boundaryOf, readFields } from './multipart.ts'
-import { fieldRefs, LONGEST_NAME, parse, placesOf, queryModels, refsIn } from './names.ts'
+import { fieldRefs, LONGEST_NAME, MOST_NAMED, parse, placesOf, queryModels, refsIn } from './names.ts'
 
 /** Bytes of a form in which its model is looked for. */
 const BEGINNING = 65_536
@@ -17,12 +17,13 @@ export class ModelObserver {
   /** The first model that the request names, or null. */
   model: string | null
   readonly objects: ObjectRef[]
-  /** Whether something stood where an object is named that was too long to look at. */
+  /** Whether something stood where an object is named that was too long to look at, or too much. */
   unclear = false
   /** Whether it asks the provider to keep the answer. */
   kept = false
   #scanner: JsonScanner | null = null
   #lookalike = false
+  #named = 0
   #head: Buffer[] | null = null
   #headLength = 0
 
@@ -40,6 +41,10 @@ export class ModelObserver {
       places.wanted,
       {
         value: (path, raw) => {
+          if (++this.#named > MOST_NAMED) {
+            this.unclear = true
+            return
+          }
           const value = raw && parse(raw)
           const kind = places.objects.get(path)
           if (kind !== undefined) {

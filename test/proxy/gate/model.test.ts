@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import * as fc from 'fast-check'
 import { compileScope } from '../../../server/keys/scope.ts'
 import { bodyNeeded, checkScope } from '../../../server/proxy/model.ts'
-import { ModelObserver } from '../../../server/proxy/model/observer.ts'
+import { ModelObserver, observeHeld } from '../../../server/proxy/model/observer.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
@@ -370,6 +370,19 @@ test('the observer notes the model of a streamed body, one byte at a time', () =
     const split = new ModelObserver(classify(provider, 'POST', path), headers, path)
     for (const byte of Buffer.from(body)) split.write(Buffer.from([byte]))
     assert.equal(split.end(), model, body)
+  }
+})
+
+test('a body that names models or stored objects without end is refused before they are all looked at', async () => {
+  const provider = table.byId('openai')
+  assert.ok(provider)
+  const path = '/v1/responses'
+  const match = classify(provider, 'POST', path)
+  const many = (part: string): Buffer => Buffer.from(`{"model":"allowed",${part.replace('ONE', Array<string>(250_000).fill('"allowed"').join(','))}}`)
+  for (const part of ['"models":[ONE]', '"tools":[{"vector_store_ids":[ONE]}]']) {
+    const reach = await checkScope(compileScope(['allowed']), { provider, match, pathAndQuery: path, headers: JSON_TYPE, body: many(part), limit: 1e8 })
+    assert.ok(!reach.ok && reach.code === AMBIGUOUS, part)
+    assert.equal(await observeHeld(match, JSON_TYPE, path, many(part), 1e8), null, part)
   }
 })
 
