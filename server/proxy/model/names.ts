@@ -40,7 +40,7 @@ export interface Places {
 
 const known = new WeakMap<BodyRule, Places>()
 
-const isField = (place: string): boolean => /^\w+$/.test(place)
+const isField = (place: string): boolean => /^\w+(?:\[\w+\])*$/.test(place)
 
 export function placesOf(rule: BodyRule): Places {
   let places = known.get(rule)

@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from './endpoint.ts'
-import { BODY, batchRows, fileRows, form, model, neutral, OPENAI_ADMIN, openaiRows, RESPONSE, STORED } from './openai-rows.ts'
+import { BODY, batchRows, fileRows, form, model, neutral, OPENAI_ADMIN, openaiRows, responseRows, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
@@ -23,10 +23,8 @@ export const azure: ProviderRow = {
   settings: { credential: 'AZURE_API_KEY', values: { resource: 'AZURE_RESOURCE_NAME' } },
   endpoints: [
     // The second is Foundry's address of a project.
-    ...['', '/api/projects/{project}'].flatMap((at) => openaiRows(`${at}/openai/v1`)).map((row) => (row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT } } : row)),
+    ...[...['', '/api/projects/{project}'].flatMap((at) => openaiRows(`${at}/openai/v1`)), ...responseRows('/openai')].map((row) => (row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT } } : row)),
     model('POST /openai/deployments/{model:}/{any*}', deployment),
-    model('POST /openai/responses', { at: 'body', headers: IMAGE_DEPLOYMENT, body: BODY }, RESPONSE),
-    neutral('GET DELETE /openai/responses/{response}'),
     neutral('GET /openai/models'),
     neutral('GET /openai/models/{any:}'),
     neutral('GET /openai/deployments'),

@@ -1,4 +1,4 @@
-import { compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
+import { body, compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** Cohere: https://docs.cohere.com/reference */
@@ -16,15 +16,15 @@ export const cohere: ProviderRow = {
     model('POST /v1/detokenize'),
     neutral('GET /v1/models'),
     neutral('GET /v1/models/{any:}'),
-    model('POST /v1/embed-jobs', undefined, creates('embed_job', 'job_id')),
+    model('POST /v1/embed-jobs', body({ objects: { dataset_id: 'dataset' } }), creates('embed_job', 'job_id')),
     neutral('GET /v1/embed-jobs'),
-    neutral('GET /v1/embed-jobs/{embed_job}'),
+    neutral('GET /v1/embed-jobs/{embed_job}', creates('dataset', 'output_dataset_id')),
     neutral('POST /v1/embed-jobs/{embed_job}/cancel'),
     neutral('GET POST /v1/datasets', creates('dataset')),
     neutral('GET DELETE /v1/datasets/{dataset}'),
-    model('POST /v2/batches', STORED, creates('batch', 'batch.id')),
+    model('POST /v2/batches', STORED, { ...creates('batch', 'batch.id'), names: { input_dataset_id: 'dataset' } }),
     neutral('GET /v2/batches'),
-    neutral('GET /v2/batches/{batch}'),
+    neutral('GET /v2/batches/{batch}', creates('dataset', 'batch.output_dataset_id')),
     ...compatibleRows('/compatibility/v1').map((row) => ({ ...row, usage: 'openai' as const })),
   ],
   admin: [/\/(check-api-key|connectors|users)($|[/:])/],

@@ -227,7 +227,7 @@ function odd(unknown: Match, method: string, { segments }: Loose, resembled: rea
 }
 
 /** Parameters of patterns that name a place, not an object of somebody's. */
-const PLACES = new Set(['base', 'version', 'project', 'location', 'publisher', 'account', 'any', 'agent'])
+const PLACES = new Set(['base', 'version', 'project', 'location', 'publisher', 'account', 'any'])
 
 /** A path as the most lenient server could read it. `plain` says that it, case aside, was spelled so already. */
 interface Loose {

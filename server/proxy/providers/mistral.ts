@@ -1,7 +1,10 @@
 import { body, compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
-const chat = body({ objects: { 'messages[].content[].file_id': 'file' } })
+const MESSAGES = { 'messages[].content[].file_id': 'file' } as const
+const INPUTS = { 'inputs[].content[].file_id': 'file' } as const
+const AGENT = { agent_id: 'agent' } as const
+const chat = body({ objects: MESSAGES })
 
 /** Mistral: https://docs.mistral.ai/api. Agents run a stored model. */
 export const mistral: ProviderRow = {
@@ -14,7 +17,7 @@ export const mistral: ProviderRow = {
   endpoints: [
     ...compatibleRows('/v1', chat).filter((row) => !row.on.includes('/batches')),
     model('POST /v1/fim/completions'),
-    model('POST /v1/agents/completions', STORED, { names: { agent_id: 'agent' } }),
+    model('POST /v1/agents/completions', STORED, { names: { ...AGENT, ...MESSAGES } }),
     model('POST /v1/ocr', body({ objects: { 'document.file_id': 'file' } })),
     model('POST /v1/classifications'),
     model('POST /v1/chat/classifications'),
@@ -22,14 +25,14 @@ export const mistral: ProviderRow = {
     model('POST /v1/audio/transcriptions', form({ objects: { file_id: 'file' } })),
     model('GET /v1/audio/transcriptions/realtime', { at: 'query' }),
     // With an agent id the agent's stored model answers, whatever `model` says.
-    model('POST /v1/conversations', body({ stored: ['agent_id'], objects: { 'inputs[].content[].file_id': 'file' } }), creates('conversation', 'conversation_id')),
+    model('POST /v1/conversations', body({ stored: ['agent_id'], objects: { ...AGENT, ...INPUTS } }), creates('conversation', 'conversation_id')),
     neutral('GET /v1/conversations'),
     neutral('GET DELETE /v1/conversations/{conversation}'),
-    model('POST /v1/conversations/{conversation}', STORED),
-    model('POST /v1/conversations/{conversation}/restart', STORED),
+    model('POST /v1/conversations/{conversation}', STORED, { names: INPUTS }),
+    model('POST /v1/conversations/{conversation}/restart', STORED, { names: INPUTS }),
     neutral('GET /v1/conversations/{conversation}/history'),
     neutral('GET /v1/conversations/{conversation}/messages'),
-    model('POST /v1/batch/jobs', body({ stored: ['input_files[]', 'agent_id'], also: ['requests[].body.model'], objects: { 'input_files[]': 'file' } }), creates('batch')),
+    model('POST /v1/batch/jobs', body({ stored: ['input_files[]', 'agent_id'], also: ['requests[].body.model'], objects: { ...AGENT, 'input_files[]': 'file' } }), creates('batch')),
     neutral('GET /v1/batch/jobs'),
     neutral('GET /v1/batch/jobs/{batch}'),
     neutral('POST /v1/batch/jobs/{batch}/cancel'),

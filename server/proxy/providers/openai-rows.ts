@@ -7,6 +7,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   conversation: 'conversation',
   'input[].content[].file_id': 'file',
   'input[].output[].file_id': 'file',
+  'input[].output.file_id': 'file',
   'messages[].content[].file.file_id': 'file',
   'tools[].vector_store_ids[]': 'vector_store',
   'tools[].container': 'container',
@@ -21,9 +22,17 @@ const OBJECTS: Readonly<Record<string, string>> = {
 const FILE = { file_id: 'file' } as const
 const FILES = { 'file_ids[]': 'file', 'files[].file_id': 'file' } as const
 const TRAINING = { training_file: 'file', validation_file: 'file' } as const
-const RESOURCES = { 'tool_resources.code_interpreter.file_ids[]': 'file', 'tool_resources.file_search.vector_store_ids[]': 'vector_store' } as const
-const ITEMS = { 'items[].content[].file_id': 'file' } as const
+const SOURCE = { 'data_source.source.id': 'file' } as const
+const RESOURCES = {
+  'tool_resources.code_interpreter.file_ids[]': 'file',
+  'tool_resources.file_search.vector_store_ids[]': 'vector_store',
+  'tool_resources.file_search.vector_stores[].file_ids[]': 'file',
+} as const
+const ITEMS = { 'items[].id': 'item', 'items[].content[].file_id': 'file' } as const
 const ATTACHED = { 'attachments[].file_id': 'file', 'content[].image_file.file_id': 'file' } as const
+/** These objects, further inside a body. */
+const within = (at: string, objects: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(objects).map(([place, kind]) => [at + place, kind]))
+const THREAD = { ...RESOURCES, ...within('messages[].', ATTACHED) }
 const PICTURES = { 'image.file_id': 'file', 'images[].file_id': 'file', 'mask.file_id': 'file' } as const
 
 /** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation; routers and gateways try `models` in turn. */
@@ -36,10 +45,25 @@ export const model = (on: string, place: ModelPlace = body(), more: Partial<Endp
 export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'neutral', ...more })
 export const creates = (kind: string, ...at: string[]): { creates: Readonly<Record<string, string>> } => ({ creates: Object.fromEntries((at.length === 0 ? ['id'] : at).map((place) => [place, kind])) })
 
-/** A response, and the containers in which its code ran. */
-export const RESPONSE = {
-  creates: { id: 'response', 'response.id': 'response', 'output[].container_id': 'container', 'response.output[].container_id': 'container' },
-} as const
+/** What comes into being with a response: the containers in which its code ran. */
+const MADE = { 'output[].container_id': 'container', 'item.container_id': 'container', 'response.output[].container_id': 'container' } as const
+/** A response, with that. */
+export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', ...MADE } } as const
+
+// Where responses are stored their items are too, and a later request can name each of them instead of repeating it.
+const MADE_ITEMS = { ...MADE, 'output[].id': 'item', 'item.id': 'item', 'response.output[].id': 'item' } as const
+const naming: ModelPlace = body({ objects: { ...OBJECTS, 'input[].id': 'item' } })
+/** Responses, their background runs and what else takes their body, where they are stored. */
+export const responseRows = (prefix: string): EndpointRow[] => [
+  model(`POST ${prefix}/responses`, naming, { creates: { ...RESPONSE.creates, ...MADE_ITEMS } }),
+  // A response that runs in the background is read when it is there.
+  neutral(`GET ${prefix}/responses/{response}`, { creates: MADE_ITEMS }),
+  neutral(`DELETE ${prefix}/responses/{response}`),
+  neutral(`POST ${prefix}/responses/{response}/cancel`),
+  neutral(`GET ${prefix}/responses/{response}/input_items`),
+  model(`POST ${prefix}/responses/compact`, naming),
+  model(`POST ${prefix}/responses/input_tokens`, naming),
+]
 
 /** What nearly every server that calls itself OpenAI-compatible has, under a prefix such as `/v1`. */
 export function compatibleRows(prefix: string, chatBody: ModelPlace = body()): EndpointRow[] {
@@ -82,7 +106,7 @@ export const batchRows = (prefix: string): EndpointRow[] => [
 
 /** Videos, as OpenAI has them. */
 export const videoRows = (prefix: string): EndpointRow[] => [
-  model(`POST ${prefix}/videos`, form({ objects: { 'input_reference.file_id': 'file' } }), creates('video')),
+  model(`POST ${prefix}/videos`, form({ objects: { 'input_reference.file_id': 'file', 'input_reference[file_id]': 'file' } }), creates('video')),
   neutral(`GET ${prefix}/videos`),
   neutral(`GET DELETE ${prefix}/videos/{video}`),
   neutral(`GET ${prefix}/videos/{video}/content`),
@@ -94,12 +118,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
   return [
     ...compatibleRows(p),
     model(`POST ${p}/chat/completions`, body({ keeps: { at: 'store', by: [true] } }), { ...creates('completion'), kept: 'completion' }),
-    neutral(`GET ${p}/responses/{response}`),
-    neutral(`DELETE ${p}/responses/{response}`),
-    neutral(`POST ${p}/responses/{response}/cancel`),
-    neutral(`GET ${p}/responses/{response}/input_items`),
-    model(`POST ${p}/responses/compact`),
-    model(`POST ${p}/responses/input_tokens`),
+    ...responseRows(p),
     model(`POST ${p}/decisions`),
     neutral(`GET ${p}/chat/completions`),
     neutral(`GET POST DELETE ${p}/chat/completions/{completion}`),
@@ -151,7 +170,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET ${p}/evals`),
     neutral(`GET DELETE ${p}/evals/{eval}`),
     model(`POST ${p}/evals/{eval}`, STORED),
-    model(`POST ${p}/evals/{eval}/runs`, STORED),
+    model(`POST ${p}/evals/{eval}/runs`, STORED, { names: SOURCE }),
     neutral(`GET ${p}/evals/{eval}/runs`),
     neutral(`GET DELETE ${p}/evals/{eval}/runs/{any}`),
     ...videoRows(p),
@@ -163,12 +182,12 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET ${p}/assistants`),
     neutral(`GET DELETE ${p}/assistants/{assistant}`),
     model(`POST ${p}/assistants/{assistant}`, body({ objects: RESOURCES })),
-    neutral(`POST ${p}/threads`, { ...creates('thread'), names: { ...RESOURCES, 'messages[].attachments[].file_id': 'file', 'messages[].content[].image_file.file_id': 'file' } }),
-    model(`POST ${p}/threads/runs`, body({ objects: { assistant_id: 'assistant', ...RESOURCES, 'thread.messages[].attachments[].file_id': 'file' } }), creates('thread', 'thread_id')),
-    neutral(`GET POST DELETE ${p}/threads/{thread}`),
+    neutral(`POST ${p}/threads`, { ...creates('thread'), names: THREAD }),
+    model(`POST ${p}/threads/runs`, body({ objects: { assistant_id: 'assistant', ...RESOURCES, ...within('thread.', THREAD) } }), creates('thread', 'thread_id')),
+    neutral(`GET POST DELETE ${p}/threads/{thread}`, { names: RESOURCES }),
     neutral(`GET POST ${p}/threads/{thread}/messages`, { names: ATTACHED }),
     neutral(`GET POST DELETE ${p}/threads/{thread}/messages/{any}`),
-    model(`POST ${p}/threads/{thread}/runs`, body({ objects: { assistant_id: 'assistant' } })),
+    model(`POST ${p}/threads/{thread}/runs`, body({ objects: { assistant_id: 'assistant', ...within('additional_messages[].', ATTACHED) } })),
     neutral(`GET ${p}/threads/{thread}/runs`),
     neutral(`GET POST ${p}/threads/{thread}/runs/{any}`),
     neutral(`POST ${p}/threads/{thread}/runs/{any}/cancel`),

@@ -19,7 +19,7 @@ export const perplexity: ProviderRow = {
       model(`POST ${prefix}/decisions`),
       model(`POST ${prefix}/contextualizedembeddings`),
       model(`POST ${prefix}/responses`, agent, { usage: 'openai', ...RESPONSE }),
-      model(`POST ${prefix}/agent`, agent, { usage: 'openai' }),
+      model(`POST ${prefix}/agent`, agent, { usage: 'openai', ...RESPONSE }),
       neutral(`GET ${prefix}/responses/{response}`),
       model(`POST ${prefix}/async/chat/completions`, body({ required: ['request.model'], also: [], objects: {} }), creates('completion')),
       model(`POST ${prefix}/async/sonar`, body({ required: ['request.model'], also: [], objects: {} }), creates('completion')),

@@ -14,10 +14,12 @@ const VEO = 'https://aiplatform.googleapis.com/v1/publishers/google/models/veo'
 const MISTRAL = 'https://api.mistral.ai/v1'
 const XAI = 'https://api.x.ai/v1'
 const DEEPSEEK = 'https://api.deepseek.com'
+const COHERE = 'https://api.cohere.com'
+const PERPLEXITY = 'https://api.perplexity.ai'
 
 /** Served with the providers of these addresses besides. */
 const more = (origin: string) =>
-  Object.fromEntries([['VERTEX', 'GOOGLE_VERTEX'], ['MISTRAL', 'MISTRAL'], ['XAI', 'XAI'], ['DEEPSEEK', 'DEEPSEEK']].flatMap(([id, name]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [`${name}_API_KEY`, 'upstream']]))
+  Object.fromEntries([['VERTEX', 'GOOGLE_VERTEX'], ...['MISTRAL', 'XAI', 'DEEPSEEK', 'COHERE', 'PERPLEXITY'].map((id) => [id, id])].flatMap(([id, name]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [`${name}_API_KEY`, 'upstream']]))
 
 /** TABLE of what is made: the request, and the answer, in which ID stands for its id. */
 const MADE: Record<string, { address: string; answered: object }> = {
@@ -41,6 +43,11 @@ const MADE: Record<string, { address: string; answered: object }> = {
   anthropicContainer: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'msg_1', container: { id: 'ID', expires_at: 'x' }, content: [] } },
   anthropicThread: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'ID', content: [] } },
   usedContainer: { address: `${V1}/responses`, answered: { id: 'resp_1', output: [{ type: 'reasoning' }, { type: 'code_interpreter_call', container_id: 'ID' }] } },
+  item: { address: `${V1}/responses`, answered: { id: 'resp_1', output: [{ type: 'reasoning', id: 'ID' }, { type: 'message', id: 'msg_1' }] } },
+  anthropicAgent: { address: `${ANTHROPIC}/v1/agents`, answered: { id: 'ID', type: 'agent' } },
+  mistralAgent: { address: `${MISTRAL}/agents`, answered: { id: 'ID' } },
+  cohereDataset: { address: `${COHERE}/v1/datasets`, answered: { id: 'ID' } },
+  perplexityAnswer: { address: `${PERPLEXITY}/v1/agent`, answered: { id: 'ID', object: 'response' } },
   store: { address: `${GEMINI}/fileSearchStores`, answered: { name: 'fileSearchStores/ID' } },
 }
 
@@ -107,6 +114,34 @@ const NAMED: [made: keyof typeof MADE, address: string, body: object][] = [
   ['anthropicThread', `${ANTHROPIC}/v1/messages`, { model: 'claude', thread: { type: 'continue', previous_message_id: 'ID' } }],
   ['store', `${GEMINI}/models/gemini-x:generateContent`, { tools: [{ fileSearch: { fileSearchStoreNames: ['fileSearchStores/ID'] } }] }],
   ['googleFile', `${GEMINI}/fileSearchStores/store-of-before:importFile`, { fileName: 'files/ID' }],
+  ['item', `${V1}/responses`, { model: 'gpt-5', input: [{ role: 'user', content: 'x' }, { type: 'item_reference', id: 'ID' }] }],
+  ['item', `${V1}/responses`, { model: 'gpt-5', input: [{ type: 'reasoning', id: 'ID', summary: [] }] }],
+  ['item', `${V1}/responses/compact`, { model: 'gpt-5', input: [{ type: 'item_reference', id: 'ID' }] }],
+  ['item', `${V1}/responses/input_tokens`, { model: 'gpt-5', input: [{ type: 'item_reference', id: 'ID' }] }],
+  ['item', `${V1}/conversations`, { items: [{ type: 'item_reference', id: 'ID' }] }],
+  ['file', `${V1}/responses`, { model: 'gpt-5', input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'ID' } }] }],
+  ['file', `${V1}/evals/eval_of_before/runs`, { data_source: { type: 'jsonl', source: { type: 'file_id', id: 'ID' } } }],
+  ['file', `${V1}/assistants`, { model: 'gpt-5', tool_resources: { file_search: { vector_stores: [{ file_ids: ['ID'] }] } } }],
+  ['file', `${V1}/threads/thread_of_before`, { tool_resources: { code_interpreter: { file_ids: ['ID'] } } }],
+  ['vector_store', `${V1}/threads/runs`, { assistant_id: 'asst_of_before', thread: { tool_resources: { file_search: { vector_store_ids: ['ID'] } } } }],
+  ['file', `${V1}/threads/runs`, { assistant_id: 'asst_of_before', thread: { messages: [{ role: 'user', content: [{ type: 'image_file', image_file: { file_id: 'ID' } }] }] } }],
+  ['file', `${V1}/threads/thread_of_before/runs`, { assistant_id: 'asst_of_before', additional_messages: [{ role: 'user', content: 'x', attachments: [{ file_id: 'ID' }] }] }],
+  ['cache', `${GEMINI}/openai/chat/completions`, { model: 'gemini-x', messages: [], extra_body: { google: { cached_content: 'cachedContents/ID' } } }],
+  ['googleFile', `${GEMINI}/interactions`, { model: 'gemini-x', input: { type: 'document', uri: `${GEMINI}/files/ID` } }],
+  ['anthropicAgent', `${ANTHROPIC}/v1/sessions`, { agent: 'ID', environment_id: 'env_1' }],
+  ['anthropicAgent', `${ANTHROPIC}/v1/sessions`, { agent: { type: 'agent', id: 'ID', version: 1 }, environment_id: 'env_1' }],
+  ['anthropicAgent', `${ANTHROPIC}/v1/agents/ID`, { version: 1, name: 'x' }],
+  ['anthropicFile', `${ANTHROPIC}/v1/sessions`, { agent: 'agent_of_before', environment_id: 'env_1', resources: [{ type: 'file', file_id: 'ID' }] }],
+  ['anthropicFile', `${ANTHROPIC}/v1/sessions/sesn_of_before/resources`, { type: 'file', file_id: 'ID' }],
+  ['anthropicFile', `${ANTHROPIC}/v1/sessions/sesn_of_before/events`, { events: [{ type: 'user.message', content: [{ type: 'document', source: { type: 'file', file_id: 'ID' } }] }] }],
+  ['mistralAgent', `${MISTRAL}/conversations`, { agent_id: 'ID', inputs: 'x' }],
+  ['mistralAgent', `${MISTRAL}/batch/jobs`, { agent_id: 'ID', input_files: ['file-of-before'] }],
+  ['mistralFile', `${MISTRAL}/agents/completions`, { agent_id: 'ag_of_before', messages: [{ role: 'user', content: [{ type: 'file', file_id: 'ID' }] }] }],
+  ['mistralFile', `${MISTRAL}/conversations/conv_of_before`, { inputs: [{ role: 'user', content: [{ type: 'document', file_id: 'ID' }] }] }],
+  ['mistralFile', `${MISTRAL}/conversations/conv_of_before/restart`, { inputs: [{ role: 'user', content: [{ type: 'document', file_id: 'ID' }] }] }],
+  ['cohereDataset', `${COHERE}/v1/embed-jobs`, { model: 'embed', dataset_id: 'ID' }],
+  ['cohereDataset', `${COHERE}/v2/batches`, { model: 'command', input_dataset_id: 'ID' }],
+  ['perplexityAnswer', `${PERPLEXITY}/v1/responses`, { model: 'sonar', previous_response_id: 'ID' }],
 ]
 
 test('an id that another key made is refused in every place that names it; its maker and ids from before pass', async (t) => {
@@ -115,8 +150,9 @@ test('an id that another key made is refused in every place that names it; its m
   const post = (secret: string, address: string, body: object | Buffer, headers = {}) =>
     send(secret, address, { body: Buffer.isBuffer(body) ? body : JSON.stringify(body), headers: { ...JSON_TYPE, ...headers } })
   const named = (value: object, id: string): object => JSON.parse(JSON.stringify(value).replaceAll('ID', id)) as object
-  for (const [i, [made, address, body]] of NAMED.entries()) {
+  for (const [i, [made, at, body]] of NAMED.entries()) {
     const id = `made-${i}`
+    const address = at.replace('ID', id)
     const { address: makes, answered } = MADE[made]!
     fake.play(answer(200, JSON_TYPE, JSON.stringify(named(answered, id))))
     assert.equal((await post(mine.secret, makes, { model: 'gpt-5', embeddingModel: 'm', thread: { type: 'create' } })).status, 200)
@@ -129,7 +165,7 @@ test('an id that another key made is refused in every place that names it; its m
     assert.equal(packed.status, 403, `compressed: ${what}`)
     assert.equal(fake.requests.length, reached, what)
     assert.equal((await post(mine.secret, address, named(body, id))).status, 200, what)
-    assert.equal((await post(theirs.secret, address, named(body, `of-before-${i}`))).status, 200, what)
+    assert.equal((await post(theirs.secret, at.replace('ID', `of-before-${i}`), named(body, `of-before-${i}`))).status, 200, what)
   }
 })
 
@@ -152,6 +188,11 @@ test('a form names an object in its fields; a form without such a field is not r
     assert.deepEqual(await transcribe(other, { file: 'sound' }), [200, null])
   }
   assert.deepEqual(await transcribe(mine, { file_id: 'file-1' }), [200, null])
+  const video = (key: { secret: string }, field: string) => post(key, `${V1}/videos`, form({ model: 'sora-2', prompt: 'x', [field]: 'file-1' }))
+  assert.deepEqual(await video(theirs, 'input_reference[file_id]'), [403, 'endpoint_not_allowed'])
+  assert.deepEqual(await video(theirs, 'input_reference.file_id'), [400, 'ambiguous_body'])
+  assert.deepEqual(await video(theirs, 'input_reference'), [200, null])
+  assert.deepEqual(await video(mine, 'input_reference[file_id]'), [200, null])
   assert.deepEqual(await post(theirs, `${V1}/images/edits`, form({ model: 'gpt-image-1', image: 'x'.repeat(100_000) })), [200, null])
   assert.equal(fake.requests.at(-1)!.body.length > 100_000, true)
 })
@@ -204,6 +245,7 @@ const SPELLED: [made: keyof typeof MADE, ...addresses: string[]][] = [
   ['response', `${V1}/responses/ID/`, `${V1}/responses//ID/input_items`, `${V1}/RESPONSES/ID`],
   ['googleFile', `${GEMINI}/files/ID/`, `${GOOGLE}/v1beta//files/ID`, `${GEMINI}/Files/ID`, `${GEMINI}/files/ID:download`, `${GOOGLE}/v9/files/ID`],
   ['anthropicFile', `${ANTHROPIC}/v1/files/ID/`, `${ANTHROPIC}/v1//files/ID/content`],
+  ['anthropicAgent', `${ANTHROPIC}/v1/agents/ID`, `${ANTHROPIC}/v1/agents/ID/archive`],
 ]
 
 test('an id that another key made is refused however the path that names it is spelled', async (t) => {
@@ -295,6 +337,9 @@ const COME: [from: string, method: string, answered: object, ...files: string[]]
     `${ANTHROPIC}/v1/files/file-7/content`,
   ],
   [`${V1}/responses`, 'POST', { id: 'resp_1', output: [{ type: 'code_interpreter_call', container_id: 'cntr_1' }] }, `${V1}/containers/cntr_1/files/cfile_1/content`],
+  [`${V1}/responses/JOB`, 'GET', { id: 'JOB', status: 'completed', output: [{ type: 'code_interpreter_call', container_id: 'cntr_2' }] }, `${V1}/containers/cntr_2`],
+  [`${COHERE}/v1/embed-jobs/JOB`, 'GET', { job_id: 'JOB', output_dataset_id: 'dataset-2' }, `${COHERE}/v1/datasets/dataset-2`],
+  [`${COHERE}/v2/batches/JOB`, 'GET', { batch: { id: 'JOB', output_dataset_id: 'dataset-3' } }, `${COHERE}/v1/datasets/dataset-3`],
   [`${XAI}/chat/completions`, 'POST', { request_id: 'deferred-1' }, `${XAI}/chat/deferred-completion/deferred-1`],
 ]
 
