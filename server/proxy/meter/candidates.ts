@@ -1,5 +1,5 @@
-// Events of a stream that may hold usage. Most streams repeat it, so nothing is parsed before the end: the first and the last
-// few events are kept as bytes, which is all that any provider's rule needs.
+// Events of a stream that may hold usage. Most streams repeat it, so little is parsed before the end: the first that holds it is
+// read, and the last few events are kept as bytes, which is all that any provider's rule needs.
 import { stepsOf } from '../json-paths.ts'
 import type { Created } from './created.ts'
 import { parseJson } from './reader.ts'
@@ -28,7 +28,7 @@ export class Candidates {
   readonly #creates: boolean
   /** The keys of what is made on the way, at any event of a stream: whatever stands in a list. */
   readonly #markers: readonly Buffer[]
-  #first: (() => readonly Finding[]) | null = null
+  #first: readonly Finding[] = []
   readonly #last: (() => readonly Finding[])[] = []
   /** Events that are still searched for the name of a created object. */
   #searched = 0
@@ -55,9 +55,9 @@ export class Candidates {
     this.#created.search(parseJson(json))
   }
 
-  /** Keeps events that hold the marker, unread. */
+  /** Keeps events that hold the marker, unread, unless none before them held usage. */
   keep(read: () => readonly Finding[]): void {
-    if (this.#first === null) this.#first = read
+    if (this.#first.length === 0) this.#first = read()
     else {
       this.#last.push(read)
       if (this.#last.length > LAST) this.#last.shift()
@@ -73,6 +73,6 @@ export class Candidates {
   }
 
   findings(): readonly Finding[] {
-    return [...(this.#first ? [this.#first] : []), ...this.#last].flatMap((read) => read())
+    return [...this.#first, ...this.#last.flatMap((read) => read())]
   }
 }

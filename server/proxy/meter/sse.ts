@@ -78,7 +78,7 @@ export class SseReader implements Reader {
       if (marker < 0) return
       if (end - from <= SMALL_BLOCK) {
         const block = Buffer.from(bytes.subarray(from, end))
-        this.#candidates.keep(() => block.toString('utf8').split(/(?:\r\n|\n|\r){2,}/).flatMap((event) => this.#candidates.read(dataOf(event))))
+        this.#candidates.keep(() => block.toString('utf8').split(/(?:\r\n|\n|\r(?!\n)){2,}/).flatMap((event) => this.#candidates.read(dataOf(event))))
         return
       }
       const start = Math.max(lastBoundary(bytes.subarray(0, marker), 0), 0)

@@ -81,6 +81,7 @@ const fixtures: Fixture[] = [
   { name: 'a stream with CRLF, comments and other fields', id: 'openai', type: STREAM, body: `: hi\r\n\r\nid: 1\r\ndata:${JSON.stringify(delta('x'))}\r\n\r\nretry: 5\r\ndata:{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\r\n\r\ndata: [DONE]\r\n\r\n`, usage: [1, 2, null, null] },
   { name: 'a stream with CR', id: 'openai', type: STREAM, body: `data: ${JSON.stringify(delta('x'))}\r\rdata: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}\r\rdata: [DONE]\r\r`, usage: [1, 2, null, null] },
   { name: 'an event of several data lines', id: 'openai', type: STREAM, body: 'data: {"choices":[],\ndata:  "usage": {"prompt_tokens": 1,\ndata: "completion_tokens": 2}}\n\n', usage: [1, 2, null, null] },
+  { name: 'an event of several data lines with CRLF', id: 'openai', type: STREAM, body: 'data: {"choices":[],\r\ndata:  "usage": {"prompt_tokens": 1,\r\ndata: "completion_tokens": 2}}\r\n\r\n', usage: [1, 2, null, null] },
   { name: 'a usage key in a tool call behind the usage', id: 'openai', type: STREAM, body: sse({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } }, { choices: [{ x: { usage: { prompt_tokens: 99 } } }] }, '[DONE]'), usage: [1, 2, null, null] },
   { name: 'texts about usage behind the usage', id: 'openai', type: STREAM, body: sse(delta('"usage":{"prompt_tokens":8}'), { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } }, ...Array.from({ length: 8 }, () => delta(`${'x'.repeat(3_000)}"usage":{"prompt_tokens":9}`)), '[DONE]'), usage: [1, 2, null, null] },
   { name: 'a long stream with CR', id: 'openai', type: STREAM, body: sse(...Array.from({ length: 400 }, () => delta('x'.repeat(900))), { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } }).replaceAll('\n', '\r'), usage: [1, 2, null, null] },
@@ -149,6 +150,15 @@ const fixtures: Fixture[] = [
       ['message_delta', { type: 'message_delta', usage: { input_tokens: 12, cache_read_input_tokens: 20, output_tokens: 15, cache_creation_input_tokens: null } }],
     ),
     usage: [32, 15, 20, null],
+  },
+  {
+    name: 'messages stream with other keys of that name before its beginning', id: 'anthropic', path: '/v1/messages', type: STREAM,
+    body: `: "usage":1\n\n${named(
+      ['message_start', { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } }],
+      ...Array.from({ length: 5 }, (): [string, object] => ['content_block_start', { type: 'content_block_start', content_block: { content: [{ usage: 'x'.repeat(900) }] } }]),
+      ['message_delta', { type: 'message_delta', usage: { output_tokens: 15 } }],
+    )}`,
+    usage: [10, 15, null, null],
   },
   { name: 'messages stream cut off', id: 'anthropic', path: '/v1/messages', type: STREAM, body: named(['message_start', { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } }]), usage: [10, null, null, null] },
   { name: 'compaction', id: 'anthropic', path: '/v1/messages', body: '{"usage":{"input_tokens":10,"output_tokens":5,"iterations":[{"type":"compaction","input_tokens":100,"output_tokens":20},{"type":"message","input_tokens":10,"output_tokens":5}]}}', usage: [110, 25, null, null] },
