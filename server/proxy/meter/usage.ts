@@ -83,8 +83,7 @@ export function mergeFindings(findings: readonly Finding[], kind: UsageKind): Us
 export function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
   if ('promptTokenCount' in usage || 'candidatesTokenCount' in usage || 'totalTokenCount' in usage) return parts(gemini(usage))
   if ('total_input_tokens' in usage || 'total_output_tokens' in usage) return parts(interactions(usage))
-  if ('inputTokens' in usage || 'outputTokens' in usage) return parts(bedrock(usage))
-  if ('inputTokenCount' in usage || 'outputTokenCount' in usage) return parts(bedrockMetrics(usage))
+  if (['inputTokens', 'outputTokens', 'inputTokenCount', 'outputTokenCount'].some((name) => name in usage)) return parts(bedrock(usage))
   if (isObject(usage['tokens']) || isObject(usage['billed_units'])) return parts(cohere(usage))
   if (kind === 'anthropic' || 'cache_read_input_tokens' in usage || 'cache_creation_input_tokens' in usage) return parts(anthropic(usage))
   return parts(openai(usage, kind))
@@ -120,15 +119,11 @@ function interactions(usage: Readonly<Record<string, unknown>>): Usage {
   }
 }
 
-/** Bedrock's input excludes what the cache gave or took. */
+/** Bedrock's input excludes what the cache gave or took. Converse says `…Tokens`, its metrics `…TokenCount`, and Nova some of both. */
 function bedrock(usage: Readonly<Record<string, unknown>>): Usage {
-  const cached = count(usage['cacheReadInputTokens'])
-  return { input: sum(count(usage['inputTokens']), cached, count(usage['cacheWriteInputTokens'])), output: count(usage['outputTokens']), cached, reasoning: null }
-}
-
-function bedrockMetrics(usage: Readonly<Record<string, unknown>>): Usage {
-  const cached = count(usage['cacheReadInputTokenCount'])
-  return { input: sum(count(usage['inputTokenCount']), cached, count(usage['cacheWriteInputTokenCount'])), output: count(usage['outputTokenCount']), cached, reasoning: null }
+  const of = (what: string): number | null => count(usage[`${what}Tokens`]) ?? count(usage[`${what}TokenCount`])
+  const cached = of('cacheReadInput')
+  return { input: sum(of('input'), cached, of('cacheWriteInput')), output: of('output'), cached, reasoning: null }
 }
 
 /** Cohere counts twice: `tokens` is what was processed, `billed_units` what was charged. */

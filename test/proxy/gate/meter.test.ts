@@ -230,6 +230,7 @@ const fixtures: Fixture[] = [
 
   // Bedrock
   { name: 'converse', id: 'bedrock', path: '/model/m/converse', body: '{"output":{},"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15,"cacheReadInputTokens":3,"cacheWriteInputTokens":2}}', usage: [15, 5, 3, null] },
+  { name: 'invoke of Nova', id: 'bedrock', path: '/model/m/invoke', body: '{"output":{},"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15,"cacheReadInputTokenCount":3,"cacheWriteInputTokenCount":2}}', usage: [15, 5, 3, null] },
   {
     name: 'converse-stream', id: 'bedrock', path: '/model/m/converse-stream', type: AWS,
     body: Buffer.concat([converse('messageStart', { role: 'assistant' }), converse('contentBlockDelta', { delta: { text: '"usage":{"inputTokens":99}' } }), converse('messageStop', { stopReason: 'end_turn' }), converse('metadata', { metrics: { latencyMs: 5 }, usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 } })]),
