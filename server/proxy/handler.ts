@@ -88,6 +88,8 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   if (reach === null) return
   try {
     const owned = reach.objects.length === 0 ? NOTHING_STORED : await parts.objects.look(provider.id, reach.objects, key.id)
+    const lists = match.endpoint?.lists
+    if (lists !== undefined && (await parts.objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
     if (owned.foreign) throw new Refused('endpoint_not_allowed', 'The request names an object that was made with another key.')
 
     // 6. The limit and the ledger.

@@ -15,8 +15,8 @@ export interface Objects {
    * none of them is known.
    */
   look(provider: string, objects: readonly ObjectRef[], key: string): Promise<{ foreign: boolean; credential: string | null }>
-  /** Whether any object of the provider belongs to another key. */
-  anyForeign(provider: string, key: string): Promise<boolean>
+  /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
+  anyForeign(provider: string, key: string, kind?: string): Promise<boolean>
 }
 
 /** How many of the newest are also kept in memory, and of those that are not written yet. */
@@ -92,9 +92,10 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       }
       return { foreign: false, credential }
     },
-    async anyForeign(provider, key) {
-      for (const row of fresh.values()) if (row.provider === provider && row.key_id !== key) return true
-      const row = await store.db.selectFrom('objects').select('key_id').where('provider', '=', provider).where('key_id', '<>', key).limit(1).executeTakeFirst()
+    async anyForeign(provider, key, kind) {
+      for (const row of fresh.values()) if (row.provider === provider && row.key_id !== key && (kind ?? row.kind) === row.kind) return true
+      const rows = store.db.selectFrom('objects').select('key_id').where('provider', '=', provider).where('key_id', '<>', key)
+      const row = await (kind === undefined ? rows : rows.where('kind', '=', kind)).limit(1).executeTakeFirst()
       return row !== undefined
     },
   }

@@ -48,6 +48,8 @@ export interface EndpointRow {
   readonly creates?: Readonly<Record<string, string>>
   /** The kind among them that is only there where the body's rule `keeps` the answer. */
   readonly kept?: string
+  /** The kind of stored objects that the answer lists with all that they hold, whoever made them. */
+  readonly lists?: string
   /** The query parameter that names an upload in parts, also in the address that `X-Goog-Upload-URL` gives it. */
   readonly upload?: string
   readonly auth?: Auth

@@ -120,7 +120,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     model(`POST ${p}/chat/completions`, body({ keeps: { at: 'store', by: [true] } }), { ...creates('completion'), kept: 'completion' }),
     ...responseRows(p),
     model(`POST ${p}/decisions`),
-    neutral(`GET ${p}/chat/completions`),
+    neutral(`GET ${p}/chat/completions`, { lists: 'completion' }),
     neutral(`GET POST DELETE ${p}/chat/completions/{completion}`),
     neutral(`GET ${p}/chat/completions/{completion}/messages`),
     model(`DELETE ${p}/models/{model:}`, { at: 'path', body: { required: [] } }),

@@ -298,6 +298,7 @@ test('a body larger than is read passes for a key without limits, unless it coul
 test('a chat completion that the provider keeps is its maker\'s; of others nothing is written down', async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
   const [mine, scoped, theirs] = [await key(), await key({ models: ['gpt-*'] }), await key()]
+  assert.equal((await send(theirs.secret, `${V1}/chat/completions`, { method: 'GET' })).status, 200)
   const kept = (id: string, stream: boolean) =>
     stream ? answer(200, { 'Content-Type': 'text/event-stream' }, `data: {"id":"${id}","choices":[]}\n\ndata: [DONE]\n\n`) : answer(200, JSON_TYPE, `{"id":"${id}","choices":[]}`)
   for (const [i, { secret }] of [mine, scoped].entries()) {
@@ -312,6 +313,11 @@ test('a chat completion that the provider keeps is its maker\'s; of others nothi
       }
     }
   }
+  // The list of all of them holds what is in them.
+  for (const list of [`${V1}/chat/completions`, `${V1}/chat/completions?limit=1`, `${V1}/chat/completions/`]) {
+    for (const { secret } of [mine, theirs]) assert.equal((await send(secret, list, { method: 'GET' })).status, 403, list)
+  }
+  assert.equal((await send(theirs.secret, `${V1}/files`, { method: 'GET' })).status, 200)
   const before = await running.store.db.selectFrom('objects').select('object_id').execute()
   for (const store of [false, null, 'true', undefined]) {
     fake.play(kept('chatcmpl-not', false))
