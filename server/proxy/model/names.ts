@@ -73,7 +73,7 @@ const LONGEST_WRITTEN = 300
 
 /** The model as it is written down; null where there is none that could be. */
 export function written(model: string | null | undefined): string | null {
-  return model === undefined || model === null || model.length > LONGEST_WRITTEN ? null : model
+  return !model || model.length > LONGEST_WRITTEN ? null : model
 }
 
 /** The JSON value of these bytes, or undefined. */

@@ -196,6 +196,7 @@ test('whatever a request names and an answer counts can be written down', async 
   const rows: [name: string, address: string, model: string | null, answer: string, tokens: number | null][] = [
     ['a long name in the path', `${GOOGLE}/v1beta/models/${long}:generateContent`, null, counted('5'), 5],
     ['a long name in the query', `${CHAT}?model=${long}`, null, counted('5'), 5],
+    ['an empty name', `${CHAT}?model=`, null, counted('5'), 5],
     ['a name of NULs', `${CHAT}?model=${'%00'.repeat(300)}`, '\0'.repeat(300), counted('5'), 5],
     ['a count beyond all integers', `${CHAT}?model=m`, 'm', counted('1e300'), null],
     ['a count beyond the integers that JavaScript can add', `${CHAT}?model=m`, 'm', counted('9000000000000000000'), null],
