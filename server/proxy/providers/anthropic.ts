@@ -19,6 +19,8 @@ export const messagesBody = (at: string): ModelPlace => ({
   },
 })
 
+const SKILLS = { 'skills[].skill_id': 'skill' } as const
+
 /** What may come into being with a message: itself where it is kept in a thread, the container of its code, and the files that the code wrote. */
 const MADE = {
   id: 'message',
@@ -60,8 +62,8 @@ export const anthropic: ProviderRow = {
     neutral('GET POST /v1/skills/{skill}/versions'),
     neutral('GET DELETE /v1/skills/{skill}/versions/{any}'),
     neutral('GET /v1/skills/{skill}/versions/{any}/content'),
-    model('POST /v1/agents', { at: 'body', body: { required: ['model'], stored: ['agents', 'multiagent', 'callable_agents'] } }, creates('agent')),
-    model('POST /v1/agents/{agent}', STORED),
+    model('POST /v1/agents', { at: 'body', body: { required: ['model'], stored: ['agents', 'multiagent', 'callable_agents'], objects: SKILLS } }, creates('agent')),
+    model('POST /v1/agents/{agent}', STORED, { names: SKILLS }),
     neutral('GET /v1/agents'),
     neutral('GET /v1/agents/{agent}'),
     model('POST /v1/sessions', STORED, { ...creates('session'), names: { agent: 'agent', 'resources[].file_id': 'file' } }),
