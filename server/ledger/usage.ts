@@ -69,7 +69,7 @@ export interface UsageQuestion {
 }
 
 const DAY = 86_400_000
-/** Lines of one report at most. */
+/** Lines of one report at most; one more says that it has more. */
 export const MOST_LINES = 50_000
 
 /** Reads a report, ordered by time and then by the other dimensions. Whole hours count: those that begin within the time asked for. */
@@ -87,7 +87,7 @@ export async function readUsage(store: Store, question: UsageQuestion): Promise<
       ...(by.includes('provider') ? ['provider' as const] : []),
       ...(timed ? [(daily ? e('at', '-', e('at', '%', DAY)) : e.ref('at')).as('time')] : []),
     ])
-    .limit(MOST_LINES)
+    .limit(MOST_LINES + 1)
   if (timed) query = query.groupBy('time').orderBy('time')
   if (by.includes('key')) query = query.groupBy('key_id').orderBy('key_id')
   if (by.includes('provider')) query = query.groupBy('provider').orderBy('provider')

@@ -4,7 +4,7 @@ import { callerOf, guarded, newApi, tableAnswers, whole } from '../api.ts'
 import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { keyNames } from '../keys/keys.ts'
-import { DIMENSIONS, readUsage } from '../ledger/usage.ts'
+import { DIMENSIONS, MOST_LINES, readUsage } from '../ledger/usage.ts'
 import type { Dimension, UsageLine } from '../ledger/usage.ts'
 import type { Store } from '../store/open.ts'
 import { csvHeaders, toCsv } from './csv.ts'
@@ -74,6 +74,7 @@ export function usageRoutes(store: Store, clock: () => number): Api {
     const until = to === undefined ? clock() + 1 : Date.parse(to)
     const since = from === undefined ? Math.min(until, clock()) - MONTH_MS : Date.parse(from)
     const lines = await readUsage(store, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider })
+    if (lines.length > MOST_LINES) throw new Problem('invalid_field', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
     const names = await keyNames(store, lines.flatMap(({ key_id }) => key_id ?? []))
     const data: NamedLine[] = lines.map((line) => (line.key_id === undefined ? line : { ...line, key_name: names.get(line.key_id) ?? null }))
     if (format === 'json') return c.json(whole(data), 200)

@@ -45,6 +45,22 @@ test('usage without a beginning is that of 30 days, before its end or before now
   }
 })
 
+test('a report of more lines than are given at once is refused: sums without the newest of them would be wrong', async (t) => {
+  const server = await startServer(t)
+  const admin = await setUp(server)
+  const hour = Math.floor(server.clock() / HOUR) * HOUR
+  const line = { hour, key_id: 'key_1', provider: 'openai', account_id: (await server.newToken()).account_id, requests: 1, errors: 0, aborted: 0, unknown: 0, unmetered: 1, bytes_in: 0, bytes_out: 0, answered: 0, first_byte_ms: 0, total_ms: 0 }
+  const lines = Array.from({ length: 50_001 }, (_, i) => ({ ...line, model: `m${i}` }))
+  for (let at = 0; at < lines.length; at += 1_000) await server.store.db.insertInto('usage_hours').values(lines.slice(at, at + 1_000)).execute()
+  for (const format of ['json', 'csv']) {
+    const refused = await admin.send('GET', `usage?by=model&format=${format}`)
+    assert.deepEqual([refused.status, refused.json<{ detail: string }>().detail], [400, 'The report has more than 50000 lines. Ask for a shorter time, for one key, model or provider, or by less.'])
+  }
+  assert.deepEqual((await admin.send('GET', 'usage?by=day')).json<{ data: { requests: number }[] }>().data.map(({ requests }) => requests), [50_001])
+  await server.store.db.deleteFrom('usage_hours').where('model', '=', 'm7').execute()
+  assert.equal((await admin.send('GET', 'usage?by=model')).json<{ data: [] }>().data.length, 50_000)
+})
+
 test('the overview counts the last hour, day and month, by step, key and model', async (t) => {
   const server = await startServer(t)
   const admin = await setUp(server)
