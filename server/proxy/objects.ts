@@ -23,11 +23,18 @@ export interface Objects {
 const REMEMBERED = 10_000
 /** When those that could not be written are tried again. */
 const RETRY_MS = 1_000
+/**
+ * The kind that is nobody's, and remembered in memory only: items of stored responses. Each answer has several, and a request names those of a whole
+ * conversation; what they are named for is the credential. Callers give items such names too.
+ */
+const ITEM = 'item'
 /** Names that are looked for at once. */
 const AT_ONCE = 1_000
 
 export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
   const fresh = new Map<string, ObjectRow>()
+  /** Credentials of items. */
+  const items = new Map<string, string>()
   const expected: Promise<unknown>[] = []
   const owed: ObjectRow[] = []
   let timer: NodeJS.Timeout | null = null
@@ -68,10 +75,10 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     created(provider, { kind, id }, key_id, credential_id, created_at) {
       const row = { provider, kind, object_id: id, key_id, credential_id, created_at }
       const name = nameOf(provider, kind, id)
+      if (kind === ITEM) return remember(items, name, credential_id)
       // Answers name it again and again.
       if (fresh.has(name)) return
-      fresh.set(name, row)
-      if (fresh.size > REMEMBERED) fresh.delete(fresh.keys().next().value!)
+      remember(fresh, name, row)
       write(row)
     },
     expect(reading) {
@@ -82,7 +89,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       if (expected.length > 0) await Promise.all(expected)
       let credential: string | null = null
       const remembered = ({ kind, id }: ObjectRef) => fresh.get(nameOf(provider, kind, id))
-      const others = objects.filter((object) => remembered(object) === undefined)
+      const others = objects.filter((object) => object.kind !== ITEM && remembered(object) === undefined)
       const stored = await find(provider, others)
       for (const object of objects) {
         const row = remembered(object) ?? stored.get(`${object.kind} ${object.id}`)
@@ -90,6 +97,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
         if (row.key_id !== key) return { foreign: true, credential: null }
         credential ??= row.credential_id
       }
+      for (let i = objects.length - 1; credential === null && i >= 0; i--) credential = items.get(nameOf(provider, objects[i]!.kind, objects[i]!.id)) ?? null
       return { foreign: false, credential }
     },
     async anyForeign(provider, key, kind) {
@@ -99,6 +107,12 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       return row !== undefined
     },
   }
+}
+
+/** Adds one, in the place of the oldest where there are too many. */
+function remember<T>(known: Map<string, T>, name: string, value: T): void {
+  known.set(name, value)
+  if (known.size > REMEMBERED) known.delete(known.keys().next().value!)
 }
 
 const nameOf = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`

@@ -50,8 +50,8 @@ const MADE = { 'output[].container_id': 'container', 'item.container_id': 'conta
 /** A response, with that. */
 export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', ...MADE } } as const
 
-// Where responses are stored their items are too, and a later request can name each of them instead of repeating it.
-const MADE_ITEMS = { ...MADE, 'output[].id': 'item', 'item.id': 'item', 'response.output[].id': 'item' } as const
+// Where responses are stored their items are too, and a later request can name each of them instead of repeating it, as the AI SDK does.
+const MADE_ITEMS = { ...MADE, 'output[].id': 'item', 'response.output[].id': 'item' } as const
 const naming: ModelPlace = body({ objects: { ...OBJECTS, 'input[].id': 'item' } })
 /** Responses, their background runs and what else takes their body, where they are stored. */
 export const responseRows = (prefix: string): EndpointRow[] => [

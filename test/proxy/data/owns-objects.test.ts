@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { createToken } from '../../../server/accounts/tokens.ts'
+import { call as apiCall } from '../../harness.ts'
 import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, startServed } from './served.ts'
@@ -43,7 +45,6 @@ const MADE: Record<string, { address: string; answered: object }> = {
   anthropicContainer: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'msg_1', container: { id: 'ID', expires_at: 'x' }, content: [] } },
   anthropicThread: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'ID', content: [] } },
   usedContainer: { address: `${V1}/responses`, answered: { id: 'resp_1', output: [{ type: 'reasoning' }, { type: 'code_interpreter_call', container_id: 'ID' }] } },
-  item: { address: `${V1}/responses`, answered: { id: 'resp_1', output: [{ type: 'reasoning', id: 'ID' }, { type: 'message', id: 'msg_1' }] } },
   anthropicAgent: { address: `${ANTHROPIC}/v1/agents`, answered: { id: 'ID', type: 'agent' } },
   mistralAgent: { address: `${MISTRAL}/agents`, answered: { id: 'ID' } },
   cohereDataset: { address: `${COHERE}/v1/datasets`, answered: { id: 'ID' } },
@@ -114,11 +115,6 @@ const NAMED: [made: keyof typeof MADE, address: string, body: object][] = [
   ['anthropicThread', `${ANTHROPIC}/v1/messages`, { model: 'claude', thread: { type: 'continue', previous_message_id: 'ID' } }],
   ['store', `${GEMINI}/models/gemini-x:generateContent`, { tools: [{ fileSearch: { fileSearchStoreNames: ['fileSearchStores/ID'] } }] }],
   ['googleFile', `${GEMINI}/fileSearchStores/store-of-before:importFile`, { fileName: 'files/ID' }],
-  ['item', `${V1}/responses`, { model: 'gpt-5', input: [{ role: 'user', content: 'x' }, { type: 'item_reference', id: 'ID' }] }],
-  ['item', `${V1}/responses`, { model: 'gpt-5', input: [{ type: 'reasoning', id: 'ID', summary: [] }] }],
-  ['item', `${V1}/responses/compact`, { model: 'gpt-5', input: [{ type: 'item_reference', id: 'ID' }] }],
-  ['item', `${V1}/responses/input_tokens`, { model: 'gpt-5', input: [{ type: 'item_reference', id: 'ID' }] }],
-  ['item', `${V1}/conversations`, { items: [{ type: 'item_reference', id: 'ID' }] }],
   ['file', `${V1}/responses`, { model: 'gpt-5', input: [{ type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', file_id: 'ID' } }] }],
   ['file', `${V1}/evals/eval_of_before/runs`, { data_source: { type: 'jsonl', source: { type: 'file_id', id: 'ID' } } }],
   ['file', `${V1}/assistants`, { model: 'gpt-5', tool_resources: { file_search: { vector_stores: [{ file_ids: ['ID'] }] } } }],
@@ -328,6 +324,28 @@ test('a chat completion that the provider keeps is its maker\'s; of others nothi
     assert.equal((await send(scoped.secret, `${V1}/chat/completions`, { body: JSON.stringify({ model: 'gpt-5', store, messages: [] }), headers: JSON_TYPE })).status, 200)
   }
   assert.deepEqual(await running.store.db.selectFrom('objects').select('object_id').execute(), before)
+})
+
+test('items of a response are named on the credential that has them, and are nobody\'s', async (t) => {
+  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { token } = await createToken(running.store, { name: null, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, Date.now())
+  for (const secret of ['sk-2', 'sk-3', 'sk-4']) {
+    await apiCall(running.url, '/api/v1/credentials', { method: 'POST', token: token.secret, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ provider: 'openai', name: secret, secret }) })
+  }
+  const [mine, theirs] = [await key(), await key()]
+  const post = async ({ secret }: { secret: string }, body: object) => {
+    assert.equal((await send(secret, `${V1}/responses`, { body: JSON.stringify({ model: 'gpt-5', ...body }), headers: JSON_TYPE })).status, 200)
+    return headerOf(fake.requests.at(-1)!.rawHeaders, 'authorization')
+  }
+  for (let i = 0; i < 8; i++) {
+    const made = { id: `resp_${i}`, output: [{ type: 'reasoning', id: `rs_${i}` }, { type: 'function_call', id: `fc_${i}` }] }
+    const stream = i % 2 === 1
+    fake.play(stream ? answer(200, { 'Content-Type': 'text/event-stream' }, `event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response: made })}\n\n`) : answer(200, JSON_TYPE, JSON.stringify(made)))
+    const credential = await post(mine, { stream, input: 'x' })
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    const named = { input: [{ role: 'user', content: 'x' }, { type: 'item_reference', id: `fc_${i}` }, { type: 'function_call_output', call_id: 'c', output: 'y' }] }
+    for (let again = 0; again < 3; again++) assert.equal(await post(again === 1 ? theirs : mine, named), credential)
+  }
 })
 
 /** TABLE of answers in which files stand that came into being by themselves, and the addresses at which they are read. */

@@ -119,7 +119,7 @@ const fixtures: Fixture[] = [
       ['response.output_text.delta', { item_id: 'msg_1', delta: 'x'.repeat(3_000) }],
       ['response.completed', { response: { id: 'resp_5', output: [{ type: 'message', id: 'msg_1' }, { container_id: 'cntr_1' }, { container_id: 'cntr_2' }], usage: { input_tokens: 5, output_tokens: 6 } } }],
     ),
-    usage: [5, 6, null, null], created: 'response:resp_5 container:cntr_1 item:ci_1 container:cntr_2 item:msg_1',
+    usage: [5, 6, null, null], created: 'response:resp_5 container:cntr_1 container:cntr_2 item:msg_1',
   },
   { name: 'a created file', id: 'openai', path: '/v1/files', body: '{"id":"file-9","object":"file"}', usage: NONE, created: 'file:file-9' },
   { name: 'a poll is not counted again', id: 'openai', method: 'GET', path: '/v1/responses/resp_1', body: '{"id":"resp_1","usage":{"input_tokens":30,"output_tokens":40}}', usage: NONE },
