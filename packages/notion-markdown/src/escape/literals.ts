@@ -83,9 +83,11 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
             if (means || open === undefined) escapes[at] = 1
           } else if (means && brackets.length === 0) escapes[open] = 1
           else if (means) {
-            // An outer bracket would take the place of one that is escaped. This one goes on waiting for another end.
+            // An outer bracket would take the place of one that is escaped. This one goes on waiting for another end; a footnote's
+            // is escaped too, because for GitHub its name ends at an escaped bracket.
             escapes[at] = 1
-            brackets.push(open)
+            if (beginsDefinition(text, open, place) && text[open + 1] === '^') escapes[open] = 1
+            else brackets.push(open)
           }
           break
         }
