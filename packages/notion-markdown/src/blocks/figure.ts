@@ -43,7 +43,8 @@ function readCallout(element: Element, flow: Flow): void {
 }
 
 function readEquation(element: Element, flow: Flow): void {
-  const source = find(element, 8, (below) => below.name === 'math' || below.name === 'annotation')
+  // Where the parser did not know the equation by the exporter's own quotes, it stands in MathML that says the same in drawings.
+  const source = find(element, 8, (below) => below.name === 'annotation') ?? find(element, 8, (below) => below.name === 'math')
   const tex = textContent(source ?? element)
     .split('\n')
     .filter((line) => line.trim() !== '')
