@@ -13,19 +13,20 @@ const Show = createContext<Show>(() => {})
 export const useShowOnce = (): Show => use(Show)
 
 export function ShownOnce({ children }: { children: ReactNode }) {
-  const [shown, setShown] = useState<{ title: string; body: ReactNode } | null>(null)
+  // Two that are made at once are shown one after the other.
+  const [[shown], setWaiting] = useState<readonly { title: string; body: ReactNode }[]>([])
   // Before anything else happens, such as that the form which made it goes away.
-  const [show] = useState((): Show => (title, body) => flushSync(() => setShown({ title, body })))
+  const [show] = useState((): Show => (title, body) => flushSync(() => setWaiting((waiting) => [...waiting, { title, body }])))
   return (
     <>
       <Show value={show}>
-        <Above value={shown !== null}>{children}</Above>
+        <Above value={shown !== undefined}>{children}</Above>
       </Show>
-      <Dialog title={shown?.title ?? ''} opened={shown !== null} onClose={() => {}} firm>
+      <Dialog title={shown?.title ?? ''} opened={shown !== undefined} onClose={() => {}} firm>
         <Fields>
           {shown?.body}
           <Buttons>
-            <Button onClick={() => setShown(null)}>I have copied it</Button>
+            <Button onClick={() => setWaiting((waiting) => waiting.slice(1))}>I have copied it</Button>
           </Buttons>
         </Fields>
       </Dialog>

@@ -120,3 +120,30 @@ test('what is shown once is seen by whoever goes back while it is made, and aske
     await context.close()
   }
 })
+
+test('of two secrets that are made at once both are seen', async (t) => {
+  const site = await startSite(t)
+  const { page } = await visit(t, site, await site.setUp())
+  const gate = Promise.withResolvers<void>()
+  await page.route('**/api/v1/keys', async (route) => {
+    await gate.promise
+    await route.continue()
+  })
+  const make = async (path: string, button: string): Promise<void> => {
+    await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Website')
+    await page.getByRole('dialog').getByRole('button', { name: button }).click()
+  }
+  await page.goto(`${site.url}/docs`)
+  await make('/keys?new=1', 'Create key')
+  await page.goBack()
+  await make('/tokens?new=1', 'Create token')
+  const made = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/keys'))
+  await page.locator('[data-secret]', { hasText: 'tmt_' }).waitFor()
+  gate.resolve()
+  await made
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.locator('[data-secret]', { hasText: 'tmk_' }).waitFor()
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+})
