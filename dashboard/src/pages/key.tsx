@@ -85,7 +85,7 @@ function KeyView({ found }: { found: Key }) {
             ['Requests per minute', found.rpm === null ? 'No limit' : fullCount(found.rpm)],
             ['Allowed origins', found.allowed_origins === null ? 'Everywhere' : <Pills key="origins" items={found.allowed_origins} />],
             ['Expires', found.expires_at === null ? 'Never' : dateTime(found.expires_at)],
-            ['Last used', ago(found.last_used_at)],
+            ['Last used', found.last_used_at === null ? 'Never' : ago(found.last_used_at)],
             ['Created', dateTime(found.created_at)],
             ['Requests so far', count(found.usage.requests)],
           ]}
