@@ -1,7 +1,9 @@
 // The command line beside a server, both on PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Client } from 'pg'
 import { spawnServer, tollmark } from '../harness.ts'
+import { freshDatabase } from '../postgres.ts'
 import { answer, startFake } from '../providers/fake.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { until } from '../until.ts'
@@ -29,4 +31,16 @@ test('a key made by the command line opens a running server within a second, and
   const proof = await command('verify')
   assert.deepEqual([proof['ok'], proof['keys'], proof['limited']], [true, 1, proof['requests']])
   assert.ok(Number(proof['requests']) >= 1)
+})
+
+test('a database that answers no longer is one sentence and exit 1', async (t) => {
+  const url = await freshDatabase()
+  const env = { TOLLMARK_DATA: temporaryFolder(t), DATABASE_URL: url.href }
+  assert.equal((await tollmark(['keys', 'list'], env)).code, 0)
+  const holder = new Client({ connectionString: url.href })
+  await holder.connect()
+  t.after(() => holder.end())
+  await holder.query('begin; lock table keys')
+  const { code, out, err } = await tollmark(['keys', 'list'], env)
+  assert.deepEqual([code, out, err], [1, '', 'tollmark: The store does not answer at the moment. Try again in a moment.\n'])
 })

@@ -1,5 +1,6 @@
 // The command line: finds the command and turns every failure into one clear line and exit code 1.
 import { SetupError, codeOf } from '../../../server/errors.ts'
+import { passingTrouble } from '../../../server/store/trouble.ts'
 
 /** A command: reads its own arguments, and throws a SetupError for whatever the person at the terminal can mend. */
 export interface Command {
@@ -48,7 +49,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 try {
   await main(process.argv.slice(2))
 } catch (error) {
-  const sentence = error instanceof SetupError ? error.message : wrongArgument(error)
+  const sentence = error instanceof SetupError ? error.message : (wrongArgument(error) ?? passingTrouble(error)?.detail)
   if (sentence === undefined) throw error
   for (const line of sentence.split('\n')) process.stderr.write(`tollmark: ${line}\n`)
   process.exitCode = 1
