@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SetupError, codeOf } from '../errors.ts'
 import { randomText } from '../secret.ts'
+import { isNoRoom } from './trouble.ts'
 
 export interface Scratch extends Disposable {
   /** A path that nothing lies at, removed (file or folder) with the disposable. */
@@ -26,6 +27,7 @@ export async function openScratch(folder: string, id: string, living: () => Prom
   try {
     mkdirSync(own, { recursive: true, mode: 0o700 })
   } catch (error) {
+    if (isNoRoom(error)) throw error
     throw new SetupError(`The folder ${folder} cannot be written (${codeOf(error) ?? 'unknown reason'}). Make it writable for the user that runs the server.`, { cause: error })
   }
   // In this order: an instance is entered before its folder is made, so whose folder is seen here is seen there too, if it lives.

@@ -35,13 +35,16 @@ const OPERATIONS: readonly [RegExp, string][] = [
   [/completions/i, 'text_completion'],
 ]
 
+/** How long a collector may take for a post, with all retries (milliseconds): the end of the server waits that long for one that is gone. */
+const PATIENCE = 3_000
+
 /**
  * Opens the way to a collector. Disposing of it sends what waits.
  *
  * @param clock milliseconds since 1970
  */
 export function openTraces({ endpoint, headers, serviceName, ratio }: TracesOptions, clock: () => number): Traces {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: { ...headers } })
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: { ...headers }, timeoutMillis: PATIENCE })
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),

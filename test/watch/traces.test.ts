@@ -87,3 +87,21 @@ test('with OTEL_EXPORTER_OTLP_ENDPOINT the server sends a span for what it answe
   assert.equal(spans[0]?.name, 'GET /livez')
   assert.equal(spans[0]?.traceId, '0af7651916cd43dd8448eb211c80319c')
 })
+
+test('a collector that never answers does not keep the server from ending before it is killed', async (t) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.after(() => {
+    silent.closeAllConnections()
+    silent.close()
+  })
+  const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const traces = openTraces({ endpoint, headers: null, serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_000_000)
+  traces.request({ request_id: 'req_1', method: 'GET', route: '/livez', status: 200, duration_ms: 1 })
+  let ended = false
+  void (async () => {
+    await traces[Symbol.asyncDispose]()
+    ended = true
+  })()
+  await until(() => ended, 8_000)
+})
