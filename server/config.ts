@@ -185,9 +185,9 @@ function readIfThere(file: string): string {
   }
 }
 
-/** Variables that begin with `TOLLMARK_` and that no row names: most likely typing errors. */
-export function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
-  const known = new Set(rows().map((row) => row.name))
+/** Variables that begin with `TOLLMARK_` and that neither a row nor an added provider names: most likely typing errors. */
+export function unknownSettings(env: Readonly<Record<string, string | undefined>>, added: readonly ProviderEntry[] = []): string[] {
+  const known = new Set([...rows().map((row) => row.name), ...added.map(({ credential }) => credential?.env)])
   return Object.keys(env).filter((name) => name.startsWith('TOLLMARK_') && !known.has(name))
 }
 

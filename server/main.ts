@@ -205,7 +205,7 @@ export async function main(over: Readonly<Record<string, string>> = {}, json = f
   const lines = openLines(1)
   process.on('exit', lines.flush)
   const log = openLog(config.server.logLevel, lines)
-  for (const name of unknownSettings(env)) log.warn('a setting is not known', { name })
+  for (const name of unknownSettings(env, config.customProviders)) log.warn('a setting is not known', { name })
   await using running = await serve(config, log).catch(sayInShort)
   log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host)) log.warn('the server can be reached from other machines; put a reverse proxy with TLS in front of it')

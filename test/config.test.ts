@@ -93,6 +93,8 @@ test('plans are read, with null for no limit', () => {
 
 test('a variable that looks like ours and is none is told', () => {
   assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_DATA: 'x', HOME: 'x' }), ['TOLLMARK_DTAA'])
+  const added = [{ id: 'own', origin: 'https://ai.example.com', credential: { env: 'TOLLMARK_OWN_KEY' }, secret: 'x' }]
+  assert.deepEqual(unknownSettings({ TOLLMARK_DTAA: 'x', TOLLMARK_OWN_KEY: 'x' }, added), ['TOLLMARK_DTAA'])
 })
 
 test('.env.example is in step with the table (UPDATE=1 writes it)', () => {
