@@ -8,6 +8,7 @@ import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
+import { Name } from './name.ts'
 
 export const AccountSchema = z
   .object({
@@ -25,7 +26,7 @@ export const AccountSchema = z
 
 const PlanSchema = z.object({ object: z.literal('plan'), name: z.string(), conversions_per_day: z.number().int().nullable() }).openapi('Plan')
 
-const Wanted = z.object({ name: z.string().min(1).max(200), plan: z.string().default(FREE) })
+const Wanted = z.object({ name: Name, plan: z.string().default(FREE) })
 const Change = z.object({ plan: z.string().optional(), disabled: z.boolean().optional() })
 
 /** The routes of accounts and plans. */

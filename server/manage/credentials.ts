@@ -10,6 +10,7 @@ import type { CredentialPool } from '../proxy/credentials.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
+import { Name } from './name.ts'
 
 export const CredentialSchema = z
   .object({
@@ -40,18 +41,17 @@ const TestSchema = z
   .openapi('CredentialTest')
 
 const weight = z.number().int().min(0).max(1000)
-const name = z.string().trim().min(1).max(200)
 // What goes into a header: printable ASCII without spaces.
 const secret = z.string().trim().regex(CREDENTIAL, 'a credential is printable ASCII without spaces')
 
 const Wanted = z.object({
   provider: z.string().max(64),
-  name: name.default('default'),
+  name: Name.default('default'),
   secret,
   values: z.record(z.string().max(32), z.string().regex(HOST_PART, 'one part of a host name')).default({}),
   weight: weight.default(1),
 })
-const Change = z.object({ name, weight, status: z.enum(['active', 'paused']) }).partial()
+const Change = z.object({ name: Name, weight, status: z.enum(['active', 'paused']) }).partial()
 
 type Proxied = Pick<Proxy, 'credentials' | 'table' | 'master' | 'refresh' | 'probe'>
 

@@ -8,6 +8,7 @@ import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey,
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Store } from '../store/open.ts'
 import { Moment, expiryOf } from './moment.ts'
+import { Name } from './name.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
@@ -42,7 +43,7 @@ const NewKeySchema = KeySchema.extend({ secret: z.string().openapi({ description
 
 /** TABLE of what a person decides about a key. */
 const wishes = {
-  name: z.string().trim().min(1).max(200),
+  name: Name,
   models: z
     .array(z.string().superRefine((entry, issues) => {
       const problem = scopeEntryProblem(entry)

@@ -6,6 +6,7 @@ import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, lis
 import type { Api } from '../api.ts'
 import type { Store } from '../store/open.ts'
 import { Moment, expiryOf } from './moment.ts'
+import { Name } from './name.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
 
 const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
@@ -28,7 +29,7 @@ const TokenSchema = z
 const NewTokenSchema = TokenSchema.extend({ secret: z.string().openapi({ description: 'The token itself. It is not shown again.' }) }).openapi('NewToken')
 
 const Wanted = z.object({
-  name: z.string().min(1).max(200),
+  name: Name,
   scopes: z.array(ScopeSchema).min(1).default(['convert']),
   expires_at: Moment.nullable().default(null),
   account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),

@@ -18,7 +18,7 @@ test('an administrator makes, lists, changes and disables accounts', async (t) =
   const account = made.json<Account>()
   assert.deepEqual(account.quota, { conversions_per_day: 10, used_today: 0, resets_at: '2026-11-04T00:00:00.000Z' })
   assert.deepEqual([account.object, account.name, account.plan, account.role, account.disabled], ['account', 'Acme', 'free', 'member', false])
-  assertProblem(await send(server.url, admin, 'POST', '/api/v1/accounts', { name: 'Acme' }), 400, 'invalid_field')
+  for (const name of ['Acme', 'Acme ', ' ']) assertProblem(await send(server.url, admin, 'POST', '/api/v1/accounts', { name }), 400, 'invalid_field')
   assertProblem(await send(server.url, admin, 'POST', '/api/v1/accounts', { name: 'x', plan: 'gold' }), 400, 'invalid_field')
 
   const path = `/api/v1/accounts/${account.id}`

@@ -89,7 +89,7 @@ test('an account sees and makes its own tokens; an administrator those of others
 test('bodies and parameters that are wrong are refused with a sentence', async (t) => {
   const server = await startServer(t)
   const token = await server.token({ scopes: ['manage'] })
-  for (const body of ['', '{', '[]', '"x"', '{}', '{"name":""}', '{"name":5}', '{"name":"x","scopes":[]}', '{"name":"x","scopes":["all"]}', '{"name":"x","expires_at":"soon"}', '{"name":"x","expires_at":"2020-01-01T00:00:00Z"}']) {
+  for (const body of ['', '{', '[]', '"x"', '{}', '{"name":""}', '{"name":" "}', '{"name":5}', '{"name":"x","scopes":[]}', '{"name":"x","scopes":["all"]}', '{"name":"x","expires_at":"soon"}', '{"name":"x","expires_at":"2020-01-01T00:00:00Z"}']) {
     assertProblem(await post(server.url, token, body), 400, 'invalid_field')
   }
   assertProblem(await post(server.url, token, { name: 'x'.repeat(70_000) }), 413, 'file_too_large')
