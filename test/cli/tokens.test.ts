@@ -31,7 +31,7 @@ test('tokens are made for the first account, or for a named one that is made on 
   const acme = await made('--account', 'Acme', '--plan', 'team', '--scopes', 'convert,manage', '--expires', '2099-01-31')
   assert.notEqual(acme.account_id, first.account_id)
   assert.deepEqual([acme.scopes, acme.expires_at], [['convert', 'manage'], '2099-01-31T00:00:00.000Z'])
-  assert.equal((await made('--account', 'Acme')).account_id, acme.account_id)
+  assert.equal((await made('--account', ' Acme')).account_id, acme.account_id)
   assert.equal((await made()).account_id, first.account_id)
 
   const list = JSON.parse((await tollmark(['tokens', 'list', '--json'], env)).out) as { object: string; data: Token[] }
@@ -81,6 +81,9 @@ const REFUSED: [args: string[], line: RegExp][] = [
   [create('--expires', '2099-01-31T12:00:00'), /^tollmark: "2099-01-31T12:00:00" is no date\..*\n$/],
   [create('--name', '  '), /^tollmark: Give the token a name: --name NAME\.\n$/],
   [create('--name', 'x'.repeat(201)), /^tollmark: --name must not be longer than 200 characters\.\n$/],
+  [create('--account', ' '), /^tollmark: --account must not be empty\.\n$/],
+  [['keys', 'create', '--name', 'x', '--account', ''], /^tollmark: --account must not be empty\.\n$/],
+  [create('--account', 'x'.repeat(201)), /^tollmark: --account must not be longer than 200 characters\.\n$/],
   [create('more'), /^tollmark: Unexpected argument 'more'\.\n$/],
   [['keys', 'revoke', 'key_1', 'key_2'], /^tollmark: Unexpected argument 'key_2'\.\n$/],
   [['keys', 'create', '--name', 'x', '--rpm', '-1'], /^tollmark: Option '--rpm' argument is ambiguous\.\n$/],

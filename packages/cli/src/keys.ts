@@ -6,7 +6,7 @@ import { normalOrigin } from '../../../server/keys/authenticate.ts'
 import { changeKey, createKey, listKeys, MOST_RPM, revokeKey, rotateKey } from '../../../server/keys/keys.ts'
 import type { Key, NewKey } from '../../../server/keys/keys.ts'
 import { scopeEntryProblem } from '../../../server/keys/scope.ts'
-import { ALL, listed, readDate, readName, storeCommand } from './store-command.ts'
+import { ALL, listed, readAccount, readDate, readName, storeCommand } from './store-command.ts'
 import type { Outcome } from './store-command.ts'
 
 const USAGE = `usage: tollmark keys create --name NAME [--account ACCOUNT] [--models a,b*] [--rpm N] [--origins ORIGIN,…] [--expires DATE] [--json]
@@ -31,7 +31,7 @@ export const command = storeCommand('keys', USAGE, OPTIONS, {
       allowed_origins: readList(values.origins, (origin) => (normalOrigin(origin) === null ? `"${origin}" is no origin such as https://app.example.com.` : null)),
       expires_at: readDate(values.expires, now),
     }
-    const account = await store.run(provideAccount, { name: values.account ?? null, plan: FREE, newId: newId('acc', now), now })
+    const account = await store.run(provideAccount, { name: readAccount(values.account), plan: FREE, newId: newId('acc', now), now })
     const key = await createKey(store, account.id, wishes, now)
     return { record: key, lines: shownOnce(key) }
   },

@@ -93,10 +93,20 @@ export function readDate(text: string | undefined, now: number): number | null {
 
 /** A name, as the API takes it. @throws SetupError */
 export function readName(text: string | undefined, noun: string): string {
-  const name = text?.trim()
-  if (!name) throw new SetupError(`Give the ${noun} a name: --name NAME.`)
-  if (name.length > 200) throw new SetupError('--name must not be longer than 200 characters.')
-  return name
+  if (!text?.trim()) throw new SetupError(`Give the ${noun} a name: --name NAME.`)
+  return name(text, '--name')
+}
+
+/** The name of an account; null for the first one, where none was given. @throws SetupError */
+export function readAccount(text: string | undefined): string | null {
+  return text === undefined ? null : name(text, '--account')
+}
+
+function name(text: string, option: string): string {
+  const trimmed = text.trim()
+  if (trimmed === '') throw new SetupError(`${option} must not be empty.`)
+  if (trimmed.length > 200) throw new SetupError(`${option} must not be longer than 200 characters.`)
+  return trimmed
 }
 
 /** A problem of the API is as clear on a terminal. */

@@ -2,7 +2,7 @@ import { FREE, readPlans } from '../../../server/accounts/plans.ts'
 import { SCOPES, createToken, listTokens, revokeToken } from '../../../server/accounts/tokens.ts'
 import type { Scope, Token } from '../../../server/accounts/tokens.ts'
 import { SetupError } from '../../../server/errors.ts'
-import { ALL, listed, readDate, readName, storeCommand } from './store-command.ts'
+import { ALL, listed, readAccount, readDate, readName, storeCommand } from './store-command.ts'
 
 const USAGE = `usage: tollmark tokens create --name NAME [--account ACCOUNT] [--plan PLAN] [--scopes convert,manage] [--expires DATE] [--json]
        tollmark tokens list [--json]
@@ -19,7 +19,7 @@ export const command = storeCommand('tokens', USAGE, { create: ['name', 'account
     const name = readName(values.name, 'token')
     if (!plans.has(plan)) throw new SetupError(`There is no plan "${plan}". The plans are ${plans.all.map(({ name }) => name).join(', ')}; TOLLMARK_PLANS adds others.`)
     const wanted = { name, scopes: readScopes(values.scopes), expiresAt: readDate(values.expires, now) }
-    const { token, account } = await createToken(store, { name: values.account ?? null, plan }, wanted, now)
+    const { token, account } = await createToken(store, { name: readAccount(values.account), plan }, wanted, now)
     if (values.plan !== undefined && account.plan !== plan) {
       process.stderr.write(`tollmark: the account "${account.name}" exists and stays on its plan "${account.plan}".\n`)
     }
