@@ -88,6 +88,12 @@ export class Connection implements Line {
     if (this.#call === null) this.#close()
   }
 
+  /** Ends it now. An answer that has not been said to its end is reset: to a caller of HTTP/1.0 an ordinary close would be its end. */
+  cut(): void {
+    if (this.#call === null) this.socket.destroy()
+    else this.socket.resetAndDestroy()
+  }
+
   resume(): void {
     if (!this.#paused) return
     this.#paused = false

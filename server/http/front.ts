@@ -10,7 +10,7 @@ import { Connection, type CallerLimits, type House, type RefusalCode } from './c
 export interface Front {
   /** Closes connections that are not in use, now, and every other with its next answer. */
   retire(): void
-  /** Cuts off all connections that Node's server has not taken. */
+  /** Cuts off all connections that Node's server has not taken, and of those that it has the ones that are in the middle of an answer. */
   cut(): void
 }
 
@@ -25,6 +25,7 @@ const LOOK_MS = 1_000
  */
 export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number): Front {
   const connections = new Set<Connection>()
+  const handedOver = new Set<Socket>()
   const serve = server.listeners('connection')
   let closing = false
 
@@ -51,6 +52,8 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
       // Node's server reads what is put back as soon as the socket flows again.
       socket.pause()
       socket.unshift(unread)
+      handedOver.add(socket)
+      socket.once('close', () => handedOver.delete(socket))
       for (const listener of serve) listener.call(server, socket)
       process.nextTick(() => socket.resume())
     },
@@ -61,10 +64,13 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   const answering = new WeakMap<Socket, ServerResponse>()
   const note = (incoming: IncomingMessage, outgoing: ServerResponse): void => void answering.set(incoming.socket, outgoing)
   server.prependListener('request', note).prependListener('checkContinue', note).prependListener('checkExpectation', note)
-  const refuse = (socket: Socket, code: Refusal, message: string): void => {
+  const isAnswered = (socket: Socket): boolean => {
     const answer = answering.get(socket)
+    return answer?.headersSent === true && !answer.writableFinished
+  }
+  const refuse = (socket: Socket, code: Refusal, message: string): void => {
     // In the middle of an answer nothing else may be said.
-    if (socket.destroyed || !socket.writable || (answer?.headersSent && !answer.writableFinished)) return void socket.destroy()
+    if (socket.destroyed || !socket.writable || isAnswered(socket)) return void socket.destroy()
     socket.end(refusal(code, message), () => socket.destroy())
   }
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
@@ -89,7 +95,8 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
       for (const connection of connections) connection.retire()
     },
     cut() {
-      for (const connection of connections) connection.socket.destroy()
+      for (const connection of connections) connection.cut()
+      for (const socket of handedOver) if (isAnswered(socket)) socket.resetAndDestroy()
     },
   }
 }

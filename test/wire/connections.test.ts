@@ -445,3 +445,23 @@ test('when the server closes, unused connections end now and all others with the
   for (const socket of [idle, busy, silent]) socket.end()
   await closed
 })
+
+test('an answer that is cut off is reset, by either reader: to a caller of HTTP/1.0 an ordinary close would be its end', async (t) => {
+  const { port, front } = await start(t, (caller) => {
+    caller.head(200, 'OK', [])
+    caller.write(Buffer.from('a part'))
+    caller.flush()
+  })
+  const cut = ['', 'GET /other HTTP/1.1\r\nHost: x\r\n\r\n'].map(async (before) => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    let text = ''
+    socket.on('data', (bytes: Buffer) => (text += bytes.toString()))
+    const ended = once(socket, 'close').catch((error: NodeJS.ErrnoException) => error.code)
+    socket.write(`${before}GET /proxy HTTP/1.0\r\n\r\n`)
+    await until(() => text.endsWith('a part'))
+    return () => ended
+  })
+  const ends = await Promise.all(cut)
+  front.cut()
+  assert.deepEqual(await Promise.all(ends.map((end) => end())), ['ECONNRESET', 'ECONNRESET'])
+})
