@@ -125,8 +125,8 @@ export class Call implements Caller, CallerBody, Writer {
     this.#expecting = false
   }
 
-  interim(status: number, headers: RawHeaders): void {
-    if (!this.#http10 && !this.answered) this.#head += `HTTP/1.1 ${status} Interim\r\n${fieldLines(headers)}\r\n`
+  interim(status: number, reason: string, headers: RawHeaders): void {
+    if (!this.#http10 && !this.answered) this.#head += `HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}\r\n`
   }
 
   head(status: number, reason: string, headers: RawHeaders): void {

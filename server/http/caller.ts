@@ -48,7 +48,7 @@ export interface Caller {
   /** Asks for the body where the caller waits to be asked (`Expect: 100-continue`). */
   proceed(): void
   /** An interim answer (1xx); dropped where the caller could not read it. */
-  interim(status: number, headers: RawHeaders): void
+  interim(status: number, reason: string, headers: RawHeaders): void
   /** The head of the answer. Framing is added: `Content-Length` where the headers have it, else chunks. */
   head(status: number, reason: string, headers: RawHeaders): void
   /** Bytes of the answer's body; they are copied. */

@@ -77,10 +77,10 @@ export class NodeCaller implements Caller, CallerBody {
     if (this.#expecting) this.#outgoing.writeContinue()
   }
 
-  interim(status: number, headers: RawHeaders): void {
+  interim(status: number, reason: string, headers: RawHeaders): void {
     // Written past the response object, which knows no other interim answers than its own; only where it is this response's turn.
     if (!this.answered && this.#outgoing.socket !== null && this.#incoming.httpVersionMinor > 0) {
-      this.#outgoing.socket.write(`HTTP/1.1 ${status} Interim\r\n${fieldLines(headers)}\r\n`, 'latin1')
+      this.#outgoing.socket.write(`HTTP/1.1 ${status} ${reason}\r\n${fieldLines(headers)}\r\n`, 'latin1')
     }
   }
 

@@ -60,8 +60,8 @@ class Relay implements Incoming, AnswerWatcher {
     if (this.#over) this.#call.abort()
   }
 
-  onInterim(status: number, headers: RawHeaders): void {
-    this.#caller.interim(status, this.#passing.fields(headers))
+  onInterim(status: number, reason: string, headers: RawHeaders): void {
+    this.#caller.interim(status, reason, this.#passing.fields(headers))
   }
 
   onHead(status: number, reason: string, headers: RawHeaders): void {

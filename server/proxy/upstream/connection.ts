@@ -89,8 +89,8 @@ export class Connection implements ResponseSink {
     user?.onBroken(error)
   }
 
-  onInterim(status: number, headers: RawHeaders): void {
-    this.#user?.onInterim(status, headers)
+  onInterim(status: number, reason: string, headers: RawHeaders): void {
+    this.#user?.onInterim(status, reason, headers)
   }
 
   onHead(status: number, reason: string, headers: RawHeaders): void {

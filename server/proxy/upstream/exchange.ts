@@ -142,10 +142,10 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     this.#sending?.drained()
   }
 
-  onInterim(status: number, headers: RawHeaders): void {
+  onInterim(status: number, reason: string, headers: RawHeaders): void {
     this.#moved = true
     // We never ask for 100 (the caller's Expect is answered by our own server), so nobody waits for it.
-    if (status !== 100) this.#incoming.onInterim(status, headers)
+    if (status !== 100) this.#incoming.onInterim(status, reason, headers)
   }
 
   onHead(status: number, reason: string, headers: RawHeaders): void {

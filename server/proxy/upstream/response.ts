@@ -5,7 +5,7 @@ import { digits, endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } fr
 /** What a {@link ResponseReader} reports, in wire order. */
 export type ResponseSink = {
   /** An interim answer (1xx, never 101). */
-  onInterim(status: number, headers: RawHeaders): void
+  onInterim(status: number, reason: string, headers: RawHeaders): void
   /** The final answer's head. */
   onHead(status: number, reason: string, headers: RawHeaders): void
   /** Body bytes with the transfer framing taken off and nothing else changed. The memory is lent for the call only. */
@@ -130,16 +130,17 @@ export class ResponseReader {
     if (status < 100) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
     const headers = readFields(text, end + 2)
     if (headers === null) throw new ProtocolError('the upstream sent a malformed header')
+    const reason = text.slice(REASON, end)
     const used = at + HEAD_END.length
     if (status < 200) {
       // 101 would turn the connection into something that nobody asked for.
       if (status === 101 || ++this.#interim > MAX_INTERIM) throw new ProtocolError('the upstream sent an unexpected interim answer')
-      this.#sink.onInterim(status, headers)
+      this.#sink.onInterim(status, reason, headers)
       return used
     }
     this.#frame(status, text.charCodeAt(VERSION.length) === ONE, headers)
     this.#inHead = false
-    this.#sink.onHead(status, text.slice(REASON, end), headers)
+    this.#sink.onHead(status, reason, headers)
     if (this.#body.ended && !this.done) this.#end([])
     return used
   }

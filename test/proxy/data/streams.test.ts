@@ -183,11 +183,11 @@ both('interim answers pass, and 100 is nobody\'s', async (rig) => {
   })
   const request = httpRequest({ port, host: '127.0.0.1', path: '/proxy', method: 'POST', agent: false })
   const interim: unknown[] = []
-  request.on('information', ({ statusCode, headers }) => interim.push([statusCode, headers.link]))
+  request.on('information', ({ statusCode, statusMessage, headers }) => interim.push([statusCode, statusMessage, headers.link]))
   request.end('{}')
   const [response] = await once(request, 'response')
   assert.equal((await readAnswer(response)).body.toString(), 'ok')
-  assert.deepEqual(interim, [[103, '</a>; rel=preload']])
+  assert.deepEqual(interim, [[103, 'Early Hints', '</a>; rel=preload']])
 })
 
 both('a caller that leaves ends the upstream call, whenever it leaves', async (rig) => {
