@@ -5,6 +5,8 @@ import { ProtocolError, ResponseReader, type ResponseSink } from './response.ts'
 
 /** What a connection tells the exchange that holds it. */
 export type ConnectionUser = ResponseSink & {
+  /** Something of the request has been written. */
+  readonly begun: boolean
   /** The connection can be written to (at once if it was idle in the pool). */
   onReady(): void
   /** The socket takes more bytes again. */
@@ -111,6 +113,8 @@ export class Connection implements ResponseSink {
 
   #read(chunk: Buffer): void {
     if (this.#user === null) return this.destroy()
+    // Such as the 408 of a server for which the connection has rested too long: it answers nobody.
+    if (this.reused && !this.#user.begun) return this.fail(new ProtocolError('the upstream sent bytes before it was asked'))
     try {
       this.reader.push(chunk)
     } catch (error) {

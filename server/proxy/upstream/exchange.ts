@@ -91,6 +91,10 @@ export class Exchange implements UpstreamCall, ConnectionUser {
     return this.#sending?.bytes ?? 0
   }
 
+  get begun(): boolean {
+    return this.#sending !== null && this.#sending.writes > 0
+  }
+
   pause(): void {
     if (!this.#over) this.#connection?.socket.pause()
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { createUpstream, dialOf, type Dial, type Outgoing, type Upstream } from '../../../server/proxy/upstream.ts'
-import { answer, startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
+import { answer, head, startFake, type Call, type FakeProvider, type Script } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
 import { LIMITS } from './relayed.ts'
 
@@ -31,25 +31,33 @@ function send(upstream: Upstream, request: Outgoing): { end: number | string | n
   return seen
 }
 
-test('a request of which nothing was written yet when its connection broke goes over another one', async (t) => {
-  let cut = () => {}
-  const { fake, upstream, dial } = await start(t, (call) => {
-    cut = () => call.reset()
-    return answer(200, {}, 'a')(call)
+/** TABLE of what a server does to a connection that rests. */
+const SPOILT: Record<string, (call: Call) => void> = {
+  'its connection broke': (call) => call.reset(),
+  'its connection was told to be too slow': (call) => call.write(head(408, { Connection: 'close', 'Content-Length': '0' })),
+}
+
+for (const [name, spoil] of Object.entries(SPOILT)) {
+  test(`a request of which nothing was written yet when ${name} goes over another one`, async (t) => {
+    let cut = () => {}
+    const { fake, upstream, dial } = await start(t, (call) => {
+      cut = () => spoil(call)
+      return answer(200, {}, 'a')(call)
+    })
+    const body = { length: 2, held: Buffer.from('{}'), heldTrailers: [], rest: null, watch: null, trailers: () => [] }
+    const request = { dial, method: 'POST', path: '/', headers: [], body }
+    const first = send(upstream, request)
+    await until(() => first.end !== null)
+    // What is sent in the check phase is written in the next one: the poll between them reads the reset.
+    await new Promise(setImmediate)
+    const second = send(upstream, request)
+    cut()
+    await until(() => second.end !== null)
+    assert.equal(second.end, 200)
+    assert.equal(fake.requests.length, 2)
+    assert.equal(fake.connections, 2)
   })
-  const body = { length: 2, held: Buffer.from('{}'), heldTrailers: [], rest: null, watch: null, trailers: () => [] }
-  const request = { dial, method: 'POST', path: '/', headers: [], body }
-  const first = send(upstream, request)
-  await until(() => first.end !== null)
-  // What is sent in the check phase is written in the next one: the poll between them reads the reset.
-  await new Promise(setImmediate)
-  const second = send(upstream, request)
-  cut()
-  await until(() => second.end !== null)
-  assert.equal(second.end, 200)
-  assert.equal(fake.requests.length, 2)
-  assert.equal(fake.connections, 2)
-})
+}
 
 test('a call that was aborted before it was written is never written', async (t) => {
   const { fake, upstream, dial } = await start(t, answer(200, {}, 'a'))
