@@ -14,6 +14,6 @@ export function csvHeaders(file: string) {
 /** One value. A text that a spreadsheet would run as a formula is set off with an apostrophe (OWASP, CSV injection). */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const text = typeof value === 'string' ? value.replace(/^[=+\-@\t\r]/, "'$&") : String(value)
+  const text = typeof value === 'string' ? value.replace(/^[=+\-@＝＋－＠\t\r\n]/, "'$&") : String(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
