@@ -29,8 +29,9 @@ function lastOf(value: string | string[] | undefined): string | undefined {
   return [value ?? []].flat().join(',').split(',').at(-1)?.trim() || undefined
 }
 
-function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+/** @param written an address, which some proxies write with its port (`192.0.2.1:5678`, `[2001:db8::1]:5678`) */
+function networkOf(written: string): string {
+  const plain = written.replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2').replace(/^::ffff:(?=\d+\.)/i, '')
   if (!isIPv6(plain)) return plain
   const [head = '', tail = ''] = plain.toLowerCase().split('::')
   const groups = head.split(':').filter(Boolean)

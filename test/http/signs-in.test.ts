@@ -172,11 +172,12 @@ test('behind a trusted reverse proxy, addresses count by themselves and cookies 
   const flood = async (address: (i: number) => string) => {
     for (let i = 0; i < 20; i++) await openBrowser(server.url).send('POST', 'session', { email: `${i}@example.com`, password: 'x' }, { 'x-forwarded-for': address(i) })
   }
-  await flood(() => '192.0.2.1')
+  // Some proxies write the port too.
+  await flood((i) => `192.0.2.1:${5000 + i}`)
   assertProblem(await from('192.0.2.1', 'x'), 429, 'too_many_attempts')
   assertProblem(await from('192.0.2.2', 'x'), 401, 'invalid_credentials')
   server.step(3_600_000)
-  await flood((i) => `2001:db8::${i + 1}`)
+  await flood((i) => (i % 2 === 0 ? `2001:db8::${i + 1}` : `[2001:db8::${i + 1}]:${5000 + i}`))
   assertProblem(await from('2001:db8:0:0:1::1', 'x'), 429, 'too_many_attempts')
   assertProblem(await from('2001:db8:0:1::1', 'x'), 401, 'invalid_credentials')
   server.step(3_600_000)
