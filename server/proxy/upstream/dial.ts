@@ -23,7 +23,7 @@ export class PrivateAddressError extends Error {}
 
 /**
  * TABLE of address ranges that no provider lives in (IANA special-purpose registries, RFC 6890 and updates). IPv4-mapped
- * addresses are compared by the IPv4 rows; NAT64 and 6to4 would carry a private IPv4 address inside and are refused whole.
+ * addresses are compared by the IPv4 rows; IPv4-translated ones (RFC 2765), NAT64 and 6to4 would carry a private IPv4 address inside and are refused whole.
  */
 const PRIVATE_RANGES: [string, number, 'ipv4' | 'ipv6'][] = [
   ['0.0.0.0', 8, 'ipv4'],
@@ -41,6 +41,7 @@ const PRIVATE_RANGES: [string, number, 'ipv4' | 'ipv6'][] = [
   ['203.0.113.0', 24, 'ipv4'],
   ['224.0.0.0', 3, 'ipv4'],
   ['::', 96, 'ipv6'],
+  ['::ffff:0:0:0', 96, 'ipv6'],
   ['64:ff9b::', 96, 'ipv6'],
   ['64:ff9b:1::', 48, 'ipv6'],
   ['100::', 64, 'ipv6'],

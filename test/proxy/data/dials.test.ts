@@ -15,7 +15,7 @@ test('addresses that no provider has are private', () => {
     ['127.0.0.1', true], ['10.1.2.3', true], ['172.16.0.1', true], ['172.32.0.1', false], ['192.168.1.1', true], ['169.254.169.254', true],
     ['100.64.0.1', true], ['100.128.0.1', false], ['0.0.0.0', true], ['224.0.0.1', true], ['255.255.255.255', true], ['198.18.0.1', true],
     ['8.8.8.8', false], ['104.18.6.192', false], ['::1', true], ['::', true], ['::ffff:127.0.0.1', true], ['::ffff:10.0.0.1', true],
-    ['::ffff:8.8.8.8', false], ['fe80::1', true], ['fc00::1', true], ['fd12::1', true], ['ff02::1', true], ['64:ff9b::a00:1', true],
+    ['::ffff:8.8.8.8', false], ['fe80::1', true], ['fc00::1', true], ['fd12::1', true], ['ff02::1', true], ['64:ff9b::a00:1', true], ['::ffff:0:10.0.0.1', true],
     ['2002:a00:1::', true], ['2001:db8::1', true], ['2606:4700::6812:6c0', false], ['2a00:1450:4001::1', false], ['not an address', true],
   ]
   for (const [address, isPrivate] of rows) assert.equal(isPrivateAddress(address), isPrivate, address)
