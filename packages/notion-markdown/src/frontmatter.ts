@@ -14,7 +14,7 @@ export interface PageMetadata {
 export function frontMatter(main: PageMetadata, pages: readonly PageMetadata[]): string {
   const document = fieldsOf(main)
   const value = pages.length > 1 ? { ...document, pages: pages.map((page) => ({ ...fieldsOf(page), anchor: text(page.anchor) })) } : document
-  const yaml = stringify(value, { lineWidth: 0 }).replace(OLD_BREAK, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const yaml = stringify(value, { lineWidth: 0 }).replace(UNREADABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return `---\n${yaml}---\n\n`
 }
 
@@ -22,11 +22,11 @@ function fieldsOf(page: PageMetadata) {
   return { title: text(page.title), exported_at: page.exportedAt, source_url: page.sourceUrl }
 }
 
-/** What ends a line in YAML 1.1, and in 1.2 no longer does. */
-const OLD_BREAK = /[\u0085\u2028\u2029]/g
+/** What readers of YAML 1.1 take for the end of a line, or refuse even between quotes. */
+const UNREADABLE = /[\x7f-\x9f\u2028\u2029\ufffe\uffff]/g
 
-/** What readers of YAML 1.1 take for something else than text (numbers, dates and times, truth values, `=`, `<<`, line ends), or refuse (a tab). */
-const AMBIGUOUS = /^[-+.\d][-+.,:_\d a-fxTZ]*$|^(?:y|yes|n|no|on|off|=|<<)$|[\t\u0085\u2028\u2029]/i
+/** What they take for something else than text (numbers, dates and times, truth values, `=`, `<<`), or refuse where it is bare. */
+const AMBIGUOUS = new RegExp(`^[-+.\\d][-+.,:_\\d a-fxTZ]*$|^(?:y|yes|n|no|on|off|=|<<)$|\t|${UNREADABLE.source}`, 'i')
 
 /** Text that every reader takes for text. What only YAML 1.2 would read otherwise is quoted by its writer. */
 function text(value: string): Scalar<string> {
