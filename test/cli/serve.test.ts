@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
-import { spawnLogging, spawnServer, tollmark } from '../harness.ts'
+import { freePort } from '../free-port.ts'
+import { call, spawnLogging, spawnServer, tollmark } from '../harness.ts'
 import { closeDatabases, freshDatabase } from '../postgres.ts'
 import { temporaryFolder } from '../temporary.ts'
+import { until } from '../until.ts'
+
+const MAIN = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts')
 
 after(closeDatabases)
 
@@ -117,4 +123,16 @@ test('a log that cannot be written keeps the server neither from answering nor f
   for (let i = 0; i < 3; i++) assert.equal((await fetch(`${server.url}/livez`, { signal: AbortSignal.timeout(5000) })).status, 200)
   server.kill('SIGTERM')
   assert.equal(await server.exited, 0)
+})
+
+test('a server starts, and ends when it is told to, where it can tell nobody', { skip: process.platform !== 'linux' }, async (t) => {
+  const port = await freePort()
+  const env = { ...process.env, PORT: String(port), TOLLMARK_DATA: temporaryFolder(t), DATABASE_URL: '' }
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', MAIN, 'serve'], { env, stdio: ['ignore', full, full] })
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  t.after(() => child.kill('SIGKILL'))
+  await until(() => child.exitCode !== null || call(`http://localhost:${port}`, '/livez').then(({ status }) => status === 200, () => false))
+  child.kill('SIGTERM')
+  assert.equal(await exited, 0)
 })

@@ -43,6 +43,8 @@ function wrongArgument(error: unknown): string | undefined {
   return wrong ? `${error.message.split(/\.\s/)[0]}.` : undefined
 }
 
+// What a person is told is lost where standard error cannot be written; a server starts all the same.
+process.stderr.on('error', () => {})
 // Whoever reads our output may stop in the middle (`| head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
