@@ -17,7 +17,7 @@ export { UNKNOWN, type Usage } from './meter/usage.ts'
 export interface Meter {
   /** The objects that the answer is known to have created so far, for stickiness and ownership. */
   readonly created: readonly ObjectRef[]
-  /** Takes the next bytes as they came from the upstream, in any split. Does not keep the chunk, save for a decoder's moment. */
+  /** Takes the next bytes as they came from the upstream, in any split. Copies what it keeps. */
   write(chunk: Buffer): void
   /** Ends the answer, whole or cut off, and says what was read: at once, unless a decoder has to end first. Never rejects. */
   end(): Usage | Promise<Usage>
@@ -135,7 +135,8 @@ function decoded(make: (first: number) => Transform, read: (bytes: Buffer) => vo
     write(chunk) {
       if (over || chunk.length === 0) return
       decoder ??= make(chunk[0]!).on('data', read).on('end', stop).on('error', stop).on('close', stop)
-      decoder.write(chunk)
+      // It reads later, in a thread of its own, when the next answer's bytes stand there.
+      decoder.write(Buffer.from(chunk))
       if (decoder.writableLength > MOST_WAITING) decoder.destroy()
     },
     async end() {
