@@ -85,8 +85,14 @@ export function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageK
   if ('total_input_tokens' in usage || 'total_output_tokens' in usage) return parts(interactions(usage))
   if (['inputTokens', 'outputTokens', 'inputTokenCount', 'outputTokenCount'].some((name) => name in usage)) return parts(bedrock(usage))
   if (isObject(usage['tokens']) || isObject(usage['billed_units'])) return parts(cohere(usage))
-  if (kind === 'anthropic' || 'cache_read_input_tokens' in usage || 'cache_creation_input_tokens' in usage) return parts(anthropic(usage))
+  if (kind === 'anthropic' || isClaudes(usage)) return parts(anthropic(usage))
   return parts(openai(usage, kind))
+}
+
+/** Whether Claude says it, as it also does at Vertex and Bedrock. Gateways add its names to OpenAI's, whose numbers are whole. */
+function isClaudes(usage: Readonly<Record<string, unknown>>): boolean {
+  if ('prompt_tokens' in usage) return false
+  return ['cache_read_input_tokens', 'cache_creation_input_tokens', 'iterations'].some((name) => name in usage) || part(usage['output_tokens_details'], 'thinking_tokens') !== null
 }
 
 /** A part can be reported larger than its whole (Together, Fireworks, Cerebras): it is then all of it. */

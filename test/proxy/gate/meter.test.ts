@@ -162,6 +162,9 @@ const fixtures: Fixture[] = [
   },
   { name: 'messages stream cut off', id: 'anthropic', path: '/v1/messages', type: STREAM, body: named(['message_start', { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } }]), usage: [10, null, null, null] },
   { name: 'compaction', id: 'anthropic', path: '/v1/messages', body: '{"usage":{"input_tokens":10,"output_tokens":5,"iterations":[{"type":"compaction","input_tokens":100,"output_tokens":20},{"type":"message","input_tokens":10,"output_tokens":5}]}}', usage: [110, 25, null, null] },
+  { name: 'compaction at Vertex', id: 'vertex', path: '/v1/publishers/anthropic/models/claude:rawPredict', body: '{"usage":{"input_tokens":10,"output_tokens":5,"iterations":[{"type":"compaction","input_tokens":100,"output_tokens":20},{"type":"message","input_tokens":10,"output_tokens":5}]}}', usage: [110, 25, null, null] },
+  { name: 'thinking of Claude', id: 'bedrock', path: '/model/m/invoke', body: '{"usage":{"input_tokens":10,"output_tokens":5,"output_tokens_details":{"thinking_tokens":3}}}', usage: [10, 5, null, 3] },
+  { name: 'Claude behind a gateway', id: 'acme', body: '{"usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"cache_read_input_tokens":4,"cache_creation_input_tokens":0}}', usage: [10, 5, 4, null] },
   { name: 'a fallback', id: 'anthropic', path: '/v1/messages', body: '{"usage":{"input_tokens":10,"output_tokens":5,"iterations":[{"type":"message","input_tokens":10,"output_tokens":0},{"type":"fallback_message","input_tokens":10,"output_tokens":5}]}}', usage: [10, 5, null, null] },
   {
     name: 'files and the container of a messages stream', id: 'anthropic', path: '/v1/messages', type: STREAM,
