@@ -16,7 +16,7 @@ const BEGINNING = 65_536
 export class ModelObserver {
   /** The first model that the request names, or null. */
   model: string | null
-  readonly objects: ObjectRef[]
+  objects: ObjectRef[]
   /** Whether something stood where an object is named that was too long to look at, or too much. */
   unclear = false
   /** Whether it asks the provider to keep the answer. */
@@ -149,7 +149,7 @@ export function observeHeld(match: Match, headers: readonly string[], pathAndQue
     observer.end()
     const others = observer.certain ? formObjects(match, about, plain) : wordObjects(match, plain)
     if (observer.unclear || others === null) return null
-    observer.objects.push(...others)
+    observer.objects = observer.objects.concat(others)
     return observer
   }
   const encodings = valuesOf(headers, 'content-encoding')
