@@ -72,11 +72,10 @@ function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): Reach | 
   if (query === null) return unknown('The query names the model in an ambiguous way.')
   if (place.at === 'query') return query.length === 1 ? { ok: true, models: query, objects: match.objects } : unknown('The query parameter `model` must stand there once.')
 
-  const models = [...(match.model === null ? [] : [match.model]), ...query]
-  for (const name of place.headers ?? []) models.push(...valuesOf(headers, name))
   const found = bodyModels(place.body, headers, body)
   if (!found.ok) return found
-  models.push(...found.models)
+  const named = (place.headers ?? []).flatMap((name) => valuesOf(headers, name))
+  const models = [...(match.model === null ? [] : [match.model]), ...query, ...named, ...found.models]
   if (found.hidden !== null) return { models, hidden: found.hidden }
   if (match.model === null && !found.named) return unknown('The body does not name a model where this endpoint expects it.')
   return { ok: true, models, objects: [...match.objects, ...found.objects], kept: found.kept }
