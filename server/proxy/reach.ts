@@ -36,7 +36,7 @@ export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQue
   const { body } = caller
   if (body === null || !((!key!.scope.all && bodyNeeded(match)) || namesObjects(match, caller.headers))) return look(trip, provider, match, pathAndQuery, limit, null)
   const go = (result: WholeBody): Reached | null | Promise<Reached> => {
-    if (result.ok) return look(trip, provider, match, pathAndQuery, limit, result)
+    if (result.ok) return holding(result.body.length, () => look(trip, provider, match, pathAndQuery, limit, result))
     if (result.reason === 'gone') return null
     if (result.reason === 'busy') throw busy('The proxy holds too many large requests at the moment.')
     if (result.reason === 'still') throw new Refused('upstream_timeout', 'The body of the request stood still for too long.')
@@ -68,16 +68,10 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
   const { scope } = trip.key!
   const body = read?.body ?? null
   const held = body?.length ?? 0
-  const unclear = (): Refused => {
-    release(held)
-    return new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
-  }
+  const unclear = (): Refused => new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
   if (!scope.all) {
     const go = (reach: Reach): Reached | Promise<Reached> => {
-      if (!reach.ok) {
-        release(held)
-        throw new Refused(reach.code, reach.message)
-      }
+      if (!reach.ok) throw new Refused(reach.code, reach.message)
       trip.model = written(reach.models[0] ?? match.model)
       trip.kept = reach.kept === true
       const reached = (objects: readonly ObjectRef[]): Reached => ({ objects, body: outgoingBody(caller, provider, match, read, null, begun), held, observer: null })
@@ -100,6 +94,20 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
     trip.kept = observer.kept || watching !== null
     return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching, begun), held: held + begun.length, observer: watching }
   })
+}
+
+/** Where it fails, the bytes that are held for it are let go. */
+function holding<T>(bytes: number, deed: () => T | Promise<T>): T | Promise<T> {
+  const letGo = (error: unknown): never => {
+    release(bytes)
+    throw error
+  }
+  try {
+    const done = deed()
+    return done instanceof Promise ? done.catch(letGo) : done
+  } catch (error) {
+    return letGo(error)
+  }
 }
 
 /** Goes on with a value that may still have to come: at once where it is there, because promises cost more than most of what is decided here. */
