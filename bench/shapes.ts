@@ -81,6 +81,8 @@ export const shapes: Shape[] = [
   text('backtick runs of every length', `${Array.from({ length: 60 }, (_, length) => '`'.repeat(length)).join(' ')} `),
   text('line breaks', '<br/>'),
   text('raw newlines', 'a\n'),
+  { name: 'a link of many lines', make: (size) => page(`<p id="a" class="">${NEEDLE} <a href="x">${fill('a<br/>', size)}</a></p>`) },
+  { name: 'a heading of many lines', make: (size) => page(`<h1 id="a" class="">${NEEDLE} ${fill('a<br/>', size)}</h1>`) },
   text('blank lines', '\n'),
   text('spaces', ' '),
   text('no-break spaces', '\u{A0}'),
@@ -126,6 +128,7 @@ export const shapes: Shape[] = [
   { name: 'code fifty levels deep', make: (size) => page(`<p id="a">${NEEDLE}</p>${'<ul class="bulleted-list"><li>'.repeat(50)}<pre class="code"><code>${fill('x\n', size / 8)}</code></pre>${'</li></ul>'.repeat(50)}`) },
   // Tags and what is none.
   torn('tags never ended', '', '<div><p><ul><li>'),
+  torn('headings never ended', '', '<h1>\n- '),
   torn('an unfinished tag', '<p ', 'a '),
   torn('an unfinished attribute', '<p title="', 'a '),
   torn('an unfinished comment', '<!-- ', 'a- '),

@@ -132,7 +132,7 @@ function writeText(source: string, draft: Draft, linked: boolean): void {
   const from = draft.text.length
   draft.text += source.includes('\n') ? source.replaceAll('\n', ' ') : source
   const last = draft.texts[draft.texts.length - 1]
-  // Texts that touch are one: each range is searched to the next special character, wherever that is.
+  // Texts that touch are one: what ends the first could mean something with what begins the second.
   if (last?.to === from && last.linked === linked) last.to = draft.text.length
   else draft.texts.push({ from, to: draft.text.length, linked })
   draft.endsInAddress = !linked && endsInAddress(source)

@@ -32,13 +32,19 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   // Definitions come before everything else: a bracket within code would end a name too.
   const endsInCode = holds(draft, ']:')
   const outside: number[] = []
+  SPECIAL.lastIndex = 0
+  // The next special character, of whichever text: each text looking for its own would read the same far way again.
+  let match = SPECIAL.exec(text)
   for (const { from, to: end, linked } of draft.texts) {
     // A link takes the brackets of its text for itself; those before it go on waiting behind it.
     const brackets = linked ? [] : outside
     // GitHub reads no image there, but an exclamation mark before a footnote.
     if (linked && text.startsWith('![^', from - 2)) escapes[from] = 1
-    SPECIAL.lastIndex = from
-    for (let match = SPECIAL.exec(text); match && match.index < end; match = SPECIAL.exec(text)) {
+    if (match && match.index < from) {
+      SPECIAL.lastIndex = from
+      match = SPECIAL.exec(text)
+    }
+    for (; match && match.index < end; match = SPECIAL.exec(text)) {
       const at = match.index
       const char = match[0]
       const next = text[at + 1] ?? ''
