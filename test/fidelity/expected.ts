@@ -23,11 +23,13 @@ export function readExport(html: string, fileName = ''): Outline {
   const [article] = find(document, (element) => element.tagName === 'article')
   const [header] = article ? find(article.childNodes, (element) => element.tagName === 'header') : []
   const [heading] = find(document, (element) => hasClass(element, 'page-title'))
-  const [icon] = find(document, (element) => hasClass(element, 'page-header-icon'))
+  const [frame] = find(document, (element) => hasClass(element, 'page-header-icon'))
+  // A frame that is never ended holds the heading, and what follows it.
+  const icon = frame?.childNodes.slice(0, heading && frame.childNodes.includes(heading) ? frame.childNodes.indexOf(heading) : undefined) ?? []
   const own = heading ? readRuns(heading.childNodes) : []
-  const runs = [...(icon ? readRuns(icon.childNodes) : []), ...(isBlank(own) ? [{ text: title, marks: [] }] : own)]
+  const runs = [...readRuns(icon), ...(isBlank(own) ? [{ text: title, marks: [] }] : own)]
   reader.blocks.push({ kind: 'heading', depth: 0, level: 1, runs })
-  reader.shown = new Set([header, heading, icon])
+  reader.shown = new Set([header, heading, ...icon])
   if (header) reader.flow(header.childNodes.filter((node) => !(isElement(node) && hasClass(node, 'page-cover-image'))), 0)
   reader.flow(document, 0)
   return { blocks: resolveAnchors(reader.blocks), words: wordsOfPage(document, title), faults: [] }

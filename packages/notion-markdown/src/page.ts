@@ -42,7 +42,7 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
 
   const header = article && find(article, 2, (element) => element.name === 'header')
   const heading = find(header ?? article ?? document, 6, (element) => element.name === 'h1' && hasClass(element, 'page-title'))
-  const icon = header ? iconOf(header) : null
+  const icon = header ? takeIcon(header, heading) : null
   const inlineTitle = titleOf(heading, document, fileName, flow)
   flow.add({ type: 'heading', depth: 1, id: null, children: icon ? [{ type: 'text', value: `${icon} ` }, ...inlineTitle] : inlineTitle })
 
@@ -75,18 +75,23 @@ function titleOf(heading: Element | undefined, document: Element, fileName: stri
   return [{ type: 'text', value }]
 }
 
-/** An icon that is a picture has no place in text. */
-function iconOf(header: Element): string | null {
-  const frame = find(header, 3, (element) => hasClass(element, 'page-header-icon') || (attribute(element, 'class') ?? '').startsWith('page-header-icon'))
-  const icon = frame ? textContent(frame).trim() : ''
+/** The icon, taken out of its frame; one that is a picture has no place in text. A frame that is never ended holds the heading and what follows it. */
+function takeIcon(header: Element, heading: Element | undefined): string | null {
+  const frame = find(header, 3, isIconFrame)
+  if (!frame) return null
+  const end = heading ? frame.children.indexOf(heading) : -1
+  const icon = frame.children.splice(0, end < 0 ? Infinity : end).map(textContent).join('').trim()
   return icon === '' ? null : icon
 }
 
-/** The description and the properties, in their order; the icon has no place of its own here. */
+function isIconFrame(node: Node): node is Element {
+  return typeof node !== 'string' && /(?:^|\s)page-header-icon/.test(attribute(node, 'class') ?? '')
+}
+
+/** The description and the properties, in their order. */
 function readHeader(header: Element, flow: Flow, properties: Map<string, string>): void {
   let shown: Node[] = []
-  for (const child of header.children) {
-    if (typeof child !== 'string' && (attribute(child, 'class') ?? '').startsWith('page-header-icon')) continue
+  for (const child of header.children.flatMap((node) => (isIconFrame(node) ? node.children : [node]))) {
     if (typeof child === 'string' || child.name !== 'table' || !hasClass(child, 'properties')) {
       shown.push(child)
       continue
