@@ -38,8 +38,8 @@ export function escapeLiterals(draft: Draft, tagged: ReadonlySet<Mark>, escapes:
   for (const { from, to: end, linked } of draft.texts) {
     // A link takes the brackets of its text for itself; those before it go on waiting behind it.
     const brackets = linked ? [] : outside
-    // GitHub reads no image there, but an exclamation mark before a footnote.
-    if (linked && text.startsWith('![^', from - 2)) escapes[from] = 1
+    // GitHub reads no image there, but an exclamation mark before a footnote. One that was typed is escaped itself.
+    if (linked && text.startsWith('![^', from - 2) && !typed[from - 2]) escapes[from] = 1
     if (match && match.index < from) {
       SPECIAL.lastIndex = from
       match = SPECIAL.exec(text)
