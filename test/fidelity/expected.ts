@@ -150,7 +150,7 @@ class Reader {
         ...(list === 'todo' ? { checked: box !== undefined && hasClass(box, 'checkbox-on') } : {}),
       })
       this.#open.set(depth, { list, number })
-      this.flow(item.childNodes.filter((node) => node !== box), depth + 1)
+      this.flow(item.childNodes.flatMap((node) => (node === box ? box.childNodes : [node])), depth + 1)
       number++
     }
   }
@@ -191,14 +191,17 @@ class Reader {
   }
 
   #figure(element: Element, depth: number): void {
-    const caption = elements(element.childNodes).find((inner) => inner.tagName === 'figcaption')
+    const [caption] = find(elements(element.childNodes), (inner) => inner.tagName === 'figcaption')
     const captionRuns = caption ? readRuns(caption.childNodes) : []
     const rest = element.childNodes.filter((node) => node !== caption)
     if (hasClass(element, 'callout')) {
       const bodies = elements(element.childNodes)
-      const isIcon = (body: Element) => bodies.length > 1 && body === bodies[0] && !/width:\s*100%/.test(attribute(body, 'style'))
-      const icon = plainText(bodies.filter(isIcon).flatMap((body) => readRuns(body.childNodes)))
-      return this.#quote(element.childNodes.filter((node) => !isElement(node) || !isIcon(node)), depth, icon)
+      const frame = bodies.find((body) => body === bodies[0] && !/width:\s*100%/.test(attribute(body, 'style')))
+      // A frame that is never ended holds the text.
+      const held = elements(frame?.childNodes ?? []).filter((inner) => inner.tagName === 'div')
+      const isIcon = (body: Element) => bodies.length + held.length > 1 && body === frame
+      const icon = plainText(bodies.filter(isIcon).flatMap((body) => readRuns(body.childNodes.filter((node) => !isElement(node) || !held.includes(node)))))
+      return this.#quote(element.childNodes.flatMap((node) => (!isElement(node) || !isIcon(node) ? [node] : held)), depth, icon)
     }
     // What follows the first element belongs to the figure only because its end tag is missing.
     const first = elements(rest).find((inner) => inner.tagName !== 'style')
@@ -214,7 +217,7 @@ class Reader {
       this.#paragraph(captionRuns, depth)
       return this.flow(below, depth)
     }
-    const shown = first && hasClass(element, 'image') ? [first] : rest
+    const shown = first && hasClass(element, 'image') ? [{ ...first, childNodes: first.childNodes.filter((node) => node !== caption) }] : rest
     const pictures = find(shown, (inner) => inner.tagName === 'img' && !hasClass(inner, 'icon'))
     if (pictures.length > 0 && isBlank(readRuns(shown).filter((run) => !run.text.startsWith(IMAGE)))) {
       for (const picture of pictures) {

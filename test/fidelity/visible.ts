@@ -61,7 +61,7 @@ function read(element: Element, place: Place): string {
   const { tagName, childNodes } = element
   if (isInvisible(element) || isPictogram(element)) return ''
   if (isEquation(element)) return EDGE + equation(texOf(element), place) + EDGE
-  if (hasClass(element, 'checkbox')) return place === 'cell' ? ` ${boxOf(element)} ` : ''
+  if (hasClass(element, 'checkbox')) return (place === 'cell' ? ` ${boxOf(element)} ` : '') + collect(childNodes, place)
   if (hasClass(element, 'icon')) return `${collect(childNodes, place)} `
   if (hasClass(element, 'bookmark')) return `\n${bookmark(element)}\n`
   if (tagName === 'td' || tagName === 'th') {

@@ -41,6 +41,12 @@ export function textContent(node: Node): string {
   return text
 }
 
+/** Takes the children in front of the first for which `isEnd` holds out of an element; all where there is none. */
+export function takeUntil(element: Element, isEnd: (child: Element) => boolean): Node[] {
+  const end = element.children.findIndex((child) => typeof child !== 'string' && isEnd(child))
+  return element.children.splice(0, end < 0 ? element.children.length : end)
+}
+
 /**
  * The first element below `root`, in document order and at most `depth` levels down, for which `test` holds. The bound
  * keeps a search from reading the same elements again for each level of a hostile nest.

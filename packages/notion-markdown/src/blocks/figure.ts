@@ -1,4 +1,4 @@
-import { attribute, find, hasClass, textContent, type Element } from '../html.ts'
+import { attribute, find, hasClass, takeUntil, textContent, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
 import { isWrapper } from '../inline.ts'
 import { plainText, type Inline } from '../tree.ts'
@@ -6,13 +6,15 @@ import { plainText, type Inline } from '../tree.ts'
 /** `<figure>`: everything that Notion shows in a frame. */
 export function readFigure(element: Element, flow: Flow): void {
   if (hasClass(element, 'callout')) return readCallout(element, flow)
-  const caption = element.children.flatMap((node) => (isCaption(node) ? flow.inline(node.children) : []))
   const inner = element.children.filter((node) => !isCaption(node))
   const first = inner.find((node): node is Element => typeof node !== 'string')
+  const captions = [...(first?.children ?? []), ...element.children].filter(isCaption)
+  const caption = captions.flatMap((node) => flow.inline(node.children))
+  if (first) first.children = first.children.filter((node) => !isCaption(node))
   const shown = { ...element, children: first ? [first] : [] }
   const bookmark = find(shown, 1, (child) => child.name === 'a' && hasClass(child, 'bookmark'))
   let isCaptioned = false
-  // One whose end tag is missing holds what follows it.
+  // One whose end tag is missing holds what follows it, as its first element does the caption.
   let rest = inner.filter((node) => node !== first)
   if (hasClass(element, 'equation')) readEquation(shown, flow)
   else if (hasClass(element, 'image') && readImage(shown, caption, flow)) isCaptioned = true
@@ -32,8 +34,9 @@ function isCaption(node: Element | string): node is Element {
 /** A callout is a quote that begins with its icon. */
 function readCallout(element: Element, flow: Flow): void {
   const frame = find(element, 1, (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size'))
-  const icon = frame ? textContent(frame).trim() : ''
-  const children = flow.inside(element.children.filter((node) => node !== frame))
+  // A frame whose end tag is missing holds the callout's text, too.
+  const icon = frame ? takeUntil(frame, (child) => child.name === 'div').map(textContent).join('').trim() : ''
+  const children = flow.inside(element.children.flatMap((node) => (node === frame ? frame.children : [node])))
   if (icon !== '') {
     const [first] = children
     if (first?.type === 'paragraph' && first.children[0]?.type !== 'image') children[0] = { type: 'paragraph', children: [{ type: 'text', value: `${icon} ` }, ...first.children] }

@@ -33,7 +33,8 @@ function addItems(element: Element, flow: Flow, start: number | null, checked: (
   const items: ListItem[] = []
   for (const { item, nodes } of partsOf(element)) {
     const done = item && checked(item)
-    const children = flow.inside(done === null ? nodes : nodes.filter((node) => !isCheckbox(node)))
+    // A check box is empty, unless its end tag is missing.
+    const children = flow.inside(done === null ? nodes : nodes.flatMap((node) => (isCheckbox(node) ? node.children : [node])))
     const last = items[items.length - 1]
     if (item || (!last && children.length > 0)) items.push({ type: 'listItem', checked: done, children })
     else for (const child of children) last?.children.push(child)
@@ -62,12 +63,12 @@ function numberFor(start: number, flow: Flow): number {
   return last?.type === 'list' && last.ordered ? last.start! + last.children.length : 1
 }
 
-function isCheckbox(node: Node): boolean {
+function isCheckbox(node: Node): node is Element {
   return typeof node !== 'string' && (node.name === 'div' || node.name === 'span') && hasClass(node, 'checkbox')
 }
 
 function isDone(item: Element): boolean {
-  return item.children.some((node) => isCheckbox(node) && typeof node !== 'string' && hasClass(node, 'checkbox-on'))
+  return item.children.some((node) => isCheckbox(node) && hasClass(node, 'checkbox-on'))
 }
 
 /**
