@@ -69,6 +69,7 @@ export const shapes: Shape[] = [
   text('spaces within marks', '<strong> a </strong>'),
   text('many links', '<a href="https://example.com/a_(b)?x=1&amp;y=2">link [x]</a> '),
   text('many equations', equation),
+  text('equations never ended', '<span class="katex"><annotation encoding="application/x-tex">y</annotation><p>x'),
   { name: 'one long equation', make: (size) => page(`<p id="a" class="">${NEEDLE}</p><figure class="equation"><span class="katex"><annotation encoding="application/x-tex">${fill('x_1 + $ y\\ \n\n', size)}</annotation></span></figure>`) },
   // One long text.
   text('one line of words', 'word and word '),

@@ -24,8 +24,10 @@ const VOID = new Set('area base br col embed hr img input link meta param source
 
 /** Elements whose content is text that nobody sees, and what ends them. */
 const UNSEEN = new Map('style script template noscript'.split(' ').map((name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]))
-// A drawing without an end tag ends where the page goes on, as in a browser.
-UNSEEN.set('svg', /<\/svg[\s/>]|(?=<\/?(?:div|span|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre)[\s/>])/gi)
+// A drawing without an end tag ends where the page goes on, as in a browser; so does an equation.
+const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre'
+UNSEEN.set('svg', new RegExp(`</svg[\\s/>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi'))
+const AFTER_EQUATION = new RegExp(`(?=</?(?:${BLOCKS})[\\s/>])`, 'gi')
 
 const INLINE = new Set('a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(' '))
 
@@ -91,7 +93,9 @@ export function parseHtml(source: string): Element {
       continue
     }
     if (name === 'span' && attributes === ' class="katex"' && vain <= html.length) {
-      const after = endOfSpan(html, at)
+      const balanced = endOfSpan(html, at)
+      const after = balanced < 0 ? afterMatch(html, AFTER_EQUATION, at) : balanced
+      if (balanced < 0) vain += html.length - at
       const tex = texOf(html.slice(at, after))
       if (tex !== undefined) {
         tree.equation(tex)
@@ -254,7 +258,7 @@ function afterMatch(html: string, pattern: RegExp, from: number): number {
   return gt < 0 ? html.length : gt + 1
 }
 
-/** The index after the `</span>` that balances a `<span …>` whose content begins at `from`; the end of the text if there is none. */
+/** The index after the `</span>` that balances a `<span …>` whose content begins at `from`; −1 if there is none. */
 function endOfSpan(html: string, from: number): number {
   let depth = 1
   let at = html.indexOf('span', from)
@@ -267,7 +271,7 @@ function endOfSpan(html: string, from: number): number {
     }
     at = html.indexOf('span', at + 4)
   }
-  return html.length
+  return -1
 }
 
 const ANNOTATION = '<annotation encoding="application/x-tex">'
