@@ -60,7 +60,7 @@ export interface AppParts extends SurfaceParts, ConvertParts {
   /** What the link to the first account must hold. */
   setupToken: string
   /** What the management routes change of the proxy. */
-  proxied: Pick<Proxy, 'keys' | 'credentials' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint' | 'probe'>
+  proxied: Pick<Proxy, 'keys' | 'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint' | 'probe'>
   /** Takes what belongs to the dashboard. */
   dashboard: Dashboard
   /** Takes `/proxy` before anything else looks at it. */

@@ -6,7 +6,6 @@ import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential } from '../proxy/credentials/stored.ts'
 import type { ShownCredential } from '../proxy/credentials/stored.ts'
-import type { CredentialPool } from '../proxy/credentials.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
@@ -22,6 +21,7 @@ export const CredentialSchema = z
     weight: z.number().int(),
     status: z.enum(['active', 'paused']),
     source: z.enum(['environment', 'stored']),
+    readable: z.boolean().openapi({ description: 'Whether the master key opens it; one that it does not open is not used.' }),
     resting_ms: z.number().int().openapi({ description: 'How long it is left alone after a refusal of the provider; 0 is healthy.' }),
     last_error: z
       .object({ status: z.number().int(), at: z.iso.datetime() })
@@ -53,13 +53,15 @@ const Wanted = z.object({
 })
 const Change = z.object({ name: Name, weight, status: z.enum(['active', 'paused']) }).partial()
 
-type Proxied = Pick<Proxy, 'credentials' | 'table' | 'master' | 'refresh' | 'probe'>
+type Proxied = Health & Pick<Proxy, 'table' | 'master' | 'refresh' | 'probe'>
+/** What knows how the credentials do. */
+type Health = Pick<Proxy, 'credentials' | 'unreadable'>
 
 /** The routes of credentials. */
 export function credentialRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
   const api = newApi()
   const guard = guarded(store, clock, 'admin')
-  const show = (row: ShownCredential) => withHealth(row, 'stored', proxied.credentials, clock())
+  const show = (row: ShownCredential) => withHealth(row, 'stored', proxied, clock())
 
   const list = createRoute({
     method: 'get',
@@ -69,7 +71,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     responses: answers(200, 'All credentials, those of the environment first', listOf(CredentialSchema)),
   })
   api.openapi(list, async (c) => {
-    return c.json(whole(await allCredentials(store, proxied.credentials, clock())), 200)
+    return c.json(whole(await allCredentials(store, proxied, clock())), 200)
   })
 
   const create = createRoute({
@@ -101,7 +103,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
   })
   api.openapi(read, async (c) => {
     const { id } = c.req.valid('param')
-    const found = (await allCredentials(store, proxied.credentials, clock())).find((one) => one.id === id)
+    const found = (await allCredentials(store, proxied, clock())).find((one) => one.id === id)
     if (!found) throw noSuchCredential()
     return c.json(found, 200)
   })
@@ -154,21 +156,21 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
 }
 
 /** All credentials with their health, those of the environment first. */
-export async function allCredentials(store: Store, pool: CredentialPool, now: number) {
+export async function allCredentials(store: Store, health: Health, now: number) {
   const stored = await listCredentials(store)
-  const given = pool.all
+  const given = health.credentials.all
     .filter(({ id }) => id.startsWith('env_'))
     .map(({ id, provider, values, weight }) => {
       const row = { id, object: 'credential' as const, provider, name: 'environment', values: { ...values }, weight, status: 'active' as const, created_at: null }
-      return withHealth(row, 'environment', pool, now)
+      return withHealth(row, 'environment', health, now)
     })
-  return [...given, ...stored.map((row) => withHealth(row, 'stored', pool, now))]
+  return [...given, ...stored.map((row) => withHealth(row, 'stored', health, now))]
 }
 
-function withHealth<R extends { id: string }, S extends 'environment' | 'stored'>(row: R, source: S, pool: CredentialPool, now: number) {
-  const error = pool.lastError(row.id)
+function withHealth<R extends { id: string }, S extends 'environment' | 'stored'>(row: R, source: S, { credentials, unreadable }: Health, now: number) {
+  const error = credentials.lastError(row.id)
   return {
-    ...row, source, resting_ms: Math.ceil(pool.resting(row.id)),
+    ...row, source, readable: !unreadable().has(row.id), resting_ms: Math.ceil(credentials.resting(row.id)),
     last_error: error === null ? null : { status: error.status, at: isoTime(now - error.ago) },
   }
 }

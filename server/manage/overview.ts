@@ -74,7 +74,7 @@ const Query = Whose.extend({
 })
 
 /** The routes of the overview. */
-export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 'credentials'>, clock: () => number): Api {
+export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 'credentials' | 'unreadable'>, clock: () => number): Api {
   const api = newApi()
   const guard = guarded(store, clock)
 
@@ -135,11 +135,12 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   }
 
   async function failing(now: number): Promise<Attention[]> {
-    const credentials = await allCredentials(store, proxied.credentials, now)
-    return credentials.flatMap(({ id, name, provider, status, last_error }) => {
-      if (last_error === null || status === 'paused') return []
-      const detail = `The credential "${name}" of ${provider} was last answered ${last_error.status}. Test it, or replace it.`
-      return [{ ...nothing, kind: 'credential_failing' as const, credential_id: id, at: last_error.at, detail }]
+    const credentials = await allCredentials(store, proxied, now)
+    return credentials.flatMap(({ id, name, provider, status, readable, last_error }) => {
+      if (status === 'paused' || (readable && last_error === null)) return []
+      const failure = last_error === null ? 'cannot be opened with the master key of this server' : `was last answered ${last_error.status}`
+      const detail = `The credential "${name}" of ${provider} ${failure}. Test it, or replace it.`
+      return [{ ...nothing, kind: 'credential_failing' as const, credential_id: id, at: last_error?.at ?? null, detail }]
     })
   }
 

@@ -39,7 +39,7 @@ const id = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'lower-case letters, d
 const Wanted = z.object({ id, origin: wishes.origin, dial: wishes.dial.default(null), auth: wishes.auth.default(null) })
 const Change = z.object(wishes).partial()
 
-type Proxied = Pick<Proxy, 'credentials' | 'table' | 'configured' | 'refresh' | 'complaint'>
+type Proxied = Pick<Proxy, 'credentials' | 'unreadable' | 'table' | 'configured' | 'refresh' | 'complaint'>
 
 /** The routes of providers. */
 export function providerRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
@@ -49,7 +49,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
 
   const shown = async (admin: boolean) => {
     const stored = new Set((await storedProviders(store)).map(({ id }) => id))
-    const credentials = await allCredentials(store, proxied.credentials, clock())
+    const credentials = await allCredentials(store, proxied, clock())
     const table = proxied.table()
     return table.providers.map((provider) => {
       const mine = credentials.filter((one) => one.provider === provider.id)
@@ -60,7 +60,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
         source: stored.has(provider.id) ? ('stored' as const) : proxied.configured.has(provider.id) ? ('settings' as const) : ('built_in' as const),
         hosts: hostsOf(provider, upstreams.map(({ origin }) => new URL(origin).host)),
         auth: { header: provider.auth.header, scheme: provider.auth.scheme ?? null },
-        ready: mine.some(({ status, weight }) => status === 'active' && weight > 0),
+        ready: mine.some(({ status, readable, weight }) => status === 'active' && readable && weight > 0),
         dial: admin && dialled ? `${dialled.origin}${dialled.basePath}` : null,
         credentials: admin ? mine : null,
       }

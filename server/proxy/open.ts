@@ -27,6 +27,8 @@ export interface Proxy extends AsyncDisposable {
   failing(): boolean
   readonly keys: KeyCache
   readonly credentials: CredentialPool
+  /** Ids of the stored credentials that the master key does not open: they are not used. */
+  unreadable(): ReadonlySet<string>
   /** The provider table as it is now. */
   table(): ProviderTable
   /** Ids of the providers that the settings add or change. */
@@ -56,13 +58,15 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   const fixed = credentialsOf(config)
   const given = settingsOf(config)
   let table = buildTable(given, fixed)
+  let unreadable: ReadonlySet<string> = new Set()
   let version = ''
 
   const look = async (): Promise<void> => {
     const added = await storedProviders(store)
     const now = `${await credentialsVersion(store)} ${JSON.stringify(added)}`
     if (now === version) return
-    const { usable, unreadable } = await openCredentials(store, master)
+    const { usable, ...rest } = await openCredentials(store, master)
+    unreadable = new Set(rest.unreadable)
     for (const id of unreadable) log.warn('A stored credential cannot be opened with this master key.', { credential: id })
     const all = [...fixed, ...usable]
     pool.use(all)
@@ -100,12 +104,13 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, still: settings.firstByteTimeout, open: settings.maxOpen } })
   const opened = opening.move()
   return {
-    ...proxy, failing: ledger.failing, keys, credentials: pool, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
+    ...proxy, failing: ledger.failing, keys, credentials: pool, unreadable: () => unreadable, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
     complaint: async (provider) => {
       const others = (await storedProviders(store)).filter(({ id }) => id !== provider.id)
       return complaintOf({ ...given, custom: [...given.custom, ...others, provider] }, pool.all)
     },
     probe: async (id) => {
+      if (unreadable.has(id)) return { ok: false, status: null, detail: 'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.' }
       const credential = pool.all.find((one) => one.id === id)
       return credential && probe({ table, ways, upstream, credentials: pool }, credential)
     },

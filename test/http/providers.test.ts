@@ -20,6 +20,7 @@ import { until } from '../until.ts'
 interface Credential {
   id: string
   status: string
+  readable: boolean
   resting_ms: number
   last_error: { status: number; at: string } | null
 }
@@ -103,6 +104,27 @@ test('a test call says what a person can do', async (t) => {
     assert.doesNotMatch(outcome.detail, /sk-|127\.0\.0\.1/)
   }
   assertProblem(await admin('POST', 'credentials/cred_nothing/test'), 404, 'credential_not_found')
+})
+
+test('a credential that the master key does not open says so wherever it is shown, and the provider is not ready by it', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { url, store } = served.running
+  const admin = await api(url, store)
+  const { id, readable } = (await admin('POST', 'credentials', { provider: 'mistral', name: 'old', secret: 'm-1' })).json<Credential>()
+  const mistral = async () => (await admin('GET', 'providers')).json<{ data: Provider[] }>().data.find((one) => one.id === 'mistral')
+  assert.deepEqual([readable, (await mistral())?.ready], [true, true])
+  await store.db.updateTable('credentials').set({ sealed: Buffer.alloc(40).toString('base64'), revision: 9 }).where('id', '=', id).execute()
+  const read = async () => (await admin('GET', `credentials/${id}`)).json<Credential>()
+  await until(async () => !(await read()).readable)
+  assert.deepEqual([(await mistral())?.ready, (await mistral())?.credentials?.[0]?.readable], [false, false])
+  const { ok, status, detail } = (await admin('POST', `credentials/${id}/test`)).json<Outcome>()
+  assert.deepEqual([ok, status], [false, null])
+  assert.match(detail, /master key/)
+  const attention = async () => (await admin('GET', 'overview')).json<{ attention: { kind: string; credential_id: string; detail: string }[] }>().attention
+  assert.deepEqual((await attention()).map(({ kind, credential_id }) => [kind, credential_id]), [['credential_failing', id]])
+  assert.match((await attention())[0]!.detail, /cannot be opened/)
+  await admin('PATCH', `credentials/${id}`, { status: 'paused' })
+  assert.deepEqual(await attention(), [])
 })
 
 test('a credential of the environment is read as the list shows it, and changed in the environment only', async (t) => {

@@ -103,6 +103,7 @@ export const Credential = z.object({
   weight: z.number(),
   status: z.enum(['active', 'paused']),
   source: z.enum(['environment', 'stored']),
+  readable: z.boolean(),
   resting_ms: z.number(),
   last_error: z.optional(z.nullable(z.object({ status: z.number(), at: text }))),
   created_at: maybeText,

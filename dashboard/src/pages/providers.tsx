@@ -110,6 +110,8 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
   )
 }
 
+const isUsed = ({ status, readable }: Credential): boolean => status === 'active' && readable
+
 function CredentialRow({ credential, all }: { credential: Credential; all: readonly Credential[] }) {
   const { id, name, source, weight, status, values } = credential
   const test = useTestCredential()
@@ -120,8 +122,8 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
     setOpened(null)
     remove.reset()
   }
-  const sum = all.reduce((sum, one) => sum + (one.status === 'active' ? one.weight : 0), 0)
-  const part = status === 'active' && sum > 0 ? `${Math.round((weight / sum) * 100)}% of requests` : 'not used'
+  const sum = all.reduce((sum, one) => sum + (isUsed(one) ? one.weight : 0), 0)
+  const part = isUsed(credential) && sum > 0 ? `${Math.round((weight / sum) * 100)}% of requests` : 'not used'
   const stored = source === 'stored'
   return (
     <li className={css.credential}>
@@ -166,7 +168,8 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
   )
 }
 
-function Health({ credential: { status, resting_ms, last_error } }: { credential: Credential }) {
+function Health({ credential: { status, readable, resting_ms, last_error } }: { credential: Credential }) {
+  if (!readable) return <Badge tone="bad">Cannot be opened</Badge>
   if (status === 'paused') return <Badge tone="calm">Paused</Badge>
   if (resting_ms > 0) return <Badge tone="bad">{`Rests ${duration(resting_ms)}${last_error ? ` after ${last_error.status}` : ''}`}</Badge>
   if (last_error) return <Badge tone="warn">{`${last_error.status} ${ago(last_error.at)}`}</Badge>

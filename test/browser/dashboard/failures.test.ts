@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { until } from '../../until.ts'
 import { GEMINI } from './seeded.ts'
-import { closeBrowser, startSite, visit } from './visit.ts'
+import { closeBrowser, faultsOf, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
@@ -56,4 +57,21 @@ test('without a network what is asked for is asked at once: a server on this mac
   await context.setOffline(true)
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('alert').getByText('The server does not answer.').waitFor()
+})
+
+test('a credential that the master key does not open is shown as such, and has no share of the requests', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'mistral', name: 'old', secret: 'm-1' })
+  await site.running.store.db.updateTable('credentials').set({ sealed: Buffer.alloc(40).toString('base64'), revision: 9 }).execute()
+  await until(async () => /"readable":false/.test(await (await site.api(cookie, 'GET', '/api/v1/credentials')).text()))
+  const { page } = await visit(t, site, cookie)
+  await page.goto(`${site.url}/providers`)
+  const mistral = page.getByRole('region', { name: 'Mistral' })
+  await mistral.getByText('Not ready').waitFor()
+  await mistral.getByText('Cannot be opened').waitFor()
+  await mistral.getByText('weight 1 · not used').waitFor()
+  await page.getByRole('button', { name: 'Test old' }).click()
+  await mistral.getByText(/does not open this credential/).waitFor()
+  assert.deepEqual(await faultsOf(page, '/providers'), [])
 })
