@@ -13,7 +13,7 @@ export async function openWatching({ watch }: Config, log: Log, clock: () => num
     // Loaded only where it is used: it takes a fifth of a second.
     const { openTraces } = await import('./traces.ts')
     const options = { endpoint: watch.otlpEndpoint.href, headers: watch.otlpHeaders, serviceName: watch.serviceName, ratio: watch.traceRatio }
-    observers.push(starting.use(openTraces(options, clock)).request)
+    observers.push(starting.use(openTraces(options, clock, log)).request)
   }
   return { log: observed(log, observers), metrics }
 }

@@ -4,8 +4,8 @@
 import { SpanKind, SpanStatusCode, TraceFlags, ROOT_CONTEXT, trace, type Attributes, type Context, type Tracer } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { BatchSpanProcessor, NodeTracerProvider, ParentBasedSampler, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-node'
-import type { RequestLine } from '../log.ts'
+import { BatchSpanProcessor, NodeTracerProvider, ParentBasedSampler, TraceIdRatioBasedSampler, type SpanExporter } from '@opentelemetry/sdk-trace-node'
+import type { Log, RequestLine } from '../log.ts'
 
 export interface TracesOptions {
   /** Where spans are posted to: the collector's address, `/v1/traces` not included. */
@@ -42,19 +42,36 @@ const PATIENCE = 3_000
  * Opens the way to a collector. Disposing of it sends what waits.
  *
  * @param clock milliseconds since 1970
+ * @param log told when traces begin to get lost, and when that ends
  */
-export function openTraces({ endpoint, headers, serviceName, ratio }: TracesOptions, clock: () => number): Traces {
+export function openTraces({ endpoint, headers, serviceName, ratio }: TracesOptions, clock: () => number, log: Pick<Log, 'info' | 'warn'>): Traces {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: { ...headers }, timeoutMillis: PATIENCE })
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
-    spanProcessors: [new BatchSpanProcessor(exporter, { scheduledDelayMillis: 1000 })],
+    spanProcessors: [new BatchSpanProcessor(telling(exporter, log), { scheduledDelayMillis: 1000 })],
   })
   const tracer = provider.getTracer('tollmark')
   return {
     request: (line) => record(tracer, line, clock()),
     // A collector that is gone must not keep the server from ending.
     [Symbol.asyncDispose]: () => provider.shutdown().catch(() => {}),
+  }
+}
+
+/** An exporter that says whether what it is given arrives. */
+function telling(exporter: SpanExporter, log: Pick<Log, 'info' | 'warn'>): SpanExporter {
+  let lost = false
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        const failed = result.error !== undefined
+        if (failed && !lost) log.warn('traces cannot be delivered and are lost')
+        if (!failed && lost) log.info('traces are delivered again')
+        lost = failed
+        done(result)
+      }),
+    shutdown: () => exporter.shutdown(),
   }
 }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { openLog } from '../../server/log.ts'
 import { openTraces } from '../../server/watch/traces.ts'
 import { call, startServer } from '../harness.ts'
 import { until } from '../until.ts'
@@ -43,11 +44,13 @@ async function collector(t: TestContext): Promise<{ url: string; spans: Span[]; 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, paths, auth }
 }
 
+const SILENT = openLog('silent')
+
 const attributesOf = (span: Span) => Object.fromEntries(span.attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]))
 
 test('a proxied request is a span with the conventions for generative AI, under the caller’s own', async (t) => {
   const { url, spans, paths, auth } = await collector(t)
-  const traces = openTraces({ endpoint: url, headers: { authorization: 'Bearer abc' }, serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_001_500)
+  const traces = openTraces({ endpoint: url, headers: { authorization: 'Bearer abc' }, serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_001_500, SILENT)
   traces.request({
     request_id: 'req_1', method: 'POST', route: '/proxy', provider: 'google', model: 'gemini-x', endpoint: 'POST /v1beta/models/{model}:streamGenerateContent', status: 200,
     duration_ms: 1500, first_byte_ms: 20, tokens_in: 7, tokens_out: 9, tokens_cached: null, token_id: 'key_1',
@@ -71,7 +74,7 @@ test('a proxied request is a span with the conventions for generative AI, under 
 
 test('a caller that does not want to be traced is not', async (t) => {
   const { url, spans } = await collector(t)
-  const traces = openTraces({ endpoint: url, headers: null, serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_000_000)
+  const traces = openTraces({ endpoint: url, headers: null, serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_000_000, SILENT)
   const line = { request_id: 'req_1', method: 'GET', route: '/livez', status: 200, duration_ms: 1 }
   traces.request({ ...line, traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00' })
   traces.request({ ...line, traceparent: 'made up' })
@@ -88,6 +91,31 @@ test('with OTEL_EXPORTER_OTLP_ENDPOINT the server sends a span for what it answe
   assert.equal(spans[0]?.traceId, '0af7651916cd43dd8448eb211c80319c')
 })
 
+test('that traces get lost is said when it begins, and when it ends', async (t) => {
+  let status = 400
+  const server = createServer((_, res) => res.writeHead(status, { 'content-type': 'application/json' }).end('{}')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const said: string[] = []
+  const log = { warn: (sentence: string) => said.push(sentence), info: (sentence: string) => said.push(sentence) }
+  const traces = openTraces({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, headers: null, serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_000_000, log)
+  const answered = async (): Promise<void> => {
+    traces.request({ request_id: 'req_1', method: 'GET', route: '/livez', status: 200, duration_ms: 1 })
+    await once(server, 'request')
+  }
+  await answered()
+  await answered()
+  await until(() => said.length > 0)
+  status = 200
+  await answered()
+  await answered()
+  await traces[Symbol.asyncDispose]()
+  assert.deepEqual(said, ['traces cannot be delivered and are lost', 'traces are delivered again'])
+})
+
 test('a collector that never answers does not keep the server from ending before it is killed', async (t) => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -96,7 +124,7 @@ test('a collector that never answers does not keep the server from ending before
     silent.close()
   })
   const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
-  const traces = openTraces({ endpoint, headers: null, serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_000_000)
+  const traces = openTraces({ endpoint, headers: null, serviceName: 'tollmark', ratio: 1 }, () => 1_700_000_000_000, SILENT)
   traces.request({ request_id: 'req_1', method: 'GET', route: '/livez', status: 200, duration_ms: 1 })
   let ended = false
   void (async () => {
