@@ -6,10 +6,12 @@ import { parseEnv } from 'node:util'
 import { SetupError, codeOf } from './errors.ts'
 import { readProvidersFile } from './providers-file.ts'
 import type { ProviderEntry } from './providers-file.ts'
-import { bytes, choice, credential, days, decoded, duration, flag, headers, hostPart, integer, json, key256, setting, share, text, url, wait } from './setting.ts'
+import { bytes, bytesFrom, choice, credential, days, decoded, duration, flag, headers, host, hostPart, integer, json, key256, setting, share, text, url, wait } from './setting.ts'
 import type { Kind, Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
+/** Megabytes below which a converter may not even start (it takes 12 for an empty page). */
+const LEAST_HEAP = 32
 
 /** A plan by its name: how many conversions a UTC day its accounts have; `null` is without a limit. */
 export type Plans = Readonly<Record<string, { readonly conversions_per_day: number | null }>>
@@ -60,7 +62,7 @@ export const PROVIDER_CREDENTIALS: Readonly<Record<string, string>> = {
 const areas = {
   server: {
     port: setting('PORT', integer(0, 65_535), '8484', 'The port to listen on; 0 takes any free one.'),
-    host: setting('HOST', text, 'localhost', 'The address to listen on. Beyond localhost, put a reverse proxy with TLS in front.'),
+    host: setting('HOST', host, 'localhost', 'The address to listen on. Beyond localhost, put a reverse proxy with TLS in front.'),
     publicUrl: setting('TOLLMARK_PUBLIC_URL', url('http:', 'https:'), null, 'Where people reach the server, if not at HOST and PORT: the link of the first start begins with it.'),
     role: setting('TOLLMARK_ROLE', choice('all', 'web', 'worker'), 'all', 'What this process does: answer requests (web), run jobs (worker), or both.'),
     logLevel: setting('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent'), 'info', 'The least important kind of line that is logged.'),
@@ -102,7 +104,7 @@ const areas = {
     uploads: setting('TOLLMARK_UPLOADS', integer(1, 100_000), '100', 'Uploads that may be under way at once; more are answered 503.'),
     transferIdle: setting('TOLLMARK_TRANSFER_IDLE', wait, '30s', 'How long an upload, another body sent to the API, or an answer may stand still before it is given up.'),
     deadline: setting('TOLLMARK_CONVERSION_DEADLINE', wait, '2m', 'How long one conversion may run.'),
-    heap: setting('TOLLMARK_CONVERSION_HEAP', bytes, '256MB', 'Memory that one conversion may use for its own objects.'),
+    heap: setting('TOLLMARK_CONVERSION_HEAP', bytesFrom(LEAST_HEAP), '256MB', 'Memory that one conversion may use for its own objects.'),
     retention: setting('TOLLMARK_RESULT_RETENTION', duration, '24h', 'How long the result of a job is kept.'),
     eventsIdle: setting('TOLLMARK_EVENTS_IDLE', wait, '15s', 'How often a stream of events says that it lives while nothing happens.'),
     idempotency: setting('TOLLMARK_IDEMPOTENCY_RETENTION', duration, '24h', 'How long an Idempotency-Key gives the first answer again.'),

@@ -1,6 +1,7 @@
 // The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them without cutting anyone off.
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { SetupError, codeOf } from './errors.ts'
 import type { Caller } from './http/caller.ts'
@@ -39,6 +40,15 @@ export interface Listening {
 
 /** `localhost` means both: some programs try one family only. */
 const LOOPBACK = ['127.0.0.1', '::1']
+const ownAddresses = new BlockList()
+ownAddresses.addSubnet('127.0.0.0', 8)
+ownAddresses.addAddress('::1', 'ipv6')
+
+/** Whether only this machine reaches what listens there. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || (isIP(host) !== 0 && ownAddresses.check(host, isIPv6(host) ? 'ipv6' : 'ipv4'))
+}
+
 /** What listens on all addresses of the machine is no address to go to; from the machine itself this one is. */
 const EVERY_ADDRESS = new Set(['0.0.0.0', '::'])
 

@@ -20,7 +20,7 @@ import { openDashboard } from './dashboard.ts'
 import { SetupError } from './errors.ts'
 import type { Health } from './health.ts'
 import { openLines } from './lines.ts'
-import { listen } from './listen.ts'
+import { isLoopback, listen } from './listen.ts'
 import type { Doors } from './listen.ts'
 import type { KeyCache } from './keys/cache.ts'
 import { openLog } from './log.ts'
@@ -220,10 +220,6 @@ export async function main(over: Readonly<Record<string, string>> = {}, json = f
 function sayInShort(error: unknown): never {
   const trouble = passingTrouble(error)
   throw trouble ? new SetupError(`The server cannot start. ${trouble.detail}`, { cause: error }) : error
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }
 
 /** Later signals are ignored: a terminal and the launcher may both send one, and the shutdown is bounded anyway. */

@@ -37,6 +37,9 @@ export function setting<T>(name: string, kind: Kind<T>, standard: string | null,
 /** Any text that is not empty. */
 export const text: Kind<string> = { what: 'text', parse: (value) => value }
 
+/** A host's name or address, in lower case. */
+export const host: Kind<string> = { what: text.what, parse: (value) => value.toLowerCase() }
+
 /** What can stand in a header as a provider's credential. */
 export const CREDENTIAL = /^[!-~]{1,8192}$/
 
@@ -72,6 +75,17 @@ export const bytes: Kind<number> = {
 
 /** A hundred years: what is added to a moment is still one. */
 const LONGEST_MS = 36_500 * 86_400_000
+
+/** A size of at least `least` megabytes. */
+export function bytesFrom(least: number): Kind<number> {
+  return {
+    what: `a size of ${least}MB or more, such as 512MB or 1GB (1 MB is 1,048,576 bytes)`,
+    parse: (value) => {
+      const size = bytes.parse(value)
+      return size === undefined || size < least * 1024 ** 2 ? undefined : size
+    },
+  }
+}
 
 /** A length of time in milliseconds: `250ms`, `30s`, `5m`, `24h`, `30d`. */
 export const duration: Kind<number> = {

@@ -32,6 +32,7 @@ const BAD: [name: string, value: string, says: RegExp][] = [
   ['TOLLMARK_TRUST_PROXY', 'constructor', /^TOLLMARK_TRUST_PROXY must be true or false, but is "constructor"\.$/],
   ['TOLLMARK_ROLE', 'boss', /^TOLLMARK_ROLE must be "all" or "web" or "worker", but is "boss"\.$/],
   ['TOLLMARK_MAX_ZIP', 'huge', /^TOLLMARK_MAX_ZIP must be a size such as 512KB/],
+  ['TOLLMARK_CONVERSION_HEAP', '1MB', /^TOLLMARK_CONVERSION_HEAP must be a size of 32MB or more/],
   ['TOLLMARK_CONVERSION_DEADLINE', '3 weeks', /^TOLLMARK_CONVERSION_DEADLINE must be a length of time/],
   ['TOLLMARK_LEDGER_RETENTION', '23h', /^TOLLMARK_LEDGER_RETENTION must be a length of time of a day or more/],
   ['TOLLMARK_PLANS', '{"team":5}', /^TOLLMARK_PLANS must be JSON such as/],

@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { readConfig } from '../../server/config.ts'
+import { isLoopback } from '../../server/listen.ts'
 import { openStore } from '../../server/store/open.ts'
 import { freePort } from '../free-port.ts'
 import { call, spawnLogging, spawnServer, tollmark } from '../harness.ts'
@@ -110,6 +112,32 @@ test('with --json the server says where it is in one JSON line each', async (t) 
   assert.deepEqual(said.map((line) => Object.keys(line)), [['url'], ['setup_url']])
   assert.equal((await fetch(`${said[0]?.['url']}/readyz`)).status, 200)
   assert.equal((await fetch(said[1]?.['setup_url'] ?? '')).status, 200)
+})
+
+/** TABLE of what to listen on, and whether other machines reach it there. */
+const HOSTS: readonly [host: string, reached: boolean][] = [
+  ['LOCALHOST', false],
+  ['127.8.8.8', false],
+  ['::1', false],
+  ['0:0:0:0:0:0:0:1', false],
+  ['::FFFF:127.0.0.1', false],
+  ['0.0.0.0', true],
+  ['::', true],
+  ['::ffff:10.0.0.7', true],
+  ['127.example.com', true],
+]
+
+test('whoever listens where other machines come is warned, and nobody else', () => {
+  assert.deepEqual(HOSTS.map(([host]) => [host, !isLoopback(readConfig({ HOST: host }).server.host)]), HOSTS)
+})
+
+test('a host is found however it is written', async (t) => {
+  const log = join(temporaryFolder(t), 'log')
+  const server = await spawnLogging(t, openSync(log, 'w'), { HOST: 'LocalHost', TOLLMARK_DATA: temporaryFolder(t) })
+  assert.match(server.url, /^http:\/\/localhost:\d+$/)
+  server.kill('SIGTERM')
+  assert.equal(await server.exited, 0)
+  assert.doesNotMatch(readFileSync(log, 'utf8'), /other machines/)
 })
 
 test('the server says where it is', async (t) => {
