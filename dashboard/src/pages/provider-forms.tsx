@@ -89,6 +89,9 @@ function EditForm({ credential, onClose }: { credential: Credential; onClose: ()
   )
 }
 
+const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/
+const ORIGIN = /^https:\/\/[^\s/]+\/?$/
+
 export function AddProvider({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
     <Dialog title="Add a provider" opened={opened} onClose={onClose}>
@@ -106,12 +109,12 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
   const [scheme, setScheme] = useState('Bearer')
   const [checked, setChecked] = useState(false)
   const wrong = {
-    id: checked && !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id) ? 'Lower-case letters, digits, - and _.' : refusalOf(create.error, 'id'),
-    origin: checked && !/^https:\/\/[^\s/]+$/.test(origin) ? 'An origin such as https://llm.example.com.' : refusalOf(create.error, 'origin'),
+    id: checked && !ID.test(id) ? 'Lower-case letters, digits, - and _.' : refusalOf(create.error, 'id'),
+    origin: checked && !ORIGIN.test(origin) ? 'An origin such as https://llm.example.com.' : refusalOf(create.error, 'origin'),
   }
   const send = (): void => {
     setChecked(true)
-    if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(id) || !/^https:\/\/[^\s/]+$/.test(origin)) return
+    if (!ID.test(id) || !ORIGIN.test(origin)) return
     create.mutate({ id, origin, dial: dial === '' ? null : dial, auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme } }, { onSuccess: onClose })
   }
   return (
