@@ -24,7 +24,7 @@ export default function ConvertPage() {
   const wishes = { format, include_metadata: filters.metadata !== '' } as const
   const start = (file: File): void => {
     if (filters.job !== '') change({ job: '' })
-    conversion.mutate({ file, wishes, key: newIdempotencyKey() }, { onSuccess: (made: Converted) => made.kind === 'job' && isHere() && change({ job: made.job.id }) })
+    conversion.mutate({ file, wishes, key: newIdempotencyKey() }, { onSuccess: (made: Converted) => isHere() && change({ job: made.kind === 'job' ? made.job.id : '' }) })
   }
   return (
     <Page title="Convert" lead="A Notion export, as HTML or as a ZIP of HTML pages, becomes one Markdown document.">

@@ -232,4 +232,16 @@ test('whoever looks at another page finds the conversion again, and its document
   await browser.getByRole('button', { name: 'Create key' }).first().click()
   await browser.getByRole('dialog').waitFor()
   assert.equal(new URL(browser.url()).pathname + new URL(browser.url()).search, '/keys?new=1')
+
+  await browser.goto(`${site.url}/convert`)
+  const next = Promise.withResolvers<void>()
+  await browser.route('**/api/v1/convert', async (route) => {
+    await next.promise
+    await route.continue()
+  })
+  await choose('Other.html', Buffer.from(page('Other', '')))
+  await browser.getByRole('link', { name: 'Export.zip' }).click()
+  await browser.getByRole('heading', { name: 'Export.md' }).waitFor()
+  next.resolve()
+  await browser.getByRole('heading', { name: 'Other.md' }).waitFor()
 })
