@@ -14,16 +14,23 @@ export const useShowOnce = (): Show => use(Show)
 
 export function ShownOnce({ children }: { children: ReactNode }) {
   // Two that are made at once are shown one after the other.
-  const [[shown], setWaiting] = useState<readonly { title: string; body: ReactNode }[]>([])
+  const [[shown], setWaiting] = useState<readonly { key: number; title: string; body: ReactNode }[]>([])
   // Before anything else happens, such as that the form which made it goes away.
-  const [show] = useState((): Show => (title, body) => flushSync(() => setWaiting((waiting) => [...waiting, { title, body }])))
+  const [show] = useState((): Show => {
+    let made = 0
+    return (title, body) => {
+      const key = made++
+      flushSync(() => setWaiting((waiting) => [...waiting, { key, title, body }]))
+    }
+  })
   return (
     <>
       <Show value={show}>
         <Above value={shown !== undefined}>{children}</Above>
       </Show>
       <Dialog title={shown?.title ?? ''} opened={shown !== undefined} onClose={() => {}} firm>
-        <Fields>
+        {/* Nothing of the one before stays: not that it was copied, and not where the focus is, or nobody would hear of the next. */}
+        <Fields key={shown?.key}>
           {shown?.body}
           <Buttons>
             <Button onClick={() => setWaiting((waiting) => waiting.slice(1))}>I have copied it</Button>

@@ -147,3 +147,42 @@ test('of two secrets that are made at once both are seen', async (t) => {
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
+
+test('the second of two secrets is not said to be copied, and the focus tells of it', async (t) => {
+  const site = await startSite(t)
+  const { page, context } = await visit(t, site, await site.setUp())
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
+  const gate = Promise.withResolvers<void>()
+  let made = 0
+  let listed = false
+  await page.route('**/api/v1/keys', async (route) => {
+    await gate.promise
+    await route.continue()
+  })
+  page.on('response', (answer) => {
+    if (new URL(answer.url()).pathname !== '/api/v1/keys') return
+    if (answer.request().method() === 'POST') made++
+    else listed = made === 2
+  })
+  const make = async (name: string): Promise<void> => {
+    await page.evaluate("history.pushState(null, '', '/keys?new=1')")
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill(name)
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    await page.locator('[data-loading]').first().waitFor()
+  }
+  await page.goto(`${site.url}/docs`)
+  await make('First')
+  await page.goBack()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await make('Second')
+  gate.resolve()
+  await page.getByRole('dialog', { name: '“First” is ready' }).waitFor()
+  await until(() => listed)
+  await page.getByRole('button', { name: 'Copy the key' }).click()
+  await page.getByRole('button', { name: 'Copied the key' }).waitFor()
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  const next = page.getByRole('dialog', { name: '“Second” is ready' })
+  await next.waitFor()
+  assert.ok(await next.getByRole('button', { name: 'Copy the key' }).isVisible())
+  await until(async () => (await page.evaluate('document.activeElement.getAttribute("role")')) === 'dialog')
+})
