@@ -58,6 +58,8 @@ export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQue
   return after(readWhole(body, limit, still), go)
 }
 
+const unclear = (): Refused => new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
+
 /**
  * @param read the body where it was read whole
  * @param begun the beginning of one that is too long for that
@@ -68,7 +70,6 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
   const { scope } = trip.key!
   const body = read?.body ?? null
   const held = body?.length ?? 0
-  const unclear = (): Refused => new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
   if (!scope.all) {
     const go = (reach: Reach): Reached | Promise<Reached> => {
       if (!reach.ok) throw new Refused(reach.code, reach.message)
