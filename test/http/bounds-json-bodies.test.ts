@@ -9,18 +9,19 @@ const BODY = JSON.stringify({ email: 'me@example.com', password: 'x'.repeat(12) 
 const HEADERS = { 'content-type': 'application/json', 'content-length': BODY.length }
 
 test('a body that stands still is given up, and one that moves is read however long it takes', async (t) => {
-  const { url } = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '300ms' })
+  const { url } = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '1500ms' })
   const silent = start(url, '/api/v1/session', { headers: HEADERS })
   silent.write(BODY.slice(0, 10))
   assertProblem(await answerOf(silent), 408, 'request_timeout')
   silent.destroy()
   const slow = start(url, '/api/v1/session', { headers: HEADERS })
+  const answered = answerOf(slow)
   for (let at = 0; at < BODY.length; at += 5) {
     slow.write(BODY.slice(at, at + 5))
-    await sleep(50)
+    await sleep(200)
   }
   slow.end()
-  assertProblem(await answerOf(slow), 401, 'invalid_credentials')
+  assertProblem(await answered, 401, 'invalid_credentials')
 })
 
 test('who leaves in the middle of a body is no failure of the server', async (t) => {

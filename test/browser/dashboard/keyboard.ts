@@ -46,7 +46,9 @@ const LOOK = `(() => {
     const { outlineStyle, outlineWidth } = getComputedStyle(one)
     return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1
   })
-  return { lost: false, wanted: window.wanted?.includes(at) === true, seen: shown && outlined, inDialog: at.closest('[role=dialog]') !== null, what: at.outerHTML.slice(0, 160) }
+  const inDialog = at.closest('[role=dialog]') !== null
+  const behind = inDialog ? null : document.querySelector('[role=dialog]')
+  return { lost: false, wanted: window.wanted?.includes(at) === true, seen: shown && outlined, inDialog, what: at.outerHTML.slice(0, 160) + (behind ? ' behind a dialog: ' + behind.innerText : '') }
 })()`
 
 interface Look {
