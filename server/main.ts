@@ -207,12 +207,14 @@ export async function main(over: Readonly<Record<string, string>> = {}, json = f
   const log = openLog(config.server.logLevel, lines)
   for (const name of unknownSettings(env, config.customProviders)) log.warn('a setting is not known', { name })
   await using running = await serve(config, log).catch(sayInShort)
+  // Whoever is told where the server is may end it at once.
+  const signalled = firstSignal()
   log.info('listening', { url: running.url, role: config.server.role })
   if (!isLoopback(config.server.host)) log.warn('the server can be reached from other machines; put a reverse proxy with TLS in front of it')
   const tell = (sentence: string, fields: Record<string, string>): void => void process.stderr.write(`${json ? JSON.stringify(fields) : sentence}\n`)
   tell(`Tollmark is at ${running.url}`, { url: running.url })
   if (running.setupLink !== null) tell(`Open this once to make the first account:\n${running.setupLink}`, { setup_url: running.setupLink })
-  const signal = await firstSignal()
+  const signal = await signalled
   log.info('shutting down', { signal })
 }
 
