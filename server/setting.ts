@@ -73,38 +73,36 @@ export const bytes: Kind<number> = {
   parse: (value) => scaled(value, { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }),
 }
 
-/** A hundred years: what is added to a moment is still one. */
-const LONGEST_MS = 36_500 * 86_400_000
-
 /** A size of at least `least` megabytes. */
 export function bytesFrom(least: number): Kind<number> {
-  return {
-    what: `a size of ${least}MB or more, such as 512MB or 1GB (1 MB is 1,048,576 bytes)`,
-    parse: (value) => {
-      const size = bytes.parse(value)
-      return size === undefined || size < least * 1024 ** 2 ? undefined : size
-    },
-  }
+  return atLeast(bytes, least * 1024 ** 2, `a size of ${least}MB or more, such as 512MB or 1GB (1 MB is 1,048,576 bytes)`)
 }
+
+const DAY_MS = 86_400_000
+/** A hundred years: what is added to a moment is still one. */
+const LONGEST_MS = 36_500 * DAY_MS
 
 /** A length of time in milliseconds: `250ms`, `30s`, `5m`, `24h`, `30d`. */
 export const duration: Kind<number> = {
   what: 'a length of time such as 250ms, 30s, 5m, 24h or 30d',
   parse: (value) => {
-    const milliseconds = scaled(value, { MS: 1, S: 1000, M: 60_000, H: 3_600_000, D: 86_400_000 })
+    const milliseconds = scaled(value, { MS: 1, S: 1000, M: 60_000, H: 3_600_000, D: DAY_MS })
     return milliseconds === undefined ? undefined : Math.min(milliseconds, LONGEST_MS)
   },
 }
 
-const DAY_MS = 86_400_000
-
 /** A length of time of a day at least. */
-export const days: Kind<number> = {
-  what: 'a length of time of a day or more, such as 24h or 90d',
-  parse: (value) => {
-    const milliseconds = duration.parse(value)
-    return milliseconds === undefined || milliseconds < DAY_MS ? undefined : milliseconds
-  },
+export const days: Kind<number> = atLeast(duration, DAY_MS, 'a length of time of a day or more, such as 24h or 90d')
+
+/** Numbers of a kind that are not below `least`; `what` says both. */
+function atLeast(kind: Kind<number>, least: number, what: string): Kind<number> {
+  return {
+    what,
+    parse: (value) => {
+      const number = kind.parse(value)
+      return number === undefined || number < least ? undefined : number
+    },
+  }
 }
 
 /** The longest that a timer of Node's can wait; a longer one would be over at once. */

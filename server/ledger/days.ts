@@ -5,8 +5,9 @@
 import { sql } from 'kysely'
 import type { Expression, RawBuilder, SelectQueryBuilder } from 'kysely'
 import type { Store } from '../store/open.ts'
-import { all, first, procedure, run } from '../store/procedure.ts'
+import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { Database, UsageHourRow } from '../store/schema.ts'
+import type { QueryBuilder } from '../store/statement.ts'
 import { enterJournal } from './journal.ts'
 import { RESERVED_STATE } from './rows.ts'
 import { SUMS, added } from './sums.ts'
@@ -19,12 +20,17 @@ const DAY = 24 * HOUR
 const SETTLED_AFTER = 5 * MINUTE
 
 /** The row of `usage_added` that says how far the days are. */
-export const DAYS_MARK = 'days'
+const MARK = 'days'
+
+/** What lies before this moment (milliseconds since 1970) has been added to its day; 0: nothing yet. */
+export function* addedBefore(db: QueryBuilder): Steps<number> {
+  return (yield* first(db.selectFrom('usage_added').select('before').where('name', '=', MARK)))?.before ?? 0
+}
 
 /** Adds the next hour that is over to its day; gives whether there was one. Requests of it that are still under way hold it up. */
 export const addHour = procedure(import.meta.url, 'addHour', function* (db, { before }: { before: number }) {
-  const mark = yield* first(db.selectFrom('usage_added').select('before').where('name', '=', DAYS_MARK))
-  const next = yield* first(db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark?.before ?? 0).orderBy('hour').limit(1))
+  const mark = yield* addedBefore(db)
+  const next = yield* first(db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark).orderBy('hour').limit(1))
   if (!next || next.hour + HOUR > before) return false
   yield* enterJournal(db)
   const open = yield* all(db.selectFrom('requests').select('seq').where('state', '=', RESERVED_STATE).where('created_at', '<', next.hour + HOUR).limit(1))
@@ -41,7 +47,7 @@ export const addHour = procedure(import.meta.url, 'addHour', function* (db, { be
       )
       .onConflict((conflict) => conflict.columns(['key_id', 'day', 'provider', 'model']).doUpdateSet(added('usage_days'))),
   )
-  const row = { name: DAYS_MARK, before: next.hour + HOUR }
+  const row = { name: MARK, before: next.hour + HOUR }
   yield* run(db.insertInto('usage_added').values(row).onConflict((conflict) => conflict.column('name').doUpdateSet({ before: row.before })))
   return true
 })
@@ -94,7 +100,7 @@ type Line = Omit<UsageHourRow, 'hour' | 'account_id'> & { at: number }
 /** The roll-ups of a time, to be summed: `at` is the start of their hour or day. Whole hours count, the first one too. */
 export async function rollUps(store: Store, { from, to, hourly = false, ...filter }: RollUpFilter): Promise<SelectQueryBuilder<Database & { lines: Line }, 'lines', object>> {
   const { reports } = store
-  const mark = hourly ? 0 : ((await reports.selectFrom('usage_added').select('before').where('name', '=', DAYS_MARK).executeTakeFirst())?.before ?? 0)
+  const mark = hourly ? 0 : ((await reports.selectFrom('usage_added').select('before').where('name', '=', MARK).executeTakeFirst())?.before ?? 0)
   const start = Math.floor(from / HOUR) * HOUR
   const spans = spansOf(start, Math.max(start, to), mark)
   const parts = (spans.length === 0 ? [{ table: 'usage_hours' as const, from: 0, to: 0 }] : spans).map((span) => partOf(store, span, filter))
@@ -104,7 +110,7 @@ export async function rollUps(store: Store, { from, to, hourly = false, ...filte
 
 /** How many requests of a key have ended, as a part of a query that has its id: the same number that its roll-ups sum up to. */
 export function requestsOfKey(id: Expression<unknown>): RawBuilder<number> {
-  const mark = sql`(select before from usage_added where name = ${sql.lit(DAYS_MARK)})`
+  const mark = sql`(select before from usage_added where name = ${sql.lit(MARK)})`
   const days = sql`(select sum(d.requests) from usage_days as d where d.key_id = ${id})`
   const hours = sql`(select sum(h.requests) from usage_hours as h where h.key_id = ${id} and h.hour >= coalesce(${mark}, 0))`
   return sql<number>`cast(coalesce(${days}, 0) + coalesce(${hours}, 0) as bigint)`

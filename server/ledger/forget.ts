@@ -1,7 +1,7 @@
 // Where the operator says for how long, requests leave the ledger. What they sum up to stays in the roll-ups.
 import type { Store } from '../store/open.ts'
-import { all, first, procedure, run } from '../store/procedure.ts'
-import { DAYS_MARK } from './days.ts'
+import { all, procedure, run } from '../store/procedure.ts'
+import { addedBefore } from './days.ts'
 import { RESERVED_STATE } from './rows.ts'
 
 /** Rows that are looked at in one transaction, and how long the writer is left to the admissions behind it (milliseconds): they wait for the one, not for all. */
@@ -24,7 +24,7 @@ export interface Old {
  * @returns the last row that was looked at, or null where nothing older follows it
  */
 export const forgetSome = procedure(import.meta.url, 'forgetSome', function* (db, { before, upTo, after }: Old & { after: number }) {
-  const mark = (yield* first(db.selectFrom('usage_added').select('before').where('name', '=', DAYS_MARK)))?.before ?? 0
+  const added = yield* addedBefore(db)
   const rows = yield* all(db.selectFrom('requests').select(['seq', 'created_at']).where('seq', '>', after).where('seq', '<=', upTo).orderBy('seq').limit(PAGE))
   const last = rows.at(-1)
   if (last === undefined) return null
@@ -33,7 +33,7 @@ export const forgetSome = procedure(import.meta.url, 'forgetSome', function* (db
       .deleteFrom('requests')
       .where('seq', '>', after)
       .where('seq', '<=', last.seq)
-      .where('created_at', '<', Math.min(before, mark))
+      .where('created_at', '<', Math.min(before, added))
       .where('state', '<>', RESERVED_STATE)
       .where((e) => e.exists(e.selectFrom('requests as later').select('later.seq').whereRef('later.key_id', '=', 'requests.key_id').whereRef('later.seq', '>', 'requests.seq'))),
   )

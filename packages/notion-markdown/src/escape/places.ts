@@ -83,7 +83,7 @@ const ADDRESS_TRAIL = '!"\'*,.:;?_~)'
 /** Whether a text ends in an address, which goes on with what is written behind it. */
 export function endsInAddress(text: string): boolean {
   const end = Math.max(...[' ', '\t', '\n', '<'].map((sign) => text.lastIndexOf(sign)))
-  return /https?:\/\/|www\./i.test(text.slice(end + 1))
+  return text.slice(end + 1).search(ADDRESS) >= 0
 }
 
 /**
