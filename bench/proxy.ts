@@ -14,7 +14,7 @@ import { many } from '../test/archives/shapes.ts'
 import { archive } from '../test/archives/writer.ts'
 import { file, form } from '../test/form.ts'
 import { answerOf, start } from '../test/harness.ts'
-import { startCaddy, startNginx, startOurs, startPortkey, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
+import { startCaddy, startNginx, startOurs, startPortkeys, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
 import type { Found } from './proxy/load.ts'
 
 const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '1' }, rounds: { type: 'string', default: '21' }, only: { type: 'string' } } })
@@ -102,7 +102,7 @@ async function costs(mode: 'requests' | 'events', contenders: Contender[]): Prom
     const ratio = median(cost.map((theirs, round) => ours[round]! / theirs))
     const delay = mode === 'events' ? `  late by ${median(p50).toFixed(2)} ms median, ${median(p99).toFixed(2)} ms p99` : ''
     const bar = name === 'tollmark' ? '' : `  ours is ${ratio.toPrecision(3)} ×${most === undefined ? '' : ` (at most ${most.toPrecision(3)} ×)${verdict(ratio <= most)}`}`
-    console.log(`  ${name.padEnd(9)} ${median(cost).toFixed(1).padStart(7)} µs (${Math.min(...cost).toFixed(1)} to ${Math.max(...cost).toFixed(1)})${delay}${bar}`)
+    console.log(`  ${name.padEnd(17)} ${median(cost).toFixed(1).padStart(7)} µs (${Math.min(...cost).toFixed(1)} to ${Math.max(...cost).toFixed(1)})${delay}${bar}`)
   }
   if (mode === 'requests') return
   const added = median(all.get('tollmark')!.p50) - (all.has('nginx') ? median(all.get('nginx')!.p50) : 0)
@@ -117,7 +117,7 @@ async function openStreams(contenders: Contender[]): Promise<void> {
     await sleep(5_000)
     const open = memory(contender.pid)
     await running.found.catch(() => {})
-    console.log(`  ${contender.name.padEnd(9)} ${before.toFixed(0).padStart(5)} MB ${open.toFixed(0).padStart(5)} MB${contender.name === 'tollmark' ? ` (under ${MOST_STREAMS_MB} MB)${verdict(open < MOST_STREAMS_MB)}` : ''}`)
+    console.log(`  ${contender.name.padEnd(17)} ${before.toFixed(0).padStart(5)} MB ${open.toFixed(0).padStart(5)} MB${contender.name === 'tollmark' ? ` (under ${MOST_STREAMS_MB} MB)${verdict(open < MOST_STREAMS_MB)}` : ''}`)
   }
 }
 
@@ -172,7 +172,7 @@ async function convert({ port, token }: Ours, { contentType, body }: ReturnType<
 try {
   const upstream = await startUpstream()
   const ours = await startOurs(folder, upstream)
-  const rivals = options.only === 'isolation' ? [] : [await startNginx(folder, upstream), await startCaddy(folder, upstream), await startPortkey(upstream)]
+  const rivals = options.only === 'isolation' ? [] : [await startNginx(folder, upstream), await startCaddy(folder, upstream), ...(await startPortkeys(upstream))]
   const contenders = [...rivals.filter((one) => one !== null), ours]
   console.log(`contenders: ${contenders.map(({ name }) => name).join(', ')}; Node ${process.versions.node}`)
   if (wanted('requests')) await costs('requests', contenders)

@@ -114,20 +114,29 @@ export async function startCaddy(folder: string, upstream: number): Promise<Cont
   return { name: 'caddy', port, pid: child.pid!, path: PATH, headers: [] }
 }
 
-/** The Portkey gateway, from npm; installed beside this file the first time. */
-export async function startPortkey(upstream: number): Promise<Contender | null> {
+/**
+ * The Portkey gateway, from npm, installed beside this file the first time: as its makers' image runs it, on Node 20
+ * (https://github.com/Portkey-AI/gateway/blob/main/Dockerfile), and on the Node that runs ours.
+ *
+ * @returns none where it can't be installed
+ */
+export async function startPortkeys(upstream: number): Promise<Contender[]> {
   const folder = join(here, 'rivals')
   const program = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js')
-  if (!existsSync(program)) {
+  const itsNode = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
+  if (!existsSync(program) || !existsSync(itsNode)) {
     console.error('installing the Portkey gateway into bench/proxy/rivals (once) …')
     const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error', '--workspaces=false']
-    if (spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] }).status !== 0) return null
+    if (spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] }).status !== 0) return []
   }
-  const port = await freePort()
-  const child = start(process.execPath, [program, '--headless', `--port=${port}`], { TRUSTED_CUSTOM_HOSTS: '127.0.0.1' }, 'ignore')
-  await listening(port)
   const headers = ['Authorization: Bearer sk-bench', 'x-portkey-provider: openai', `x-portkey-custom-host: http://127.0.0.1:${upstream}/v1`]
-  return { name: 'portkey', port, pid: child.pid!, path: PATH, headers }
+  const on = async (name: string, command: string): Promise<Contender> => {
+    const port = await freePort()
+    const child = start(command, [program, '--headless', `--port=${port}`], { TRUSTED_CUSTOM_HOSTS: '127.0.0.1' }, 'ignore')
+    await listening(port)
+    return { name, port, pid: child.pid!, path: PATH, headers }
+  }
+  return [await on('portkey', itsNode), await on('portkey, our Node', process.execPath)]
 }
 
 /** Our own server with a key that is limited to models and a rate, as `npm start` runs it. */
