@@ -11,6 +11,7 @@ import type { Browser } from 'playwright-core'
 const NOT_TAKEN = new Set([
   '--disable-web-security', '--allow-running-insecure-content', '--disable-site-isolation-trials', '--disable-features=AudioServiceOutOfProcess,IsolateOrigins,site-per-process',
   '--single-process', '--no-zygote',
+  '--ignore-gpu-blocklist', '--in-process-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
 ])
 const LOCK = join(tmpdir(), 'tollmark-chromium.lock')
 /** Unpacking takes seconds; a lock older than this is left over from a process that was killed. */
@@ -20,7 +21,7 @@ const STALE_MS = 60_000
 export async function launchChromium(): Promise<Browser> {
   const executablePath = await unpacked()
   const args = chromium.args.filter((arg) => !NOT_TAKEN.has(arg))
-  return playwright.launch({ executablePath, headless: true, args: [...args, '--no-sandbox'] })
+  return playwright.launch({ executablePath, headless: true, args: [...args, '--no-sandbox', '--disable-gpu'] })
 }
 
 /** One process at a time unpacks: another one would start half a program. */
