@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { displayPrefix, makeSecret, type NewSecret } from '../secret.ts'
 import type { Store } from '../store/open.ts'
-import { all, procedure, run, type Steps } from '../store/procedure.ts'
+import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { requestsOfKey } from '../ledger/days.ts'
@@ -266,7 +266,7 @@ function oneAfterTheOther(): string {
 }
 
 function* nextRevision(db: QueryBuilder): Steps<number> {
-  const [last] = yield* all(db.selectFrom('keys').select('revision').orderBy('revision', 'desc').limit(1))
+  const last = yield* first(db.selectFrom('keys').select('revision').orderBy('revision', 'desc').limit(1))
   return (last?.revision ?? 0) + 1
 }
 

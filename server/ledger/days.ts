@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import type { Expression, RawBuilder, SelectQueryBuilder } from 'kysely'
 import type { Store } from '../store/open.ts'
-import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
+import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { Database, UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { enterJournal } from './journal.ts'
@@ -33,8 +33,7 @@ export const addHour = procedure(import.meta.url, 'addHour', function* (db, { be
   const next = yield* first(db.selectFrom('usage_hours').select('hour').where('hour', '>=', mark).orderBy('hour').limit(1))
   if (!next || next.hour + HOUR > before) return false
   yield* enterJournal(db)
-  const open = yield* all(db.selectFrom('requests').select('seq').where('state', '=', RESERVED_STATE).where('created_at', '<', next.hour + HOUR).limit(1))
-  if (open.length > 0) return false
+  if (yield* first(db.selectFrom('requests').select('seq').where('state', '=', RESERVED_STATE).where('created_at', '<', next.hour + HOUR).limit(1))) return false
   yield* run(
     db
       .insertInto('usage_days')

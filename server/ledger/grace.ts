@@ -11,12 +11,12 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { StoreError } from '../store/error.ts'
-import { all, procedure, type Steps } from '../store/procedure.ts'
+import { first, procedure, type Steps } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
 import type { Admission, Admissions, Asked, Asking } from './admit.ts'
 import { writeInOrder } from './in-order.ts'
 import type { Reservation, Settlement } from './rows.ts'
-import { LONGEST_WAIT_MS, Window, WINDOW_MS } from './window.ts'
+import { toldWait, Window, WINDOW_MS } from './window.ts'
 
 /** How often it is looked whether the store still answers. Counted in ticks, a pause of this process is not taken for one of the store. */
 const TICK_MS = 200
@@ -56,7 +56,7 @@ type Given = { number: number; row: Reservation }
 
 /** How many processes there are. Asked of the writer, so that an answer also says that it can write. */
 export const companions = procedure(import.meta.url, 'companions', function* (db): Steps<number> {
-  const [row] = yield* all(db.selectFrom('instances').select((e) => e.fn.countAll<number>().as('count')))
+  const row = yield* first(db.selectFrom('instances').select((e) => e.fn.countAll<number>().as('count')))
   return Number(row?.count ?? 0)
 }, 'rows')
 
@@ -140,7 +140,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
         const limit = Math.floor(rpm / peak)
         if (limit === 0) return this.#fail(error)
         const verdict = windowOf(key_id).ask(limit, now)
-        if (!verdict.pass) return this.#tell({ admitted: false, wait: Math.min(Math.floor(verdict.wait ?? WINDOW_MS) + 1, LONGEST_WAIT_MS) })
+        if (!verdict.pass) return this.#tell({ admitted: false, wait: toldWait(verdict.wait ?? WINDOW_MS) })
         windowOf(key_id).withdraw()
       }
       windowOf(key_id).add(now + MARGIN_MS)

@@ -11,7 +11,7 @@ import type { ForeignAdmission, ReserveArgs, ReserveResult } from './reserve.ts'
 import { reservations, settlements } from './rows.ts'
 import type { Reservation } from './rows.ts'
 import { settle } from './settle.ts'
-import { LONGEST_WAIT_MS, Window, WINDOW_MS } from './window.ts'
+import { toldWait, Window, WINDOW_MS } from './window.ts'
 
 /** Under load, units of admissions begin so far apart: each costs a transaction, whatever it holds. A caller alone never waits for that. */
 const PACE_MS = 2
@@ -66,7 +66,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     if (verdict.pass) take(asked, lane)
     else if (verdict.wait === null) lane.waiting.push(asked)
     else if (verdict.wait <= HOLD_MS) setTimeout(() => ask(asked), verdict.wait)
-    else asked.resolve({ admitted: false, wait: Math.min(Math.floor(verdict.wait) + 1, LONGEST_WAIT_MS) })
+    else asked.resolve({ admitted: false, wait: toldWait(verdict.wait) })
   }
 
   /** Puts a request that may pass into the next batch. */

@@ -1,6 +1,6 @@
 // Admission on SQLite: procedures that run in the store's writer, many rows a call.
 import type { Store } from '../store/open.ts'
-import { all, procedure, type Steps } from '../store/procedure.ts'
+import { all, first, procedure, type Steps } from '../store/procedure.ts'
 import { pack, unpack, without, type Folded, type Packed } from './fold.ts'
 import { enterJournal, newestSeq, writeDown } from './journal.ts'
 import { enterOnce, RESERVED, reserved, reservedValues } from './rows.ts'
@@ -101,7 +101,7 @@ export const record = procedure(import.meta.url, 'record', function* (db, { inst
   for (const row of reserved(rows)) {
     const written = yield { sql, parameters: reservedValues(row, seq + 1, instance, boot) }
     if (written.affected > 0) numbers.push(++seq)
-    else numbers.push((yield* all(db.selectFrom('requests').select('seq').where('id', '=', String(row.own[RESERVED.own.indexOf('id')]))))[0]!.seq)
+    else numbers.push((yield* first(db.selectFrom('requests').select('seq').where('id', '=', String(row.own[RESERVED.own.indexOf('id')]))))!.seq)
   }
   return numbers
 })

@@ -28,7 +28,7 @@ import { goneError } from './grace.ts'
 import { recall } from './reserve.ts'
 import { settleShared, storable } from './shared-settle.ts'
 import { Timeline, TOLERANCE_MS } from './timeline.ts'
-import { LONGEST_WAIT_MS, WINDOW_MS } from './window.ts'
+import { toldWait, WINDOW_MS } from './window.ts'
 
 /** What may pass between a stamp and the letting go (milliseconds). */
 const PROMPT_MS = 25
@@ -168,9 +168,9 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
   async function call(groups: Group[], now: number, bounds: [number, number] | null): Promise<Answer> {
     const keys = groups.map(({ id, rpm, asked }) => ({ id, rpm, wanted: asked.length }))
     const rows = groups.flatMap(({ asked }, key) => asked.map(({ asking }, place) => rowOf(asking, key + 1, place + 1, now)))
-    const [earliest, latest] = (bounds ?? []).map((time, end) => (Number.isFinite(time) ? Math.round((time + (end === 0 ? -TOLERANCE_MS : TOLERANCE_MS)) * 1000) : null))
+    const [earliest, latest] = bounds === null ? [null, null] : [Math.round((bounds[0] - TOLERANCE_MS) * 1000), Math.round((bounds[1] + TOLERANCE_MS) * 1000)]
     const { rows: answers } = await sql<{ answer: Answer }>`select tollmark_admit(${JSON.stringify(rows)}, ${JSON.stringify(keys)}, ${locksOf(groups.map(({ id }) => id))}, ${instance},
-      ${WIDTH_MS * 1000}, ${earliest ?? null}, ${latest ?? null}) as answer`.execute(store.db)
+      ${WIDTH_MS * 1000}, ${earliest}, ${latest}) as answer`.execute(store.db)
     return answers[0]!.answer
   }
 
@@ -263,7 +263,7 @@ export const recordShared = procedure(import.meta.url, 'recordShared', function*
 }, 'rows')
 
 function refuse(asked: Asked, wait: number): void {
-  asked.resolve({ admitted: false, wait: Math.min(Math.floor(wait) + 1, LONGEST_WAIT_MS) })
+  asked.resolve({ admitted: false, wait: toldWait(wait) })
 }
 
 /** Numbers of the locks of keys, ascending, so that no two calls wait for each other in a ring. */

@@ -1,6 +1,6 @@
 // Objects that providers store for us (files, batches, responses, operations): which credential reaches one, and whose it is.
 import type { Store } from '../store/open.ts'
-import { all, procedure, run, type Steps } from '../store/procedure.ts'
+import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { ObjectRow } from '../store/schema.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import type { ObjectRef } from './providers/endpoint.ts'
@@ -40,9 +40,9 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   let timer: NodeJS.Timeout | null = null
 
   /** Who has it by now. */
-  const keep = (first: ObjectRow): void => {
-    const name = nameOf(first.provider, first.kind, first.object_id)
-    if (fresh.has(name)) fresh.set(name, first)
+  const keep = (row: ObjectRow): void => {
+    const name = nameOf(row.provider, row.kind, row.object_id)
+    if (fresh.has(name)) fresh.set(name, row)
   }
 
   const write = (row: ObjectRow): void => {
@@ -122,6 +122,5 @@ export const insertObject = procedure(import.meta.url, 'insertObject', function*
   const { provider, kind, object_id } = row
   const isNew = yield* run(db.insertInto('objects').values(row).onConflict((conflict) => conflict.columns(['provider', 'kind', 'object_id']).doNothing()))
   if (isNew > 0) return row
-  const [first] = yield* all(db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', '=', kind).where('object_id', '=', object_id))
-  return first ?? row
+  return (yield* first(db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', '=', kind).where('object_id', '=', object_id))) ?? row
 })

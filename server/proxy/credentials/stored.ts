@@ -3,7 +3,7 @@ import { isoTime } from '../../clock.ts'
 import { Problem } from '../../errors.ts'
 import { newId } from '../../id.ts'
 import type { Store } from '../../store/open.ts'
-import { all, procedure, run, type Steps } from '../../store/procedure.ts'
+import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { CredentialRow } from '../../store/schema.ts'
 import type { QueryBuilder } from '../../store/statement.ts'
 import type { Credential } from '../credentials.ts'
@@ -104,7 +104,7 @@ export const updateCredential = procedure(import.meta.url, 'updateCredential', f
 })
 
 function* nextRevision(db: QueryBuilder): Steps<number> {
-  const [last] = yield* all(db.selectFrom('credentials').select('revision').orderBy('revision', 'desc').limit(1))
+  const last = yield* first(db.selectFrom('credentials').select('revision').orderBy('revision', 'desc').limit(1))
   return (last?.revision ?? 0) + 1
 }
 
