@@ -17,8 +17,8 @@ const LIMITS = {
 const FIRST_WAIT = 1_000
 const FORGOTTEN_AFTER = 3_600_000
 
-/** Who tries. */
-export interface Subject {
+/** Who tries: the two that are counted. */
+interface Subject {
   email: string
   address: string
 }
@@ -43,7 +43,7 @@ export const countAttempt = procedure(import.meta.url, 'countAttempt', function*
 })
 
 /** Takes an attempt back that succeeded: its e-mail starts anew, its address is as it was. */
-export const forgiveAttempt = procedure(import.meta.url, 'forgiveAttempt', function* (db, { email, address }: Record<keyof Subject, string>) {
+export const forgiveAttempt = procedure(import.meta.url, 'forgiveAttempt', function* (db, { email, address }: Subject) {
   yield* run(db.deleteFrom('attempts').where('subject', '=', email))
   yield* run(
     db

@@ -46,7 +46,7 @@ function statusOf({ status, expires_at }: JobRow, now: number): JobRow['status']
 }
 
 /** A job as the API shows it. */
-export function showJob(row: JobRow, now: number): Job {
+function showJob(row: JobRow, now: number): Job {
   const status = statusOf(row, now)
   return {
     id: row.id,

@@ -30,7 +30,8 @@ export interface CallerLimits {
   readonly keepAlive: number
 }
 
-export type RefusalCode = RequestError['code'] | 'request_timeout' | 'invalid_file'
+/** What is refused on a connection before it is a request for anybody. */
+export type RefusalCode = RequestError['code'] | 'request_timeout'
 
 /** How long the last bytes of an answer may wait for a caller that does not read. */
 const LAST_BYTES_MS = 300_000

@@ -112,7 +112,7 @@ function isForm({ headers }: IncomingMessage): boolean {
 }
 
 /** TABLE of what Node's reader complains of, in our words. */
-const NODES_ERRORS: Readonly<Record<string, readonly [RefusalCode, string]>> = {
+const NODES_ERRORS: Readonly<Record<string, readonly [Refusal, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers of the request are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The head of the request took too long.'],
 }

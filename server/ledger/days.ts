@@ -73,12 +73,12 @@ export function spansOf(from: number, to: number, mark: number): Span[] {
   const firstDay = Math.ceil(from / DAY) * DAY
   // The day of the mark holds what is before the mark: it can be taken where all of that is wanted.
   const end = to >= mark ? mark : Math.floor(to / DAY) * DAY
-  if (end <= firstDay) return [{ table: 'usage_hours' as const, from, to }].filter((span) => span.from < span.to)
-  return [
-    { table: 'usage_hours' as const, from, to: firstDay },
-    { table: 'usage_days' as const, from: firstDay, to: end },
-    { table: 'usage_hours' as const, from: end, to },
-  ].filter((span) => span.from < span.to)
+  const spans: Span[] = end <= firstDay ? [{ table: 'usage_hours', from, to }] : [
+    { table: 'usage_hours', from, to: firstDay },
+    { table: 'usage_days', from: firstDay, to: end },
+    { table: 'usage_hours', from: end, to },
+  ]
+  return spans.filter((span) => span.from < span.to)
 }
 
 /** Which roll-ups are meant. `account` null: all accounts. Times in milliseconds since 1970, the end not included. */

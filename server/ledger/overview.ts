@@ -51,7 +51,7 @@ const MOST = 20
 
 const SUMMED = ['requests', 'errors', 'aborted', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'answered', 'first_byte_ms', 'total_ms'] as const
 type Sums = Record<(typeof SUMMED)[number], number | null>
-type Line = Record<(typeof SUMMED)[number], number | null> & { at: number; key_id: string; provider: string; model: string | null }
+type Line = Sums & { at: number; key_id: string; provider: string; model: string | null }
 /** The rows that are summed, wherever they come from. */
 type Lines = SelectQueryBuilder<Database & { lines: Line }, 'lines', object>
 

@@ -1,5 +1,6 @@
 // The ledger as a list: filtered, newest first, page by page.
 import { sql } from 'kysely'
+import { isoTime } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import type { RequestRow } from '../store/schema.ts'
 import { rollUps } from './days.ts'
@@ -28,9 +29,7 @@ export interface RequestFilter {
   to?: number | undefined
 }
 
-/**
- * Rows that fit, newest first, after `cursor` (the id of the last one seen).
- */
+/** Rows that fit, newest first, after `cursor` (the id of the last one seen). */
 export async function listRequests(store: Store, filter: RequestFilter, limit: number, cursor: string | undefined): Promise<ShownRequest[]> {
   const { account, state, from, to } = filter
   await entered(store)
@@ -105,5 +104,5 @@ export async function seqAt(store: Store, time: number): Promise<number> {
 }
 
 function show({ seq: _, ...row }: Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>): ShownRequest {
-  return { ...row, object: 'request', created_at: new Date(row.created_at).toISOString() }
+  return { ...row, object: 'request', created_at: isoTime(row.created_at) }
 }

@@ -1,4 +1,5 @@
 // What was used, read from the roll-ups: fast however long the ledger is.
+import { isoTime } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import { rollUps } from './days.ts'
 import { entered } from './journal.ts'
@@ -33,10 +34,10 @@ export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<str
 
 const TOTALS = ['requests', 'errors', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
 
-/** TABLE of what usage can be broken down by, and the column that says it. */
-export const DIMENSIONS = { key: 'key_id', model: 'model', provider: 'provider', hour: 'hour', day: 'hour' } as const
+/** What usage can be broken down by. */
+export const DIMENSIONS = ['key', 'model', 'provider', 'hour', 'day'] as const
 
-export type Dimension = keyof typeof DIMENSIONS
+export type Dimension = (typeof DIMENSIONS)[number]
 
 /** One line of a usage report: a value for each dimension that was asked for, and the sums. */
 export interface UsageLine extends Totals {
@@ -97,7 +98,7 @@ export async function readUsage(store: Store, question: UsageQuestion): Promise<
     const { answered, first_byte_ms, total_ms, time, key_id, model, provider, ...sums } = row as typeof row & { time?: number; key_id?: string; model?: string; provider?: string }
     const mean = (sum: number | null) => (answered ? Math.round((sum ?? 0) / answered) : null)
     return {
-      ...(time === undefined ? {} : { time: new Date(time).toISOString() }),
+      ...(time === undefined ? {} : { time: isoTime(time) }),
       ...(key_id === undefined ? {} : { key_id }),
       ...(provider === undefined ? {} : { provider }),
       ...(model === undefined ? {} : { model: model === '' ? null : model }),

@@ -41,7 +41,6 @@ const TestSchema = z
   .openapi('CredentialTest')
 
 const weight = z.number().int().min(0).max(1000)
-// What goes into a header: printable ASCII without spaces.
 const secret = z.string().trim().regex(CREDENTIAL, 'a credential is printable ASCII without spaces')
 
 const Wanted = z.object({

@@ -95,7 +95,6 @@ const ListQuery = PageQuery.extend({
   sort: z.enum(KEY_SORTS).default('-created_at').openapi({ description: 'A minus turns the order round.' }),
 })
 
-
 /** The routes of keys. */
 export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
   const api = newApi()

@@ -87,7 +87,7 @@ export function usageRoutes(store: Store, clock: () => number): Api {
 
 function readDimensions(text: string): Dimension[] {
   const words = [...new Set(text.split(',').map((word) => word.trim()))]
-  const wrong = words.find((word) => !Object.hasOwn(DIMENSIONS, word))
-  if (wrong !== undefined) throw new Problem('invalid_field', `"by" names ${JSON.stringify(wrong)}; it can name ${Object.keys(DIMENSIONS).join(', ')}.`)
+  const wrong = words.find((word) => !DIMENSIONS.some((dimension) => dimension === word))
+  if (wrong !== undefined) throw new Problem('invalid_field', `"by" names ${JSON.stringify(wrong)}; it can name ${DIMENSIONS.join(', ')}.`)
   return words as Dimension[]
 }

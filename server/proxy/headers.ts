@@ -128,7 +128,7 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
  * A redirect's address as the caller has to follow it: `/proxy?url=…` when it is an address that may be called (also when the
  * upstream names itself by the address at which we dial it), else unchanged.
  */
-export function rewriteLocation(location: string, { upstream, table, pathAndQuery }: ResponseContext): string {
+function rewriteLocation(location: string, { upstream, table, pathAndQuery }: ResponseContext): string {
   const { dial, origin } = upstream
   const base = `${origin}${pathAndQuery}`
   if (!URL.canParse(location, base)) return location

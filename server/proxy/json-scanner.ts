@@ -1,5 +1,6 @@
 // Reads chosen values out of JSON while its bytes pass, in bounded memory, without building or changing anything.
 // Two parts of the proxy stand on it: the gate (which models does a request name?) and the meter (what does an answer say it used?).
+import { NO_BYTES } from '../http/fields.ts'
 import { hasOdd, resembled, spelled, type Node, type WantedPaths } from './json-paths.ts'
 import { DELIMITER, endOfScalar, holdsScalar, isScalar, LONGEST_SCALAR } from './json-scalar.ts'
 
@@ -25,8 +26,6 @@ export interface ScanOptions {
   readonly strict?: boolean
   /** Several values one after another (JSON lines). */
   readonly many?: boolean
-  /** Deepest nesting; more ends the scan as broken. */
-  readonly deepest?: number
   /** Longest wanted value in bytes. */
   readonly longestValue?: number
 }
@@ -46,6 +45,8 @@ const IN_KEY = 8
 const IN_SCALAR = 9
 const BROKEN = 10
 
+/** Deepest nesting; more ends the scan as broken. */
+const DEEPEST = 512
 /** Raw bytes of a key that are kept; a longer key cannot be a wanted one (each letter is at most six bytes as `\u….`). */
 const LONGEST_KEY = 512
 
@@ -75,7 +76,6 @@ export class JsonScanner {
   readonly #sink: JsonSink
   readonly #strict: boolean
   readonly #many: boolean
-  readonly #deepest: number
   readonly #longestValue: number
 
   constructor(wanted: WantedPaths, sink: JsonSink, options: ScanOptions = {}) {
@@ -84,7 +84,6 @@ export class JsonScanner {
     this.#sink = sink
     this.#strict = options.strict ?? false
     this.#many = options.many ?? false
-    this.#deepest = options.deepest ?? 512
     this.#longestValue = options.longestValue ?? 65_536
   }
 
@@ -178,7 +177,7 @@ export class JsonScanner {
       return this.#string(chunk, i + 1)
     }
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      if (this.#depth === this.#deepest) return this.#broken(i)
+      if (this.#depth === DEEPEST) return this.#broken(i)
       const isObject = byte === OPEN_OBJECT
       if (next !== null && !next.wanted && (isObject ? !next.props : !next.items)) this.#sink.oddity?.('mismatch', next.path)
       this.#depth++
@@ -347,5 +346,3 @@ export class JsonScanner {
     return i + 1
   }
 }
-
-const NO_BYTES = Buffer.alloc(0)

@@ -57,7 +57,7 @@ const BEDROCK_EXCEPTIONS: Readonly<Record<number, string>> = {
 }
 
 /** TABLE of reason phrases (RFC 9110, section 15). */
-const REASONS: Readonly<Record<number, string>> = {
+const REASONS: Readonly<Record<(typeof REFUSALS)[RefusalCode]['status'], string>> = {
   400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 405: 'Method Not Allowed', 413: 'Content Too Large', 429: 'Too Many Requests',
   500: 'Internal Server Error', 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout',
 }
@@ -85,5 +85,5 @@ export function refusal(code: RefusalCode, message: string, provider: Provider |
   if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
   if (status === 405) headers.push('Allow', [...METHODS, 'OPTIONS'].join(', '))
   if (shape === 'bedrock') headers.push('x-amzn-ErrorType', BEDROCK_EXCEPTIONS[status] ?? 'InternalServerException')
-  return { status, reason: REASONS[status] ?? 'Refused', headers, body }
+  return { status, reason: REASONS[status], headers, body }
 }

@@ -130,7 +130,7 @@ function changesWhenDecodedAgain(path: string): boolean {
  * A query without the parameters in which a caller may send an upstream credential (`key`, `access_token`, …, any case, any
  * percent-encoding) and without Google's system parameters (`$…`). Everything else keeps its bytes and its order.
  */
-export function withoutCredentials(query: string): string {
+function withoutCredentials(query: string): string {
   const parameters = query.split('&')
   const kept = parameters.filter((parameter) => !isCredential(parameter))
   return kept.length === parameters.length ? query : kept.join('&')

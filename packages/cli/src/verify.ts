@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { isoTime } from '../../../server/clock.ts'
 import { environment, readConfig } from '../../../server/config.ts'
 import { verifyWindows } from '../../../server/ledger/verify.ts'
 import { openStore } from '../../../server/store/open.ts'
@@ -15,7 +16,7 @@ export const command: Command = {
     const ok = violations.length === 0
     if (values.json) process.stdout.write(`${JSON.stringify({ object: 'proof', ok, keys, requests, limited, violations }, null, 2)}\n`)
     else {
-      for (const { key_id, rpm, count, at } of violations) process.stdout.write(`${new Date(at).toISOString()}  ${key_id}: ${count} within 60 s, allowed are ${rpm}\n`)
+      for (const { key_id, rpm, count, at } of violations) process.stdout.write(`${isoTime(at)}  ${key_id}: ${count} within 60 s, allowed are ${rpm}\n`)
       process.stdout.write(`${counted(requests, 'request')} of ${counted(keys, 'key')}, ${limited} of them under a limit: ${ok ? 'no window was ever exceeded' : `${violations.length} times too many`}.\n`)
     }
     if (!ok) process.exitCode = 1

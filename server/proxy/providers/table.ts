@@ -1,4 +1,5 @@
 // The provider table: built-in rows, what the operator changes of them and adds, and the one look-up that decides who may be called.
+import { HOST_PART } from '../../setting.ts'
 import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
 import { bedrock } from './bedrock.ts'
@@ -44,9 +45,6 @@ export interface TableSettings {
   /** The values of host patterns that stored credentials carry: `{ provider: 'azure', values: { resource: 'acme' } }`. */
   readonly instances?: readonly { readonly provider: string; readonly values: Readonly<Record<string, string>> }[]
 }
-
-/** One DNS label: what may stand for `{resource}` or `{region}`, so that a setting cannot name another host. */
-const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
  * Builds the table. Throws an Error with one sentence when a setting cannot stand.
@@ -166,13 +164,15 @@ function readDial(address: string, id: string): Dial {
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') }
 }
 
+/** The name of a header, or a word that stands in one (RFC 9110, section 5.6.2). */
+const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 /** Headers that a credential cannot stand in. */
 const FRAMING = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'te', 'trailer', 'expect', 'keep-alive'])
 
 function readAuth(auth: Auth, id: string): Auth {
-  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(auth.header)) throw new Error(`Provider "${id}": "auth.header" is not the name of a header.`)
+  if (!TOKEN.test(auth.header)) throw new Error(`Provider "${id}": "auth.header" is not the name of a header.`)
   if (FRAMING.has(auth.header.toLowerCase())) throw new Error(`Provider "${id}": "auth.header" cannot be ${auth.header}: it says how the request is sent.`)
-  if (auth.scheme !== undefined && !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(auth.scheme)) throw new Error(`Provider "${id}": "auth.scheme" must be one word, such as Bearer.`)
+  if (auth.scheme !== undefined && !TOKEN.test(auth.scheme)) throw new Error(`Provider "${id}": "auth.scheme" must be one word, such as Bearer.`)
   return auth
 }
 
@@ -183,7 +183,8 @@ function hosts(pattern: string, instances: readonly Readonly<Record<string, stri
     let complete = true
     const host = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
       const value = values[name]?.toLowerCase() ?? ''
-      if (!LABEL.test(value)) complete = false
+      // Nothing else, so that a setting cannot name another host.
+      if (!HOST_PART.test(value)) complete = false
       return value
     })
     return complete ? [{ host, instance: values }] : []
