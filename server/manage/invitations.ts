@@ -1,6 +1,5 @@
 // /api/v1/invitations: links that make an account. Administrators make them; whoever holds one uses it.
 import { createRoute, z } from '@hono/zod-openapi'
-import { showAccount } from '../accounts/accounts.ts'
 import { acceptInvitation, createInvitation, deleteInvitation, listInvitations, openInvitation } from '../accounts/invitations.ts'
 import { FREE } from '../accounts/plans.ts'
 import type { Plans } from '../accounts/plans.ts'
@@ -8,7 +7,7 @@ import { IdParams, PageQuery, answers, done, guarded, json, jsonContent, listOf,
 import type { Api } from '../api.ts'
 import type { Store } from '../store/open.ts'
 import { knownPlan } from './accounts.ts'
-import { SignedInSchema, UNGUARDED_PROBLEMS, email, enter, newPassword, unguarded } from './session.ts'
+import { SignedInSchema, UNGUARDED_PROBLEMS, email, newPassword, unguarded, welcome } from './session.ts'
 
 const InvitationSchema = z
   .object({
@@ -82,9 +81,7 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
   })
   api.openapi(accept, async (c) => {
     const { token, ...who } = c.req.valid('json')
-    const { account, cookie } = await acceptInvitation(store, token, who, clock())
-    enter(c, cookie)
-    return c.json({ object: 'session' as const, account: await showAccount(store, plans, account, clock()) }, 201)
+    return c.json(await welcome(c, store, plans, await acceptInvitation(store, token, who, clock()), clock()), 201)
   })
 
   const remove = createRoute({

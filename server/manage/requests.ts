@@ -44,10 +44,8 @@ const RequestSchema = z
 
 type NamedRequest = ShownRequest & { key_name: string | null }
 
-const COLUMNS = [
-  'id', 'created_at', 'key_id', 'key_name', 'account_id', 'provider', 'model', 'endpoint', 'method', 'state', 'status', 'error', 'first_byte_ms', 'total_ms', 'bytes_in', 'bytes_out',
-  'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'credential_id', 'context',
-] as const satisfies (keyof NamedRequest)[]
+/** Of a CSV. */
+const COLUMNS = RequestSchema.keyof().exclude(['object']).options
 
 /** Lines of one CSV at most. */
 const MOST_LINES = 10_000

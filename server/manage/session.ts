@@ -43,19 +43,16 @@ export const unguarded = {
 }
 export const UNGUARDED_PROBLEMS = ['invalid_field', 'request_timeout', 'file_too_large', 'cross_site_request', 'too_many_attempts', 'internal_error', 'store_unavailable'] as const
 
-/** Gives a browser its cookie. */
-export function enter(c: ApiContext, cookie: string): void {
+/** Gives a browser the cookie of its new session. @returns what it is answered, a `SignedIn` */
+export async function welcome(c: ApiContext, store: Store, plans: Plans, { account, cookie }: SignedIn, now: number) {
   setCookie(c, SESSION_COOKIE, cookie, { path: '/', httpOnly: true, sameSite: 'Strict', secure: c.get('client').secure, maxAge: SESSION_MS / 1000 })
+  return { object: 'session' as const, account: await showAccount(store, plans, account, now) }
 }
 
 /** The routes of sessions and of the first account. `token` is that of the link. */
 export function sessionRoutes(store: Store, plans: Plans, clock: () => number, token: string): Api {
   const api = newApi()
   const guard = guarded(store, clock)
-  const welcome = async (c: ApiContext, { account, cookie }: SignedIn) => {
-    enter(c, cookie)
-    return { object: 'session' as const, account: await showAccount(store, plans, account, clock()) }
-  }
 
   const read = createRoute({
     method: 'get',
@@ -83,7 +80,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
   })
   api.openapi(setUp, async (c) => {
     const { token: given, ...who } = c.req.valid('json')
-    return c.json(await welcome(c, await setUpByLink(store, token, given, who, clock())), 201)
+    return c.json(await welcome(c, store, plans, await setUpByLink(store, token, given, who, clock()), clock()), 201)
   })
 
   const create = createRoute({
@@ -96,7 +93,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
   })
   api.openapi(create, async (c) => {
     const who = { ...c.req.valid('json'), address: c.get('client').address }
-    return c.json(await welcome(c, await signIn(store, who, getCookie(c, SESSION_COOKIE), clock())), 201)
+    return c.json(await welcome(c, store, plans, await signIn(store, who, getCookie(c, SESSION_COOKIE), clock()), clock()), 201)
   })
 
   const remove = createRoute({

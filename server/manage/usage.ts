@@ -36,9 +36,8 @@ const LineSchema = z
   })
   .openapi('UsageLine')
 
-const MEASURES = [
-  'requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'first_byte_ms', 'total_ms',
-] as const
+/** Columns of a CSV behind those that say what is counted. */
+const MEASURES = LineSchema.keyof().exclude(['time', 'key_id', 'key_name', 'provider', 'model']).options
 type NamedLine = UsageLine & { key_name?: string | null }
 /** TABLE of what the lines are counted by, and the columns that say so. */
 const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = { key: ['key_id', 'key_name'], model: ['model'], provider: ['provider'], hour: ['time'], day: ['time'] }
