@@ -4,6 +4,7 @@
 // A key is under way from the moment when its first request is let in, and answered when that request has succeeded. Others with the same key
 // and content take no quota: they wait for the first one's answer, and where it failed or its process died, one of them takes its place.
 // So do requests that find the rest of the quota reserved by others: only what is counted is used up.
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { count, isUsedUp, newReservation, quotaExceeded, quotaLock, reserve } from '../accounts/quota.ts'
 import type { Reservation } from '../accounts/quota.ts'
@@ -18,6 +19,7 @@ import type { Steps } from '../store/procedure.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import { GRACE, enterJob } from './jobs.ts'
 import type { ClaimableJob } from './jobs.ts'
+import type { Upload } from './upload.ts'
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 /** How often a request looks whether what it waits for has been decided. */
@@ -36,7 +38,7 @@ export interface AdmissionRequest {
   readonly plan: Plan
   /** The Idempotency-Key, if the caller sent one. */
   readonly key: string | undefined
-  /** What makes another request with this key the same one. */
+  /** What makes another request with this key the same one: see `fingerprint`. */
   readonly fingerprint: string
   readonly instance: string
 }
@@ -55,6 +57,11 @@ export interface Admission {
 export function readKey(header: string | undefined): string | undefined {
   if (header === undefined || KEY.test(header)) return header
   throw new Problem('invalid_field', 'The Idempotency-Key must be 1 to 255 printable ASCII characters.')
+}
+
+/** What makes two uploads the same content: SHA-256 over the file's bytes (by their own SHA-256) and the options; the file's name is not content. */
+export function fingerprint({ sha256, format, includeMetadata }: Pick<Upload, 'sha256' | 'format' | 'includeMetadata'>): string {
+  return createHash('sha256').update(`${sha256}\n${format}\n${includeMetadata}`).digest('hex')
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
-import { Name } from './name.ts'
+import { Name } from './fields.ts'
 
 export const AccountSchema = z
   .object({

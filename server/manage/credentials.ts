@@ -9,7 +9,7 @@ import type { ShownCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
-import { Name } from './name.ts'
+import { Name } from './fields.ts'
 
 export const CredentialSchema = z
   .object({

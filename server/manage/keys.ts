@@ -7,8 +7,7 @@ import type { KeyCache } from '../keys/cache.ts'
 import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Store } from '../store/open.ts'
-import { Moment, expiryOf } from './moment.ts'
-import { Name } from './name.ts'
+import { Moment, Name, expiryOf } from './fields.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])

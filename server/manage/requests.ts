@@ -8,7 +8,7 @@ import { getRequest, listRequests } from '../ledger/requests.ts'
 import type { ShownRequest } from '../ledger/requests.ts'
 import type { Store } from '../store/open.ts'
 import { csvHeaders, toCsv } from './csv.ts'
-import { Moment } from './moment.ts'
+import { Moment } from './fields.ts'
 import { Whose, whose } from './whose.ts'
 
 const count = z.number().int()

@@ -5,8 +5,7 @@ import type { Scope } from '../accounts/tokens.ts'
 import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
 import type { Api } from '../api.ts'
 import type { Store } from '../store/open.ts'
-import { Moment, expiryOf } from './moment.ts'
-import { Name } from './name.ts'
+import { Moment, Name, expiryOf } from './fields.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
 
 const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])

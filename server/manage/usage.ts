@@ -8,7 +8,7 @@ import { DIMENSIONS, MOST_LINES, readUsage } from '../ledger/usage.ts'
 import type { Dimension, UsageLine } from '../ledger/usage.ts'
 import type { Store } from '../store/open.ts'
 import { csvHeaders, toCsv } from './csv.ts'
-import { Moment } from './moment.ts'
+import { Moment } from './fields.ts'
 import { Whose, whose } from './whose.ts'
 
 const count = z.number().int()

@@ -1,6 +1,9 @@
-// Moments as people and programs write them.
+// What people and programs write into several forms: names, and moments.
 import { z } from '@hono/zod-openapi'
 import { Problem } from '../errors.ts'
+
+/** A name that can be seen: no blank one, and none that differs from another only by spaces around it. */
+export const Name = z.string().trim().min(1).max(200)
 
 /** A moment with its zone, or a day (UTC), which is its beginning. */
 export const Moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()], { error: 'a moment is written as 2027-01-31 or 2027-01-31T12:00:00Z' })
