@@ -19,7 +19,6 @@ import type { JobWatch } from './convert/watch.ts'
 import { Problem } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import type { Health } from './health.ts'
-import type { Caller } from './http/caller.ts'
 import { NodeCaller, faultOf } from './http/node-caller.ts'
 import { newId } from './id.ts'
 import { linger } from './linger.ts'
@@ -42,7 +41,8 @@ import type { Proxy } from './proxy/open.ts'
 import type { Store } from './store/open.ts'
 import { passingTrouble } from './store/trouble.ts'
 
-interface SurfaceParts {
+/** What every process answers with, whatever its role. */
+export interface SurfaceParts {
   log: Log
   health: Health
   clock: () => number
@@ -55,16 +55,15 @@ interface SurfaceParts {
   transferIdle: number
 }
 
+/** What a process that answers everything works with. */
 export interface AppParts extends SurfaceParts, ConvertParts {
   watch: JobWatch
   /** What the link to the first account must hold. */
   setupToken: string
-  /** What the management routes change of the proxy. */
-  proxied: Pick<Proxy, 'keys' | 'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint' | 'probe'>
+  /** Takes `/proxy` before anything else looks at it; the management routes change it. */
+  proxied: Proxy
   /** Takes what belongs to the dashboard. */
   dashboard: Dashboard
-  /** Takes `/proxy` before anything else looks at it. */
-  proxy: (caller: Caller) => void
 }
 
 /** TABLE of the headers that every answer has. An API answers no page: nothing may be loaded, framed or guessed from its answers. */
@@ -78,7 +77,7 @@ const SECURITY_HEADERS = {
 
 /** Builds what a server that answers everything listens with. */
 export function app(parts: AppParts): Doors {
-  const { store, plans, clock, proxied, proxy, dashboard, setupToken } = parts
+  const { store, plans, clock, proxied, dashboard, setupToken } = parts
   const api = surface(parts, (c) => apiHeaders(c, store, plans, clock()))
   api.route('/', convertRoutes(parts))
   api.route('/', jobRoutes(parts))
@@ -99,10 +98,10 @@ export function app(parts: AppParts): Doors {
     if (faultOf(incoming) !== null) answerApi(incoming, outgoing)
     // On a connection that began with something else requests for the proxy come by this way.
     // In absolute form too (RFC 9112, section 3.2.2).
-    else if (/^(?:https?:\/\/[^/?#]*)?\/proxy(?:[?/]|$)/i.test(incoming.url ?? '')) proxy(new NodeCaller(incoming, outgoing))
+    else if (/^(?:https?:\/\/[^/?#]*)?\/proxy(?:[?/]|$)/i.test(incoming.url ?? '')) proxied.handle(new NodeCaller(incoming, outgoing))
     else if (!showPage(incoming, outgoing)) answerApi(incoming, outgoing)
   }
-  return { proxy, rest }
+  return { proxy: proxied.handle, rest }
 }
 
 /** A dashboard whose answers have an id and a line in the log, like all others. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { readPlans } from './accounts/plans.ts'
 import { setUpBySettings, setupRequired, setupToken } from './accounts/setup.ts'
 import { app, workerApp } from './app.ts'
+import type { SurfaceParts } from './app.ts'
 import { environment, readConfig, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './clock.ts'
@@ -18,7 +19,6 @@ import { watchJobs } from './convert/watch.ts'
 import { openWorker } from './convert/worker.ts'
 import { openDashboard } from './dashboard.ts'
 import { SetupError } from './errors.ts'
-import type { Health } from './health.ts'
 import { openLines } from './lines.ts'
 import { isLoopback, listen } from './listen.ts'
 import type { Doors } from './listen.ts'
@@ -38,7 +38,6 @@ import type { Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
 import type { Scratch } from './store/scratch.ts'
 import { passingTrouble } from './store/trouble.ts'
-import type { Metrics } from './watch/metrics.ts'
 import { openWatching } from './watch/open.ts'
 
 export interface Running extends AsyncDisposable {
@@ -60,20 +59,13 @@ export interface ServeOptions {
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
 
 /** What every process has, whatever its role. */
-interface Common {
+interface Common extends SurfaceParts {
   readonly config: Config
-  readonly log: Log
-  readonly clock: () => number
   readonly store: Store
   readonly instance: Instance
   readonly scratch: Scratch
   readonly blobs: BlobStore
   readonly changes: JobChanges
-  readonly health: Health
-  readonly metrics: Metrics
-  readonly metricsToken: string | null
-  readonly trustProxy: boolean
-  readonly transferIdle: number
 }
 
 /**
@@ -111,7 +103,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy, transferIdle: config.conversion.transferIdle }
   const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
 
-  const { doors, keys, setup, stop, proxied } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
+  const { doors, setup, stop, proxied } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
   if (proxied !== undefined) failing = () => instance.failing() || proxied.failing()
   const listening = await listen(doors, { ...server, log, clock })
   starting.defer(() => {
@@ -126,7 +118,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   }
   const setupLink = setup !== undefined && (await setupRequired(store)) ? new URL(`/setup?token=${setup}`, server.publicUrl ?? listening.url).href : null
   const running = starting.move()
-  return { url: listening.url, setupLink, port: listening.port, store, keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return { url: listening.url, setupLink, port: listening.port, store, keys: proxied?.keys, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
 /** How often what has expired is deleted, and what a killed process left behind. */
@@ -134,7 +126,6 @@ const SWEEP_EVERY = 60_000
 
 interface Web {
   doors: Doors
-  keys: KeyCache
   proxied: Proxy
   /** What the link to the first account must hold. */
   setup: string
@@ -160,8 +151,8 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
     conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
   })
   const setup = setupToken(master)
-  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, proxy: proxied.handle, receiver, dashboard: openDashboard(DASHBOARD) })
-  return { doors, keys, proxied, setup, stop: () => watch[Symbol.dispose]() }
+  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, receiver, dashboard: openDashboard(DASHBOARD) })
+  return { doors, proxied, setup, stop: () => watch[Symbol.dispose]() }
 }
 
 /** @param spared processors that are left to others where nobody has said how many conversions may run */
