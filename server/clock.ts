@@ -1,8 +1,14 @@
-// The two clocks, which everything else is given (tests bring their own), and how a moment is written.
+// The two clocks, which everything else is given (tests bring their own), lengths of time, and how a moment is written.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
+/** In milliseconds. */
+export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** The two clocks of a process. */
 export type Clock = {
   /** Milliseconds since 1970. May step either way at any moment: only for what people read. */
   now(): number

@@ -4,6 +4,7 @@
 // moment, at however many processes, are no more than a hundred in a row. The rows are few: one is written only by who has a turn at
 // hashing (passwords.ts), and is forgotten after an hour.
 import { hash } from 'node:crypto'
+import { HOUR } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
@@ -15,7 +16,7 @@ const LIMITS = {
 } as const
 
 const FIRST_WAIT = 1_000
-const FORGOTTEN_AFTER = 3_600_000
+const FORGOTTEN_AFTER = HOUR
 
 /** Who tries: the two that are counted. */
 interface Subject {

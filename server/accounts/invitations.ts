@@ -1,5 +1,5 @@
 // Invitations: a link makes one account, within a week, once.
-import { isoTime } from '../clock.ts'
+import { DAY, isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
@@ -10,7 +10,7 @@ import { hashPassword, inTurn } from './passwords.ts'
 import { enterSession, makeSession } from './sessions.ts'
 import type { NewSession, SignedIn } from './sessions.ts'
 
-const OPEN_MS = 7 * 86_400_000
+const OPEN_MS = 7 * DAY
 
 /** An invitation as the API shows it. */
 export interface Invitation {

@@ -4,6 +4,7 @@
 // A killed process: what it had counted stays counted, what it had only reserved is given back with its instance (store/instance.ts). So no
 // day ever has more successes than the quota, and none is lost but one whose answer was on its way at that very moment; an
 // Idempotency-Key fetches that answer without a second conversion.
+import { DAY } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Store } from '../store/open.ts'
@@ -12,7 +13,6 @@ import type { Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import type { Plan } from './plans.ts'
 
-const DAY = 86_400_000
 /** Days whose counts are kept, for people who look back. */
 const KEPT_DAYS = 90
 

@@ -1,4 +1,5 @@
 // Sessions of the dashboard: a random cookie whose hash is stored, made at sign-in, dead at sign-out.
+import { DAY } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
 import type { Store } from '../store/open.ts'
@@ -12,7 +13,7 @@ import { SCOPES } from './tokens.ts'
 import type { Caller, Scope } from './tokens.ts'
 
 /** How long a session lasts, in milliseconds: 30 days. */
-export const SESSION_MS = 30 * 86_400_000
+export const SESSION_MS = 30 * DAY
 
 /** A session that is about to be entered, without its account. */
 export type NewSession = Omit<SessionRow, 'account_id'>

@@ -3,6 +3,7 @@
 // A worker holds a job while the row names its claim and its instance lives. When the process dies, its instance is cleared away
 // (store/instance.ts), the row's `instance_id` becomes null with it, and the job can be claimed again, under a new claim. Whoever still
 // works under an old one can no longer report, finish or hand back anything: so a job is done once.
+import { DAY, HOUR } from '../clock.ts'
 import type { JobRow } from '../store/schema.ts'
 import { FOR_NOW, releaseBlob, takeBlob } from '../store/blobs/blobs.ts'
 import type { Store } from '../store/open.ts'
@@ -28,9 +29,9 @@ const UNFINISHED = TRANSITIONS.cancel.from
 /** Times that a job is claimed. More means that it takes its processes with it, or that the store for files has been away for an hour. */
 const MOST_CLAIMS = 100
 /** A stored answer outlives the row that names it by this, so that no row ever names an answer that is gone. */
-export const GRACE = 3_600_000
+export const GRACE = HOUR
 /** How long a finished job can still be looked up. */
-const KEPT = 30 * 86_400_000
+const KEPT = 30 * DAY
 
 /** Whether nothing will happen to the job any more, but that its result expires. */
 export function isFinished(status: JobStatus): boolean {

@@ -4,6 +4,7 @@
 // enough to be taken for dead), or a wall clock that was set back by more than an hour.
 import { sql } from 'kysely'
 import type { Expression, RawBuilder, SelectQueryBuilder } from 'kysely'
+import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { Database, UsageHourRow } from '../store/schema.ts'
@@ -11,10 +12,6 @@ import type { QueryBuilder } from '../store/statement.ts'
 import { enterJournal } from './journal.ts'
 import { RESERVED_STATE } from './rows.ts'
 import { SUMS, added } from './sums.ts'
-
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 /** How long after its end an hour is added. */
 const SETTLED_AFTER = 5 * MINUTE

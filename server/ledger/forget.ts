@@ -2,14 +2,12 @@
 import type { Store } from '../store/open.ts'
 import { all, procedure, run } from '../store/procedure.ts'
 import { addedBefore } from './days.ts'
+import { CLOCK_ROOM } from './requests.ts'
 import { RESERVED_STATE } from './rows.ts'
 
 /** Rows that are looked at in one transaction, and how long the writer is left to the admissions behind it (milliseconds): they wait for the one, not for all. */
 const PAGE = 100
 const REST_MS = 20
-
-/** Rows stand about in the order of their time: so much younger than what is asked for, none comes any more that is not (milliseconds). */
-const CLOCK_ROOM = 3_600_000
 
 /** Requests that were let through before a moment (milliseconds since 1970), of which the last one has a number not above `upTo`. */
 export interface Old {
@@ -37,6 +35,7 @@ export const forgetSome = procedure(import.meta.url, 'forgetSome', function* (db
       .where('state', '<>', RESERVED_STATE)
       .where((e) => e.exists(e.selectFrom('requests as later').select('later.seq').whereRef('later.key_id', '=', 'requests.key_id').whereRef('later.seq', '>', 'requests.seq'))),
   )
+  // Behind a row that is so much younger none is old.
   return rows.length === PAGE && last.created_at < before + CLOCK_ROOM ? last.seq : null
 }, 'rows')
 

@@ -1,6 +1,6 @@
 // Admission where the processes of one machine share the ledger, on SQLite: each key's window is kept in memory, and the writer checks what
 // other processes have admitted since, as one unit with the writing.
-import type { Clock } from '../clock.ts'
+import { HOUR, type Clock } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import type { Admissions, Asked } from './admit.ts'
 import { pack } from './fold.ts'
@@ -184,7 +184,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   function timeOf({ mono, boot, created_at }: ForeignAdmission & { created_at: number }): number {
     if (boot === clock.boot) return mono / 1000
     // Of another boot is only known that it was before this one; a row of hours ago is not in question, whatever the wall clock did.
-    return Math.abs(clock.now() - created_at) > 3_600_000 ? -Infinity : 0
+    return Math.abs(clock.now() - created_at) > HOUR ? -Infinity : 0
   }
 
   return {

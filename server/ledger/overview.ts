@@ -2,15 +2,12 @@
 // from the ledger itself, minute by minute; what is longer from the roll-ups.
 import { sql } from 'kysely'
 import type { SelectQueryBuilder } from 'kysely'
+import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import type { Database } from '../store/schema.ts'
 import { rollUps } from './days.ts'
 import { RESERVED_STATE } from './rows.ts'
 import { seqAt } from './requests.ts'
-
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 /** TABLE of what can be looked back on: the length of a step in milliseconds, and how many there are, the present one included. */
 export const RANGES = {

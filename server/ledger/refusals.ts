@@ -1,11 +1,11 @@
 // How often keys met their limit. Refused requests are not in the ledger; they are counted by key and hour, in memory first, so that a caller
 // which hammers a limit costs nothing. A killed process loses the last second of its counts.
+import { HOUR } from '../clock.ts'
 import { procedure, run } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
 
 /** How long counts wait for company. */
 const FLUSH_MS = 1_000
-const HOUR = 3_600_000
 
 type Count = { key_id: string; account_id: string; hour: number; refused: number }
 

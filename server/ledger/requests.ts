@@ -1,11 +1,14 @@
 // The ledger as a list: filtered, newest first, page by page.
 import { sql } from 'kysely'
-import { isoTime } from '../clock.ts'
+import { HOUR, isoTime } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import type { RequestRow } from '../store/schema.ts'
 import { rollUps } from './days.ts'
 import { entered } from './journal.ts'
 import { RESERVED_STATE } from './rows.ts'
+
+/** How far rows may stand from the order of their times, because a clock was set (milliseconds). */
+export const CLOCK_ROOM = HOUR
 
 /** TABLE of the columns that the API shows. */
 const SHOWN = [
@@ -33,7 +36,7 @@ export interface RequestFilter {
 export async function listRequests(store: Store, filter: RequestFilter, limit: number, cursor: string | undefined): Promise<ShownRequest[]> {
   const { account, state, from, to } = filter
   await entered(store)
-  // Rows are about as old as their number says, so the time asked for bounds the numbers, with room for a clock that was set.
+  // Rows are about as old as their number says, so the time asked for bounds the numbers.
   const numbers = { from: from === undefined ? undefined : await seqAt(store, from - CLOCK_ROOM), to: to === undefined ? undefined : await seqAt(store, to + CLOCK_ROOM) }
   const newest = (where: RequestFilter, ended = false) => {
     const rows = fitting(store, where, numbers, cursor)
@@ -86,8 +89,6 @@ export async function getRequest(store: Store, id: string, account: string | nul
   const row = await store.db.selectFrom('requests').select(['seq', ...SHOWN]).where('id', '=', id).executeTakeFirst()
   return row && (account === null || row.account_id === account) ? show(row) : undefined
 }
-
-const CLOCK_ROOM = 3_600_000
 
 /** About the number of the first row of a moment, found by halving: rows have no index by time, and need none. */
 export async function seqAt(store: Store, time: number): Promise<number> {

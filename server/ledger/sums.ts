@@ -1,10 +1,9 @@
 // The roll-ups by hour: a request is added to the one that it belongs to when it ends.
 import { sql, type RawBuilder } from 'kysely'
+import { HOUR } from '../clock.ts'
 import type { RequestRow, UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder, Statement } from '../store/statement.ts'
 import { text, type Settlement, type WHOSE } from './rows.ts'
-
-const HOUR = 3_600_000
 
 /** TABLE of the columns of a roll-up that are added up; of the second kind, null is neutral. */
 const COUNTS = ['requests', 'errors', 'aborted', 'unknown', 'unmetered', 'bytes_in', 'bytes_out', 'answered', 'first_byte_ms', 'total_ms'] as const

@@ -1,5 +1,5 @@
 // What was used, read from the roll-ups: fast however long the ledger is.
-import { isoTime } from '../clock.ts'
+import { DAY, isoTime } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import { rollUps } from './days.ts'
 import { entered } from './journal.ts'
@@ -69,7 +69,6 @@ export interface UsageQuestion {
   provider?: string | undefined
 }
 
-const DAY = 86_400_000
 /** Lines of one report at most; one more says that it has more. */
 export const MOST_LINES = 50_000
 

@@ -4,7 +4,7 @@ import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
 import { answers, callerOf, guarded, listOf, newApi, whole } from '../api.ts'
 import type { Api } from '../api.ts'
-import { isoTime } from '../clock.ts'
+import { DAY, isoTime } from '../clock.ts'
 import { expiringKeys, keyNames } from '../keys/keys.ts'
 import { RANGES, modelsSeen, readOverview } from '../ledger/overview.ts'
 import type { Range } from '../ledger/overview.ts'
@@ -16,7 +16,6 @@ import { AccountSchema } from './accounts.ts'
 import { allCredentials } from './credentials.ts'
 import { Whose, whose } from './whose.ts'
 
-const DAY = 86_400_000
 const SOON = 7 * DAY
 /** A key is often at its limit where so many of its requests of a day were refused, and that is such a share of all. */
 const OFTEN = { refused: 20, share: 0.05 }

@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { callerOf, guarded, newApi, tableAnswers, whole } from '../api.ts'
 import type { Api } from '../api.ts'
+import { DAY } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { keyNames } from '../keys/keys.ts'
 import { DIMENSIONS, MOST_LINES, readUsage } from '../ledger/usage.ts'
@@ -52,7 +53,7 @@ const Query = Whose.extend({
   format: z.enum(['json', 'csv']).default('json'),
 })
 
-const MONTH_MS = 30 * 86_400_000
+const MONTH_MS = 30 * DAY
 
 /** The route of usage reports. */
 export function usageRoutes(store: Store, clock: () => number): Api {

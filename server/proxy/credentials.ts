@@ -1,5 +1,6 @@
 // The pool: which credential a request goes out with. Step 7 of the contract.
 import { hash } from 'node:crypto'
+import { HOUR } from '../clock.ts'
 import type { Upstream } from './providers/provider.ts'
 
 /** A credential ready for use. */
@@ -16,7 +17,7 @@ export interface Credential {
 /** TABLE of answers that send a credential to rest: status → milliseconds, where the provider does not say. */
 const REST_MS: Readonly<Record<number, number>> = { 401: 60_000, 403: 10_000, 429: 10_000, 500: 1_000, 502: 1_000, 503: 2_000, 504: 1_000, 529: 2_000 }
 /** However long a provider asks for. */
-const LONGEST_REST_MS = 3_600_000
+const LONGEST_REST_MS = HOUR
 
 export interface CredentialPool {
   /** Replaces the credentials; the health of those that stay is kept. */

@@ -2,6 +2,7 @@
 // the end, whatever happens in between. While a blob is being stored its row names the instance that does it, and goes with that; then the
 // row that needs the blob takes it over (`takeBlob`) and says how long.
 import type { Readable } from 'node:stream'
+import { HOUR } from '../../clock.ts'
 import { newId } from '../../id.ts'
 import { StoreError } from '../error.ts'
 import type { Store } from '../open.ts'
@@ -31,7 +32,7 @@ export interface OpenedBlob {
 /** Until when something lies that is kept until somebody says otherwise. */
 export const FOR_NOW = Number.MAX_SAFE_INTEGER
 /** How long a blob may lie untaken while its instance lives: longer than any request or job takes from `keepBlob` to `takeBlob`. */
-const UNTAKEN = 3_600_000
+const UNTAKEN = HOUR
 const SWEEP_AT_ONCE = 200
 /** Stands in place of an instance in the row of a blob that is being deleted, so that nobody takes it any more. */
 const SWEEPING = 'sweep'
