@@ -19,6 +19,15 @@ export interface WantedPaths {
   readonly root: Node
 }
 
+/** The value that a text of JSON is, or undefined. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** The steps of a path: keys, and `[]` for every item of a list. */
 export const stepsOf = (path: string): readonly string[] => path.match(/\[\]|[^.[\]]+/g) ?? []
 
@@ -84,15 +93,9 @@ export function spelled({ keys }: Node, chunk: Buffer, from: number, to: number)
 export type Resemblance = { readonly kind: 'escaped' | 'lookalike'; readonly node: Node } | { readonly kind: 'malformed' }
 
 export function resembled({ props, folded }: Node, raw: string): Resemblance | null {
-  let key = raw
   const escaped = raw.includes('\\')
-  if (escaped) {
-    try {
-      key = String(JSON.parse(`"${raw}"`))
-    } catch {
-      return { kind: 'malformed' }
-    }
-  }
+  const key = escaped ? parseJson(`"${raw}"`) : raw
+  if (typeof key !== 'string') return { kind: 'malformed' }
   const node = props?.get(key)
   if (node) return { kind: 'escaped', node }
   const nul = key.indexOf('\0')

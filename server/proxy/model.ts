@@ -5,10 +5,11 @@
 import { isUtf8 } from 'node:buffer'
 import { valuesOf } from '../http/fields.ts'
 import type { Scope } from '../keys/scope.ts'
+import { parseJson } from './json-paths.ts'
 import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import { fieldRefs, LONGEST_NAME, MOST_NAMED, parse, placesOf, queryModels, refsIn, type Places } from './model/names.ts'
+import { fieldRefs, LONGEST_NAME, MOST_NAMED, placesOf, queryModels, refsIn, type Places } from './model/names.ts'
 import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 
@@ -157,7 +158,7 @@ class ModelReader implements JsonSink {
       return
     }
     const places = this.#places
-    const value = raw && parse(raw)
+    const value = raw && parseJson(raw.toString('utf8'))
     // `null` says that nothing is there.
     if (value === null && raw !== null) return
     const kind = places.objects.get(path)

@@ -1,9 +1,10 @@
 // Reads Amazon's binary event stream (application/vnd.amazon.eventstream):
 // total length, headers' length, checksum, headers, payload, checksum.
 // https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream
+import { parseJson } from '../json-paths.ts'
 import { Candidates, findMarker } from './candidates.ts'
 import type { Created } from './created.ts'
-import { LARGEST_EVENT, parseJson, type Reader } from './reader.ts'
+import { LARGEST_EVENT, type Reader } from './reader.ts'
 import type { Finding } from './usage.ts'
 
 const PRELUDE = 12

@@ -1,8 +1,7 @@
 // Events of a stream that may hold usage. Most streams repeat it, so little is parsed before the end: the first that holds it is
 // read, and the last few events are kept as bytes, which is all that any provider's rule needs.
-import { stepsOf } from '../json-paths.ts'
+import { parseJson, stepsOf } from '../json-paths.ts'
 import type { Created } from './created.ts'
-import { parseJson } from './reader.ts'
 import { type Finding, findUsage } from './usage.ts'
 
 const MARKER = Buffer.from('"usage')

@@ -1,8 +1,8 @@
 // Reads a JSON answer: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass in the memory of one usage object.
-import { type WantedPaths, wantPaths } from '../json-paths.ts'
+import { parseJson, type WantedPaths, wantPaths } from '../json-paths.ts'
 import { JsonScanner, type JsonSink } from '../json-scanner.ts'
 import type { Created, Creates } from './created.ts'
-import { parseJson, type Reader } from './reader.ts'
+import type { Reader } from './reader.ts'
 import { type Finding, isObject, PLACES } from './usage.ts'
 
 const wantedBy = new WeakMap<Creates, WantedPaths>()

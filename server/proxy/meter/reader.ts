@@ -12,19 +12,3 @@ export interface Reader {
 
 /** Largest event, frame or line that is looked at as a whole, in bytes; longer ones are scanned as they pass. */
 export const LARGEST_EVENT = 262_144
-
-/** The value at a path such as `response.id`. */
-export function at(value: unknown, path: string): unknown {
-  let here = value
-  for (const step of path.split('.')) here = typeof here === 'object' && here !== null ? (here as Record<string, unknown>)[step] : undefined
-  return here
-}
-
-/** JSON or undefined. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

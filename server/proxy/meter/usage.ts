@@ -1,6 +1,5 @@
 // What an answer says it used: where providers write it, and what their numbers mean.
 import type { UsageKind } from '../providers/provider.ts'
-import { at } from './reader.ts'
 
 /**
  * Tokens of one answer. `input` counts everything that was read, from the cache or not; `output` everything that was written,
@@ -35,6 +34,13 @@ export const PLACES = [
 export interface Finding {
   readonly place: string
   readonly usage: Readonly<Record<string, unknown>>
+}
+
+/** The value at a path such as `response.usage`. */
+function at(value: unknown, path: string): unknown {
+  let here = value
+  for (const step of path.split('.')) here = isObject(here) ? here[step] : undefined
+  return here
 }
 
 /** Finds the usage object of a parsed answer or event. */

@@ -76,15 +76,6 @@ export function written(model: string | null | undefined): string | null {
   return !model || model.length > LONGEST_WRITTEN ? null : model
 }
 
-/** The JSON value of these bytes, or undefined. */
-export function parse(raw: Buffer): unknown {
-  try {
-    return JSON.parse(raw.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
 /** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids, skills}`). */
 export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (typeof value === 'string') return [objectRef(kind, value)]

@@ -1,10 +1,11 @@
 // What a request says of its models and objects where no model is decided about: for the ledger, and for whose objects they are.
 import { valuesOf, without } from '../../http/fields.ts'
+import { parseJson } from '../json-paths.ts'
 import { JsonScanner } from '../json-scanner.ts'
 import { bodyRuleOf, objectRef, type Match, type ObjectRef } from '../providers/endpoint.ts'
 import { decodeBody } from './decode.ts'
 import { boundaryOf, readFields } from './multipart.ts'
-import { fieldRefs, LONGEST_NAME, MOST_NAMED, parse, placesOf, queryModels, refsIn } from './names.ts'
+import { fieldRefs, LONGEST_NAME, MOST_NAMED, placesOf, queryModels, refsIn } from './names.ts'
 
 /** Bytes of a form in which its model is looked for. */
 const BEGINNING = 65_536
@@ -45,7 +46,7 @@ export class ModelObserver {
             this.unclear = true
             return
           }
-          const value = raw && parse(raw)
+          const value = raw && parseJson(raw.toString('utf8'))
           const kind = places.objects.get(path)
           if (kind !== undefined) {
             if (raw === null) this.unclear = true
