@@ -6,7 +6,7 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { Steps } from '../store/procedure.ts'
 import type { AccountRow } from '../store/schema.ts'
-import type { QueryBuilder } from '../store/statement.ts'
+import type { Partly, QueryBuilder } from '../store/statement.ts'
 import type { Plans } from './plans.ts'
 import { resetOf, usedToday } from './quota.ts'
 
@@ -81,14 +81,10 @@ export async function getAccount(store: Store, id: string): Promise<AccountRow> 
  *
  * @throws Problem `account_not_found`
  */
-export async function changeAccount(store: Store, id: string, change: { plan?: string | undefined; disabled?: boolean | undefined }): Promise<AccountRow> {
-  const set = {
-    ...(change.plan === undefined ? {} : { plan: change.plan }),
-    ...(change.disabled === undefined ? {} : { disabled: Number(change.disabled) }),
-  }
-  if (Object.keys(set).length > 0) {
-    const update = store.db.updateTable('accounts').set(set).where('id', '=', id)
-    await store.write(update, ...(change.disabled ? [store.db.deleteFrom('sessions').where('account_id', '=', id)] : []))
+export async function changeAccount(store: Store, id: string, { plan, disabled }: Partly<{ plan: string; disabled: boolean }>): Promise<AccountRow> {
+  if (plan !== undefined || disabled !== undefined) {
+    const update = store.db.updateTable('accounts').set({ plan, disabled: disabled === undefined ? undefined : Number(disabled) }).where('id', '=', id)
+    await store.write(update, ...(disabled ? [store.db.deleteFrom('sessions').where('account_id', '=', id)] : []))
   }
   return getAccount(store, id)
 }

@@ -7,7 +7,7 @@ import { displayPrefix, makeSecret, type NewSecret } from '../secret.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'
-import type { QueryBuilder } from '../store/statement.ts'
+import type { Partly, QueryBuilder } from '../store/statement.ts'
 import { requestsOfKey } from '../ledger/days.ts'
 import { entered } from '../ledger/journal.ts'
 import { usageOfKeys, type Totals } from '../ledger/usage.ts'
@@ -45,6 +45,9 @@ export interface KeyWishes {
   allowed_origins: string[] | null
   expires_at: number | null
 }
+
+/** What is to be changed of a key; what is undefined stays. */
+type KeyChange = Partly<KeyWishes & { disabled: boolean }>
 
 /** The largest limit that a key can have. */
 export const MOST_RPM = 1_000_000
@@ -179,20 +182,10 @@ export async function getKey(store: Store, id: string, account: string | null, n
   return (await show(store, [await findRow(store, id, account)], now))[0]!
 }
 
-/**
- * Changes a key; what `wishes` does not name stays.
- *
- * @throws Problem `key_not_found`; `key_revoked`, because that is final
- */
-export async function changeKey(store: Store, id: string, account: string | null, wishes: Partial<KeyWishes> & { disabled?: boolean }, now: number): Promise<Key> {
+/** Changes a key. @throws Problem `key_not_found`; `key_revoked`, because that is final */
+export async function changeKey(store: Store, id: string, account: string | null, { models, allowed_origins, disabled, ...plain }: KeyChange, now: number): Promise<Key> {
   await findRow(store, id, account)
-  const { models, allowed_origins, disabled, ...plain } = wishes
-  const change = {
-    ...plain,
-    ...(models === undefined ? {} : { models: textOf(models) }),
-    ...(allowed_origins === undefined ? {} : { allowed_origins: textOf(allowed_origins) }),
-    ...(disabled === undefined ? {} : { disabled: disabled ? 1 : 0 }),
-  }
+  const change = { ...plain, models: models && textOf(models), allowed_origins: allowed_origins && textOf(allowed_origins), disabled: disabled === undefined ? undefined : Number(disabled) }
   if (!(await store.run(updateKey, { id, change }))) throw revoked()
   return getKey(store, id, account, now)
 }
@@ -230,8 +223,8 @@ export const insertKey = procedure(import.meta.url, 'insertKey', function* (db, 
   return row
 }, oneAfterTheOther)
 
-/** Changes a key that is not revoked; gives whether there was one. */
-export const updateKey = procedure(import.meta.url, 'updateKey', function* (db, { id, change }: { id: string; change: Partial<KeyRow> }): Steps<boolean> {
+/** Changes a key that is not revoked, but for what is undefined; gives whether there was one. */
+export const updateKey = procedure(import.meta.url, 'updateKey', function* (db, { id, change }: { id: string; change: Partly<KeyRow> }): Steps<boolean> {
   const revision = yield* nextRevision(db)
   return (yield* run(db.updateTable('keys').set({ ...change, revision }).where('id', '=', id).where('revoked_at', 'is', null))) > 0
 }, oneAfterTheOther)

@@ -116,9 +116,8 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
   })
   api.openapi(change, async (c) => {
-    const { name, weight, status } = c.req.valid('json')
-    const wanted = { ...(name === undefined ? {} : { name }), ...(weight === undefined ? {} : { weight }), ...(status === undefined ? {} : { paused: status === 'paused' }) }
-    const row = await changeCredential(store, c.req.valid('param').id, wanted)
+    const { status, ...wanted } = c.req.valid('json')
+    const row = await changeCredential(store, c.req.valid('param').id, { ...wanted, paused: status && status === 'paused' })
     await proxied.refresh()
     return c.json(show(row), 200)
   })

@@ -148,15 +148,8 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
     responses: answers(200, 'The key', KeySchema, 'key_not_found', 'key_revoked'),
   })
   api.openapi(change, async (c) => {
-    const { name, models, rpm, allowed_origins, expires_at, status } = c.req.valid('json')
-    const wanted = {
-      ...(name === undefined ? {} : { name }),
-      ...(models === undefined ? {} : { models }),
-      ...(rpm === undefined ? {} : { rpm }),
-      ...(allowed_origins === undefined ? {} : { allowed_origins }),
-      ...(expires_at === undefined ? {} : { expires_at: expires_at === null ? null : Date.parse(expires_at) }),
-      ...(status === undefined ? {} : { disabled: status === 'disabled' }),
-    }
+    const { expires_at, status, ...plain } = c.req.valid('json')
+    const wanted = { ...plain, expires_at: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at, disabled: status && status === 'disabled' }
     const key = await changeKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), wanted, clock())
     await keys.refresh()
     return c.json(key, 200)

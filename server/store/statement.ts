@@ -29,5 +29,8 @@ export function statement(query: Query<unknown>): Statement {
   return { sql, parameters: parameters as readonly SqlValue[] } // Kysely types them `unknown`; the schema's columns are all SqlValues
 }
 
+/** What is to be changed of a row: queries leave out what is undefined. */
+export type Partly<Row> = { readonly [Column in keyof Row]?: Row[Column] | undefined }
+
 /** The queries of a procedure are built on this; it compiles and cannot execute. */
 export type QueryBuilder = Kysely<Database>

@@ -5,7 +5,7 @@ import { newId } from '../../id.ts'
 import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { CredentialRow } from '../../store/schema.ts'
-import type { QueryBuilder } from '../../store/statement.ts'
+import type { Partly, QueryBuilder } from '../../store/statement.ts'
 import type { Credential } from '../credentials.ts'
 import { seal, unseal } from './seal.ts'
 
@@ -57,11 +57,10 @@ export function noSuchCredential(): Problem {
   return new Problem('credential_not_found', 'No stored credential has this id. GET /api/v1/credentials lists them; those of the environment are changed there.')
 }
 
-/** Changes name, weight or whether it is used. @throws Problem `credential_not_found` */
-export async function changeCredential(store: Store, id: string, wishes: { name?: string; weight?: number; paused?: boolean }): Promise<ShownCredential> {
+/** Changes name, weight or whether it is used; what is undefined stays. @throws Problem `credential_not_found` */
+export async function changeCredential(store: Store, id: string, { paused, ...plain }: Partly<{ name: string; weight: number; paused: boolean }>): Promise<ShownCredential> {
   await getCredential(store, id)
-  const { paused, ...plain } = wishes
-  await store.run(updateCredential, { id, change: { ...plain, ...(paused === undefined ? {} : { paused: paused ? 1 : 0 }) } })
+  await store.run(updateCredential, { id, change: { ...plain, paused: paused === undefined ? undefined : Number(paused) } })
   return getCredential(store, id)
 }
 
@@ -99,7 +98,7 @@ export const insertCredential = procedure(import.meta.url, 'insertCredential', f
   return whole
 })
 
-export const updateCredential = procedure(import.meta.url, 'updateCredential', function* (db, { id, change }: { id: string; change: Partial<CredentialRow> }): Steps<void> {
+export const updateCredential = procedure(import.meta.url, 'updateCredential', function* (db, { id, change }: { id: string; change: Partly<CredentialRow> }): Steps<void> {
   yield* run(db.updateTable('credentials').set({ ...change, revision: yield* nextRevision(db) }).where('id', '=', id))
 })
 
