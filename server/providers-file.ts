@@ -9,20 +9,14 @@ const Entry = z.strictObject({
   /** What callers name. */
   origin: z.string(),
   /** Where we dial instead. */
-  dial: z.string().optional(),
-  auth: z.strictObject({ header: z.string(), scheme: z.string().optional() }).optional(),
-  credential: z.strictObject({ env: z.string() }).optional(),
+  dial: z.string().exactOptional(),
+  auth: z.strictObject({ header: z.string(), scheme: z.string().exactOptional() }).exactOptional(),
+  /** The environment variable that holds the credential. */
+  credential: z.strictObject({ env: z.string() }).exactOptional(),
 })
 
 /** A row of the file, and the credential that the environment holds for it. */
-export interface ProviderEntry {
-  readonly id: string
-  readonly origin: string
-  readonly dial?: string
-  readonly auth?: { readonly header: string; readonly scheme?: string }
-  readonly credential?: { readonly env: string }
-  readonly secret: string | null
-}
+export type ProviderEntry = Readonly<z.infer<typeof Entry>> & { readonly secret: string | null }
 
 /** @throws SetupError with a sentence that names the file and what is wrong in it */
 export function readProvidersFile(path: string, env: Readonly<Record<string, string | undefined>>): ProviderEntry[] {
@@ -34,14 +28,7 @@ export function readProvidersFile(path: string, env: Readonly<Record<string, str
   const ids = parsed.data.map(({ id }) => id)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice !== undefined) throw new SetupError(`${path} (TOLLMARK_PROVIDERS): "${twice}" stands there twice.`)
-  return parsed.data.map(({ id, origin, dial, auth, credential }) => ({
-    id,
-    origin,
-    ...(dial === undefined ? {} : { dial }),
-    ...(auth === undefined ? {} : { auth: { header: auth.header, ...(auth.scheme === undefined ? {} : { scheme: auth.scheme }) } }),
-    ...(credential === undefined ? {} : { credential }),
-    secret: (credential && env[credential.env]?.trim()) || null,
-  }))
+  return parsed.data.map((entry) => ({ ...entry, secret: (entry.credential && env[entry.credential.env]?.trim()) || null }))
 }
 
 function readJson(path: string): unknown {
