@@ -7,6 +7,7 @@ import { Problem } from '../errors.ts'
 import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential } from '../proxy/credentials/stored.ts'
 import type { ShownCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/open.ts'
+import { hostValues } from '../proxy/providers/table.ts'
 import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
 import { Name } from './fields.ts'
@@ -85,7 +86,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     const wanted = c.req.valid('json')
     const provider = proxied.table().byId(wanted.provider)
     if (!provider) throw new Problem('invalid_field', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
-    const missing = Object.keys(provider.settings.values ?? {}).find((value) => !Object.hasOwn(wanted.values, value))
+    const missing = hostValues(provider).find((value) => !Object.hasOwn(wanted.values, value))
     if (missing !== undefined) throw new Problem('invalid_field', `A credential for ${provider.name} needs "values" with ${JSON.stringify(missing)}, which is part of its host name.`)
     const row = await createCredential(store, proxied.master, wanted, clock())
     await proxied.refresh()

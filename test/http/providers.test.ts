@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { enter } from '../../server/ledger/journal.ts'
 import { createToken } from '../../server/accounts/tokens.ts'
-import { PROVIDERS } from '../../server/proxy/providers/table.ts'
+import { hostValues, PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { readConfig } from '../../server/config.ts'
 import { openLog } from '../../server/log.ts'
 import { serve } from '../../server/main.ts'
@@ -152,8 +152,8 @@ test('every built-in provider has a test call that its own table does not forbid
   const running = await serve(readConfig({ PORT: '0', TOLLMARK_DATA: temporaryFolder(t), ...upstreams }), openLog('silent'))
   t.after(() => running[Symbol.asyncDispose]())
   const admin = await api(running.url, running.store)
-  for (const { id, auth, settings } of PROVIDERS) {
-    const values = Object.fromEntries(Object.keys(settings.values ?? {}).map((name) => [name, 'x1']))
+  for (const { id, auth, hosts } of PROVIDERS) {
+    const values = Object.fromEntries(hostValues({ hosts }).map((name) => [name, 'x1']))
     const credential = (await admin('POST', 'credentials', { provider: id, secret: `secret-of-${id}`, values })).json<Credential>()
     assert.equal((await admin('POST', `credentials/${credential.id}/test`)).json<Outcome>().ok, true, id)
     assert.ok(headerOf(fake.requests.at(-1)!.rawHeaders, auth.header.toLowerCase())?.endsWith(`secret-of-${id}`), id)

@@ -40,7 +40,6 @@ export const anthropic: ProviderRow = {
   hosts: ['api.anthropic.com'],
   auth: { header: 'x-api-key' },
   elsewhere: { hosts: ['aws-external-anthropic.{region}.api.aws'], auth: { header: 'x-api-key' } },
-  settings: { credential: 'ANTHROPIC_API_KEY' },
   endpoints: [
     model('POST /v1/messages', messagesBody(''), { creates: MADE, kept: 'message' }),
     model('POST /v1/messages/count_tokens', messagesBody('')),

@@ -20,7 +20,6 @@ export const azure: ProviderRow = {
   base: 'https://{resource}.openai.azure.com/openai/v1',
   hosts: ['{resource}.openai.azure.com', '{resource}.cognitiveservices.azure.com', '{resource}.services.ai.azure.com'],
   auth: { header: 'api-key' },
-  settings: { credential: 'AZURE_API_KEY', values: { resource: 'AZURE_RESOURCE_NAME' } },
   endpoints: [
     // The second is Foundry's address of a project.
     ...[...['', '/api/projects/{project}'].flatMap((at) => openaiRows(`${at}/openai/v1`)), ...responseRows('/openai')].map((row) => (row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT } } : row)),

@@ -14,7 +14,6 @@ export const bedrock: ProviderRow = {
   base: 'https://bedrock-runtime.{region}.amazonaws.com',
   hosts: ['bedrock-runtime.{region}.amazonaws.com', 'bedrock-agent-runtime.{region}.amazonaws.com', 'bedrock-mantle.{region}.api.aws'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'AWS_BEARER_TOKEN_BEDROCK', values: { region: 'AWS_REGION' } },
   endpoints: [
     ...['converse', 'converse-stream', 'invoke', 'invoke-with-response-stream', 'count-tokens'].map((verb) => model(`POST /model/{model:}/${verb}`, call)),
     model('POST /async-invoke', { at: 'body', body: { required: ['modelId'] } }, creates('invocation', 'invocationArn')),

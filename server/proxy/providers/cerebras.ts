@@ -8,7 +8,6 @@ export const cerebras: ProviderRow = {
   base: 'https://api.cerebras.ai/v1',
   hosts: ['api.cerebras.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'CEREBRAS_API_KEY' },
   endpoints: compatibleRows('/v1'),
   admin: [/\/(management|projects|users|billing|metrics)($|[/:])/],
   errors: 'cerebras',

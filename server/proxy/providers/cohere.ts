@@ -8,7 +8,6 @@ export const cohere: ProviderRow = {
   base: 'https://api.cohere.com/v2',
   hosts: ['api.cohere.com', 'api.cohere.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'COHERE_API_KEY' },
   endpoints: [
     ...['/v2', '/v1'].flatMap((prefix) => ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) => model(`POST ${prefix}/${verb}`))),
     model('POST /v2/audio/transcriptions', form()),

@@ -11,7 +11,6 @@ export const deepseek: ProviderRow = {
   base: 'https://api.deepseek.com',
   hosts: ['api.deepseek.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'DEEPSEEK_API_KEY' },
   endpoints: [
     ...['', '/v1', '/beta', '/beta/v1'].flatMap((prefix) => compatibleRows(prefix, chat)),
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),

@@ -12,7 +12,6 @@ export const fireworks: ProviderRow = {
   base: 'https://api.fireworks.ai/inference/v1',
   hosts: ['api.fireworks.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'FIREWORKS_API_KEY' },
   endpoints: [
     ...compatibleRows('/inference/v1'),
     neutral('GET DELETE /inference/v1/responses/{response}'),

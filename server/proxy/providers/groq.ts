@@ -8,7 +8,6 @@ export const groq: ProviderRow = {
   base: 'https://api.groq.com/openai/v1',
   hosts: ['api.groq.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'GROQ_API_KEY' },
   endpoints: compatibleRows(
     '/openai/v1',
     body({ also: [...(BODY.also ?? []), 'compound_custom.models.answering_model', 'compound_custom.models.reasoning_model'] }),

@@ -13,7 +13,6 @@ export const mistral: ProviderRow = {
   base: 'https://api.mistral.ai/v1',
   hosts: ['api.mistral.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'MISTRAL_API_KEY' },
   endpoints: [
     ...compatibleRows('/v1', chat).filter((row) => !row.on.includes('/batches')),
     model('POST /v1/fim/completions'),

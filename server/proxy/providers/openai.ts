@@ -8,7 +8,6 @@ export const openai: ProviderRow = {
   base: 'https://api.openai.com/v1',
   hosts: ['api.openai.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'OPENAI_API_KEY' },
   endpoints: openaiRows('/v1'),
   admin: OPENAI_ADMIN,
   errors: 'openai',

@@ -16,7 +16,6 @@ export const openrouter: ProviderRow = {
   base: 'https://openrouter.ai/api/v1',
   hosts: ['openrouter.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'OPENROUTER_API_KEY' },
   endpoints: [
     ...compatibleRows('/api/v1', routed),
     model('POST /api/v1/messages', { at: 'body', body: ROUTED }, { usage: 'anthropic' }),

@@ -11,7 +11,6 @@ export const perplexity: ProviderRow = {
   base: 'https://api.perplexity.ai',
   hosts: ['api.perplexity.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'PERPLEXITY_API_KEY' },
   endpoints: [
     ...['', '/v1'].flatMap((prefix) => [
       model(`POST ${prefix}/chat/completions`),

@@ -24,8 +24,6 @@ export interface ProviderRow {
   readonly auth: Auth
   /** Hosts that speak the same and want a credential of their own, so that an operator adds them; and what that credential usually is. */
   readonly elsewhere?: { readonly hosts: readonly string[]; readonly auth: Auth }
-  /** Environment settings: the credential, and the values that host patterns need. */
-  readonly settings: { readonly credential: string; readonly values?: Readonly<Record<string, string>> }
   readonly endpoints: readonly EndpointRow[]
   /** Endpoints that hand out access or run the account, beyond those that are closed everywhere, matched anywhere in the loosened path: refused for every key. */
   readonly minting?: readonly RegExp[]
@@ -58,8 +56,6 @@ export interface CustomProvider {
   /** Where we dial instead, http or https, perhaps with a path that is put in front. */
   readonly dial?: string
   readonly auth?: Auth
-  /** The environment variable that holds the credential. */
-  readonly credential?: { readonly env: string }
 }
 
 /** An address that may be called: whose it is, what callers name and where we dial. */

@@ -15,7 +15,7 @@ import { openai } from './openai.ts'
 import { body, compatibleRows, OPENAI_ADMIN, OPENAI_MINTING, ORGANIZATIONS, videoRows } from './openai-rows.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
-import type { Auth, CustomProvider, Dial, Provider, ProviderRow, Upstream } from './provider.ts'
+import type { CustomProvider, Dial, Provider, ProviderRow, Upstream } from './provider.ts'
 import { together } from './together.ts'
 import { vertex } from './vertex.ts'
 import { xai } from './xai.ts'
@@ -57,7 +57,7 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
 
   for (const row of PROVIDERS) {
     const custom = changed.get(row.id)
-    const provider = ready(custom ? { ...row, ...changesOf(custom, row) } : row)
+    const provider = ready(custom ? authenticated(row, custom) : row)
     byId.set(row.id, provider)
     const override = settings.overrides?.[row.id]
     const instances = (settings.instances ?? []).filter((instance) => instance.provider === row.id).map((instance) => instance.values)
@@ -72,7 +72,7 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   for (const custom of changed.values()) {
     if (byId.has(custom.id)) continue
     const host = hostOf(custom)
-    const provider = ready({ ...(kinOf(custom, host) ?? customRow(custom)), ...changesOf(custom) })
+    const provider = ready(authenticated(kinOf(custom, host) ?? customRow(custom), custom))
     byId.set(custom.id, provider)
     const taken = byHost.get(withPort(host))
     if (taken && changed.has(taken.provider.id)) throw new Error(`Provider "${custom.id}" names the host ${host}, and so does "${taken.provider.id}".`)
@@ -106,14 +106,6 @@ function compiled(row: ProviderRow): Provider['endpoints'] {
   return table
 }
 
-/** What a row of `TOLLMARK_PROVIDERS` changes in a row of the table. */
-function changesOf(custom: CustomProvider, row?: ProviderRow): Partial<ProviderRow> {
-  return {
-    ...(custom.auth && { auth: readAuth(custom.auth, custom.id) }),
-    ...(custom.credential && { settings: { ...row?.settings, credential: custom.credential.env } }),
-  }
-}
-
 /**
  * The built-in row of an added provider's host (another region of it, or another credential for it): what is known of its endpoints, and which
  * of them are closed, holds there too. Undefined where the host is nobody's.
@@ -140,7 +132,6 @@ const customRow = (custom: CustomProvider): ProviderRow => ({
   base: custom.origin,
   hosts: [],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: `${custom.id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY` },
   endpoints: COMPATIBLE,
   admin: OPENAI_ADMIN,
   errors: 'openai',
@@ -169,12 +160,17 @@ const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 /** Headers that a credential cannot stand in. */
 const FRAMING = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade', 'te', 'trailer', 'expect', 'keep-alive'])
 
-function readAuth(auth: Auth, id: string): Auth {
+/** A row as an added provider, or one that changes it, is authenticated. */
+function authenticated(row: ProviderRow, { id, auth }: CustomProvider): ProviderRow {
+  if (auth === undefined) return row
   if (!TOKEN.test(auth.header)) throw new Error(`Provider "${id}": "auth.header" is not the name of a header.`)
   if (FRAMING.has(auth.header.toLowerCase())) throw new Error(`Provider "${id}": "auth.header" cannot be ${auth.header}: it says how the request is sent.`)
   if (auth.scheme !== undefined && !TOKEN.test(auth.scheme)) throw new Error(`Provider "${id}": "auth.scheme" must be one word, such as Bearer.`)
-  return auth
+  return { ...row, auth }
 }
+
+/** The names of the values that a provider's host patterns need: a credential must bring each. */
+export const hostValues = ({ hosts }: Pick<ProviderRow, 'hosts'>): string[] => [...new Set(hosts.flatMap((pattern) => pattern.match(/(?<=\{)\w+(?=\})/g) ?? []))]
 
 /** A host pattern filled with every set of values that is known; a pattern without values is one host. */
 function hosts(pattern: string, instances: readonly Readonly<Record<string, string>>[]): { host: string; instance: Readonly<Record<string, string>> }[] {

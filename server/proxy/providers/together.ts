@@ -8,7 +8,6 @@ export const together: ProviderRow = {
   base: 'https://api.together.xyz/v1',
   hosts: ['api.together.xyz', 'api.together.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'TOGETHER_API_KEY' },
   endpoints: [
     ...compatibleRows('/v1', body({ also: [...(BODY.also ?? []), 'safety_model'] })).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
     ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),

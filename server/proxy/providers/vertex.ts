@@ -43,7 +43,6 @@ export const vertex: ProviderRow = {
   hosts: ['aiplatform.googleapis.com'],
   auth: { header: 'x-goog-api-key' },
   elsewhere: { hosts: ['{region}-aiplatform.googleapis.com', 'aiplatform.{region}.rep.googleapis.com'], auth: { header: 'Authorization', scheme: 'Bearer' } },
-  settings: { credential: 'GOOGLE_VERTEX_API_KEY' },
   endpoints: ['v1', 'v1beta1'].flatMap(versionRows),
   minting: GOOGLE_MINTING,
   admin: [/:(set|get|testiam)iampolic(y|ies)$/, /:testiampermissions$/],

@@ -12,7 +12,6 @@ export const xai: ProviderRow = {
   base: 'https://api.x.ai/v1',
   hosts: ['api.x.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  settings: { credential: 'XAI_API_KEY' },
   endpoints: [
     ...compatibleRows('/v1').map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'batch_id', 'id') } : row)),
     // A deferred completion is fetched later.

@@ -313,7 +313,7 @@ test('where is dialled: override, added provider, changed provider', () => {
   const changed = createProviderTable({
     overrides: { google: 'http://127.0.0.1:9000', acme: 'http://127.0.0.1:9001/base/' },
     custom: [
-      { id: 'acme', origin: 'https://api.acme.test', dial: 'http://127.0.0.1:1', auth: { header: 'X-Token' }, credential: { env: 'ACME' } },
+      { id: 'acme', origin: 'https://api.acme.test', dial: 'http://127.0.0.1:1', auth: { header: 'X-Token' } },
       { id: 'port', origin: 'https://models.test:8443' },
       { id: 'openai', origin: 'https://eu.api.openai.com', dial: 'http://127.0.0.1:9911/u/https/eu.api.openai.com' },
     ],
@@ -321,13 +321,11 @@ test('where is dialled: override, added provider, changed provider', () => {
   assert.deepEqual(changed.find('generativelanguage.googleapis.com', 443)?.dial, { origin: 'http://127.0.0.1:9000', basePath: '' })
   assert.deepEqual(changed.find('api.acme.test', 443)?.dial, { origin: 'http://127.0.0.1:9001', basePath: '/base' })
   assert.deepEqual(changed.byId('acme')?.auth, { header: 'X-Token' })
-  assert.equal(changed.byId('acme')?.settings.credential, 'ACME')
   assert.equal(changed.find('models.test', 8443)?.origin, 'https://models.test:8443')
   assert.equal(changed.find('models.test', 443), null)
   assert.equal(changed.find('api.openai.com', 443), null)
   const eu = changed.find('eu.api.openai.com', 443)
   assert.deepEqual(eu?.dial, { origin: 'http://127.0.0.1:9911', basePath: '/u/https/eu.api.openai.com' })
-  assert.equal(eu?.provider.settings.credential, 'OPENAI_API_KEY')
 })
 
 test('settings that cannot stand are told by a sentence', () => {
