@@ -16,13 +16,13 @@ import { classify, refuseEndpoint } from './providers/endpoint.ts'
 import { reachOf, type Limits } from './reach.ts'
 import { relay } from './relay.ts'
 import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './trip.ts'
-import type { Outgoing, Upstream } from './upstream.ts'
+import type { Outgoing, Sender } from './upstream.ts'
 import type { Ways } from './ways.ts'
 
 export interface ProxyParts extends PassageParts {
   keys: KeyCache
   ways: Ways
-  upstream: Upstream
+  sender: Sender
   log: Log
   /** `open`: requests under way at one time. */
   limits: Limits & { open: number }
@@ -122,7 +122,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
 
     // 8. The stream, both ways.
     const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, admission })
-    const relayed = await relay(parts.upstream, outgoing, caller, passage)
+    const relayed = await relay(parts.sender, outgoing, caller, passage)
     if (reach.observer !== null) trip.model = written(reach.observer.end())
 
     // 9. The ledger.

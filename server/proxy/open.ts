@@ -16,7 +16,7 @@ import type { CustomProvider } from './providers/provider.ts'
 import { storedProviders } from './providers/stored.ts'
 import { createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
 import { probe, type Probe } from './probe.ts'
-import { createUpstream } from './upstream.ts'
+import { createSender } from './upstream.ts'
 import { createWays } from './ways.ts'
 
 export interface Proxy extends AsyncDisposable {
@@ -92,16 +92,16 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   opening.defer(() => clearInterval(timer))
   opening.defer(store.onChange(lookAgain))
   const keys = opening.use(await openKeyCache(store, (error) => log.error('Keys cannot be read; those that are known go on working.', error)))
-  const upstream = createUpstream(
+  const sender = createSender(
     { connect: settings.connectTimeout, firstByte: settings.firstByteTimeout, idle: settings.idleTimeout, keepAlive: settings.keepAlive, idlePerDial: 256 },
     () => clock.mono(),
   )
-  opening.defer(() => upstream.close())
+  opening.defer(() => sender.close())
   const ledger = opening.use(await openLedger(store, instance, clock, log, settings.storeGrace))
   opening.use(keepUp(store, () => clock.now(), settings.ledgerRetention, (error) => log.error('Hours cannot be added to the roll-ups by day, or old requests not deleted.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
   const ways = createWays(() => table)
-  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, upstream, clock, log, limits: { body: settings.maxBody, still: settings.firstByteTimeout, open: settings.maxOpen } })
+  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, sender, clock, log, limits: { body: settings.maxBody, still: settings.firstByteTimeout, open: settings.maxOpen } })
   const opened = opening.move()
   return {
     ...proxy, failing: ledger.failing, keys, credentials: pool, unreadable: () => unreadable, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
@@ -112,7 +112,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
     probe: async (id) => {
       if (unreadable.has(id)) return { ok: false, status: null, detail: 'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.' }
       const credential = pool.all.find((one) => one.id === id)
-      return credential && probe({ table, ways, upstream, credentials: pool }, credential)
+      return credential && probe({ table, ways, sender, credentials: pool }, credential)
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

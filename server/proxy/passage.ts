@@ -8,7 +8,7 @@ import { responseHeaders } from './headers.ts'
 import { createMeter, UNKNOWN, type Meter, type Usage } from './meter.ts'
 import type { Objects } from './objects.ts'
 import type { Match } from './providers/endpoint.ts'
-import type { Upstream as Named } from './providers/provider.ts'
+import type { Upstream } from './providers/provider.ts'
 import type { RefusalCode } from './refusal.ts'
 import type { Passing, Relayed } from './relay.ts'
 import type { Passed, Trip } from './trip.ts'
@@ -26,7 +26,7 @@ type Admitted = Extract<Admission, { admitted: true }>
 /** Where an admitted request goes. */
 export interface Bound {
   readonly route: Route
-  readonly named: Named
+  readonly named: Upstream
   readonly match: Match
   readonly pathAndQuery: string
   readonly credential: Credential

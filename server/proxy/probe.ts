@@ -3,7 +3,7 @@ import { fits, type Credential, type CredentialPool } from './credentials.ts'
 import { withCredential } from './headers.ts'
 import type { Provider } from './providers/provider.ts'
 import { PROVIDERS, type ProviderTable } from './providers/table.ts'
-import type { Upstream, UpstreamError } from './upstream.ts'
+import type { Sender, UpstreamError } from './upstream.ts'
 import type { Ways } from './ways.ts'
 
 /** A call that costs nothing and that only a good credential opens. */
@@ -56,12 +56,12 @@ export interface Probe {
 export interface ProbeParts {
   table: ProviderTable
   ways: Ways
-  upstream: Upstream
+  sender: Sender
   credentials: CredentialPool
 }
 
 /** Makes the test call with one credential, whether it is paused or resting. Its outcome counts for its health like any other's. */
-export async function probe({ table, ways, upstream, credentials }: ProbeParts, credential: Credential): Promise<Probe> {
+export async function probe({ table, ways, sender, credentials }: ProbeParts, credential: Credential): Promise<Probe> {
   const named = table.upstreams.find((one) => one.provider.id === credential.provider && fits(credential, one))
   if (!named) return { ok: false, status: null, detail: 'The provider of this credential is not known any more.' }
   const { provider } = named
@@ -69,7 +69,7 @@ export async function probe({ table, ways, upstream, credentials }: ProbeParts, 
   const bytes = body === undefined ? null : Buffer.from(body)
   const dial = ways.dialFor(named)
   return new Promise((resolve) => {
-    const call = upstream.send(
+    const call = sender.send(
       {
         dial,
         method: bytes === null ? 'GET' : 'POST',

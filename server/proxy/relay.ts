@@ -1,7 +1,7 @@
 // Sends a request upstream and its answer to the caller, piece by piece as it comes, each side at the other's pace.
 import type { AnswerWatcher, Caller } from '../http/caller.ts'
 import type { RawHeaders } from '../http/fields.ts'
-import type { Incoming, Outgoing, Upstream, UpstreamCall, UpstreamError } from './upstream.ts'
+import type { Incoming, Outgoing, Sender, UpstreamCall, UpstreamError } from './upstream.ts'
 
 /** What looks at the answer while it passes. None of it can hold it up. */
 export type Passing = {
@@ -32,10 +32,10 @@ export type Relayed = {
  * Relays one request. When the caller leaves, the upstream call ends at once; when the upstream breaks off in the middle, so does the
  * caller's connection, because a clean end would be taken for a complete answer.
  */
-export function relay(upstream: Upstream, request: Outgoing, caller: Caller, passing: Passing): Promise<Relayed> {
+export function relay(sender: Sender, request: Outgoing, caller: Caller, passing: Passing): Promise<Relayed> {
   // The caller may have left while its request was looked at: then the upstream hears nothing of it.
   if (caller.gone) return Promise.resolve({ outcome: 'aborted', status: null, error: null, bytesIn: 0, bytesOut: 0 })
-  return new Promise((resolve) => new Relay(caller, passing, resolve).start(upstream, request))
+  return new Promise((resolve) => new Relay(caller, passing, resolve).start(sender, request))
 }
 
 class Relay implements Incoming, AnswerWatcher {
@@ -53,9 +53,9 @@ class Relay implements Incoming, AnswerWatcher {
     this.#resolve = resolve
   }
 
-  start(upstream: Upstream, request: Outgoing): void {
+  start(sender: Sender, request: Outgoing): void {
     this.#caller.watch(this)
-    this.#call = upstream.send(request, this)
+    this.#call = sender.send(request, this)
     // The request's own body may have ended it.
     if (this.#over) this.#call.abort()
   }

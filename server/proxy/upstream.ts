@@ -5,10 +5,11 @@ import { Exchange, type Connections, type Incoming, type UpstreamCall, type Upst
 import type { Outgoing } from './upstream/sending.ts'
 
 export { UpstreamError, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
-export type { Outgoing, OutgoingBody } from './upstream/sending.ts'
-export { dialOf, isPrivateAddress, PrivateAddressError, type Dial } from './upstream/dial.ts'
+export type { Outgoing } from './upstream/sending.ts'
+export { dialOf, PrivateAddressError, type Dial } from './upstream/dial.ts'
 
-export type Upstream = {
+/** Sends requests to upstreams. */
+export type Sender = {
   send(request: Outgoing, incoming: Incoming): UpstreamCall
   /** Closes the unused connections now and every other when its call ends. */
   close(): void
@@ -25,7 +26,7 @@ const IDLE_SWEEP_MS = 500
  * The only outbound sockets of the proxy: HTTP/1.1, bytes as they are, one request per connection at a time, no redirect
  * followed, nothing decoded, nothing buffered. `now` is a monotonic clock in milliseconds.
  */
-export function createUpstream(limits: UpstreamLimits, now: () => number): Upstream {
+export function createSender(limits: UpstreamLimits, now: () => number): Sender {
   const pools = new Map<Dial, Connection[]>()
   // Not the requests: a set that changes with each of them would keep their garbage alive from one of its tables to the next.
   const live = new Set<Connection>()

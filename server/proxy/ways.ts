@@ -2,7 +2,7 @@
 // ask for the same few addresses again and again.
 import { ownText } from '../own-text.ts'
 import type { Match } from './providers/endpoint.ts'
-import type { Provider, Upstream as Named } from './providers/provider.ts'
+import type { Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
 import { readTarget, type Target } from './target.ts'
 import { dialOf, type Dial } from './upstream.ts'
@@ -11,7 +11,7 @@ export interface Route {
   readonly target: Target
   readonly table: ProviderTable
   /** Whose address it is; null where nobody's, or the target is none. */
-  readonly named: Named | null
+  readonly named: Upstream | null
   /** In whose way a refusal is written where the address is nobody's. */
   readonly near: Provider | null
   /** Set by whoever has classified it, and by whoever has dialled it: only for callers that have proven who they are. */
@@ -23,7 +23,7 @@ export interface Ways {
   /** The route of a raw request target (`/proxy?url=…`). */
   routeOf(method: string, url: string): Route
   /** Where an upstream is dialled; the same object for the same place, because connections are pooled by it. */
-  dialFor(named: Named): Dial
+  dialFor(named: Upstream): Dial
 }
 
 /** Routes that are kept, and the longest address among them. When there are more, all are worked out again. */

@@ -63,12 +63,13 @@ export interface Upstream {
   readonly provider: Provider
   /** As callers name it: `https://host[:port]`. */
   readonly origin: string
-  readonly dial: Dial
+  readonly dial: DialAddress
   /** The values of the host pattern (`{ resource: 'acme' }`): the credential must carry the same. */
   readonly instance: Readonly<Record<string, string>>
 }
 
-export interface Dial {
+/** Where an upstream is dialled, as the operator writes it. */
+export interface DialAddress {
   /** `http://127.0.0.1:9000` */
   readonly origin: string
   /** Put in front of the path, without a slash at its end; `''` for none. */

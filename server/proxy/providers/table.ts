@@ -15,7 +15,7 @@ import { openai } from './openai.ts'
 import { body, compatibleRows, OPENAI_ADMIN, OPENAI_MINTING, ORGANIZATIONS, videoRows } from './openai-rows.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
-import type { CustomProvider, Dial, Provider, ProviderRow, Upstream } from './provider.ts'
+import type { CustomProvider, DialAddress, Provider, ProviderRow, Upstream } from './provider.ts'
 import { together } from './together.ts'
 import { vertex } from './vertex.ts'
 import { xai } from './xai.ts'
@@ -147,7 +147,7 @@ function hostOf(custom: CustomProvider): string {
   return url.host
 }
 
-function readDial(address: string, id: string): Dial {
+function readDial(address: string, id: string): DialAddress {
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw new Error(`Provider "${id}": the address to dial must be http(s)://host[:port][/path], without a query or a password.`)

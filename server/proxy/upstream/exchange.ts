@@ -16,7 +16,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** What the caller of {@link Upstream.send} hears, in wire order. Exactly one of `onEnd` and `onError` comes last, unless aborted. */
+/** What the caller of {@link Sender.send} hears, in wire order. Exactly one of `onEnd` and `onError` comes last, unless aborted. */
 export type Incoming = ResponseSink & {
   onError(error: UpstreamError): void
 }

@@ -1,9 +1,9 @@
 // Sends one request to an origin by way of a base URL, and prints the status or how it failed.
-import { createUpstream, dialOf } from '../../../server/proxy/upstream.ts'
+import { createSender, dialOf } from '../../../server/proxy/upstream.ts'
 import { LIMITS } from './relayed.ts'
 
 const [origin = '', base = ''] = process.argv.slice(2)
-const upstream = createUpstream(LIMITS, () => performance.now())
+const upstream = createSender(LIMITS, () => performance.now())
 upstream.send(
   { dial: dialOf(new URL(origin), new URL(base)), method: 'GET', path: '/', headers: ['Authorization', 'Bearer secret'], body: null },
   {

@@ -9,7 +9,7 @@ import { openFront } from '../../../server/http/front.ts'
 import { NodeCaller } from '../../../server/http/node-caller.ts'
 import { openLog } from '../../../server/log.ts'
 import { relay, type Relayed } from '../../../server/proxy/relay.ts'
-import { createUpstream, dialOf, type Dial, type UpstreamLimits } from '../../../server/proxy/upstream.ts'
+import { createSender, dialOf, type Dial, type UpstreamLimits } from '../../../server/proxy/upstream.ts'
 import { startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
 
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'host', 'content-length', 'expect', 'te', 'upgrade'])
@@ -32,7 +32,7 @@ export type RigOptions = Partial<UpstreamLimits> & { dial?: (fake: FakeProvider)
 export async function startRig(t: TestContext, script: Script, options: RigOptions = {}): Promise<Rig> {
   const { dial: dialTo, door = 'ours', ...limits } = options
   const fake = await startFake(script)
-  const upstream = createUpstream({ ...LIMITS, ...limits }, () => performance.now())
+  const upstream = createSender({ ...LIMITS, ...limits }, () => performance.now())
   const dial = dialTo?.(fake) ?? dialOf(new URL('https://api.test'), new URL(fake.origin))
   const ends: Relayed[] = []
   const handle = (caller: Caller): void => {

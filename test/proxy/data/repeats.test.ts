@@ -1,14 +1,14 @@
 // A connection that breaks between the moment when a request takes it and the moment when the request is written.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { createUpstream, dialOf, type Dial, type Outgoing, type Upstream } from '../../../server/proxy/upstream.ts'
+import { createSender, dialOf, type Dial, type Outgoing, type Sender } from '../../../server/proxy/upstream.ts'
 import { answer, head, startFake, type Call, type FakeProvider, type Script } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
 import { LIMITS } from './relayed.ts'
 
-async function start(t: TestContext, script: Script): Promise<{ fake: FakeProvider; upstream: Upstream; dial: Dial }> {
+async function start(t: TestContext, script: Script): Promise<{ fake: FakeProvider; upstream: Sender; dial: Dial }> {
   const fake = await startFake(script)
-  const upstream = createUpstream(LIMITS, () => performance.now())
+  const upstream = createSender(LIMITS, () => performance.now())
   t.after(async () => {
     upstream.close()
     await fake.close()
@@ -17,7 +17,7 @@ async function start(t: TestContext, script: Script): Promise<{ fake: FakeProvid
 }
 
 /** Sends a request. @returns how it ends, which is filled in when it does: a status, or the code of an error */
-function send(upstream: Upstream, request: Outgoing): { end: number | string | null } {
+function send(upstream: Sender, request: Outgoing): { end: number | string | null } {
   const seen: { end: number | string | null } = { end: null }
   let status = 0
   upstream.send(request, {
