@@ -46,6 +46,7 @@ export function* findOrMakeAccount(db: QueryBuilder, { name, plan, newId, now }:
   return row
 }
 
+/** Makes an account; undefined where the name is taken. */
 export const makeAccountOnce = procedure(import.meta.url, 'makeAccountOnce', function* (db, wanted: AccountChoice & { name: string }) {
   const account = yield* findOrMakeAccount(db, wanted)
   return account.id === wanted.newId ? account : undefined

@@ -47,6 +47,7 @@ export interface Caller {
 /** How much `last_used_at` may lag, so that not every request is a write. */
 const LAST_USED_STEP = 60_000
 
+/** Enters a token, with its account where that has to be made; gives the account. */
 export const issue = procedure(
   import.meta.url,
   'issue',

@@ -77,6 +77,7 @@ export async function refuseUsedUp(store: Store, { account, plan, key }: Pick<Ad
 
 type Entered = { readonly outcome: 'entered' | 'under way' | 'other content' | 'full' | 'used up' } | { readonly answer: KeptAnswer }
 
+/** Reserves a share of the quota, and the key; tells what stands in the way where it does not, or the answer that there is already. */
 export const enter = procedure(
   import.meta.url,
   'enter',
@@ -132,6 +133,7 @@ export async function admit(store: Store, request: AdmissionRequest, clock: () =
 /** What a conversion that counts has come to: nothing that is kept, a document that is kept for its key, or a job. */
 export type Outcome = { readonly contentType: string; readonly blobId: string } | { readonly job: ClaimableJob } | undefined
 
+/** Turns what was reserved into what is counted, with what it has come to; false where it can no longer count. */
 export const settle = procedure(
   import.meta.url,
   'settle',

@@ -7,6 +7,7 @@ export interface CarriedError {
   readonly errno: string | undefined
 }
 
+/** What is sent of an error, whatever was thrown. */
 export function carry(error: unknown): CarriedError {
   return { stack: error instanceof Error ? (error.stack ?? error.message) : 'a value that is not an Error was thrown', errno: codeOf(error) }
 }

@@ -8,6 +8,7 @@ export interface JobChanges {
   on(listener: () => void): () => void
 }
 
+/** Opens the changes of a store's jobs. */
 export function jobChanges(store: Pick<Store, 'onChange'>): JobChanges {
   const listeners = new Set<() => void>()
   return {

@@ -25,6 +25,7 @@ interface Followed {
   readonly waiting: Set<() => void>
 }
 
+/** Opens the watch; it looks at nothing as long as nobody follows. Disposing of it ends whoever does. */
 export function watchJobs(store: Store, changes: JobChanges): JobWatch {
   const followed = new Map<string, Followed>()
   const closing = new AbortController()

@@ -216,6 +216,7 @@ export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_
   return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active'
 }
 
+/** Enters a new key with its first secret; gives its row. */
 export const insertKey = procedure(import.meta.url, 'insertKey', function* (db, { key, hash }: { key: Omit<KeyRow, 'revision'>; hash: NewSecret['hash'] }): Steps<KeyRow> {
   const row = { ...key, revision: yield* nextRevision(db) }
   yield* run(db.insertInto('keys').values(row))
@@ -229,6 +230,7 @@ export const updateKey = procedure(import.meta.url, 'updateKey', function* (db, 
   return (yield* run(db.updateTable('keys').set({ ...change, revision }).where('id', '=', id).where('revoked_at', 'is', null))) > 0
 }, oneAfterTheOther)
 
+/** Gives a key another secret; those that it has end at `until` at the latest. False where it is revoked. */
 export const replaceSecret = procedure(
   import.meta.url,
   'replaceSecret',

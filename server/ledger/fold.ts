@@ -25,6 +25,7 @@ export interface Folded {
 /** A value on its way to the writer. As text it costs half as much to copy between threads as a list, and a list of objects a multiple. */
 export type Packed<T> = string & { readonly packed?: T }
 
+/** A value as it travels, and back. */
 export const pack = <T>(value: T): Packed<T> => JSON.stringify(value)
 export const unpack = <T>(text: Packed<T>): T => JSON.parse(text) as T // `pack` made it
 

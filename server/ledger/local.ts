@@ -33,6 +33,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   let flown = -Infinity
   let crowd = 0
   let planned = false
+  /** The newest admission of others that the windows hold, and the newest of all that is known. */
   let merged = 0
   let seen = await store.run(enter, null)
   const timer = setInterval(tidy, TIDY_MS).unref()

@@ -60,6 +60,7 @@ export interface OverviewQuestion {
   model?: string | undefined
 }
 
+/** Reads an overview of the range that ends with the present step. */
 export async function readOverview(store: Store, question: OverviewQuestion, now: number): Promise<Overview> {
   const { range, ...filter } = question
   const { step, steps } = RANGES[range]

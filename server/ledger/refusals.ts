@@ -16,6 +16,7 @@ export interface Refusals {
   flush(): Promise<void>
 }
 
+/** Adds counts to those of their hours. */
 export const addRefusals = procedure(import.meta.url, 'addRefusals', function* (db, counts: Count[]) {
   for (const count of counts) {
     yield* run(
@@ -27,7 +28,7 @@ export const addRefusals = procedure(import.meta.url, 'addRefusals', function* (
   }
 })
 
-/** @param now milliseconds since 1970 */
+/** Opens the counting. @param now milliseconds since 1970 @param onError told when counts could not be written: they are lost */
 export function openRefusals(store: Store, now: () => number, onError: (error: unknown) => void): Refusals {
   let counts = new Map<string, Count>()
   let timer: NodeJS.Timeout | null = null

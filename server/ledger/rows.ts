@@ -48,6 +48,7 @@ export const SETTLED = {
 /** Written out, not bound: only then do the indexes of what is under way, and of what has ended, serve a query. */
 export const RESERVED_STATE = sql.lit('reserved' as const)
 
+/** Rows as they travel. */
 export const reservations = (rows: readonly Reservation[]): Packed<Folded> => pack(fold<Reservation>(RESERVED, rows))
 export const settlements = (rows: readonly Settlement[]): Packed<Folded> => pack(fold<Settlement>(SETTLED, rows))
 
@@ -56,6 +57,7 @@ export type ReservedRow = { common: Common<Pick<Reservation, (typeof RESERVED.co
 export type SettledRow = { common: Common<Pick<Settlement, (typeof SETTLED.common)[number]>>; own: SqlValue[] }
 export const reserved = (packed: Packed<Folded>): ReservedRow[] => unfold(RESERVED, unpack(packed))
 export const settled = (packed: Packed<Folded>): SettledRow[] => unfold(SETTLED, unpack(packed))
+/** The place in the ledger of the row that a settlement ends. */
 export const seqOf = ({ own }: SettledRow): number => Number(own.at(-1))
 
 /** SQL texts by query builder and name: compiling a query costs more than running it. */
@@ -73,8 +75,9 @@ export function text(db: QueryBuilder, name: string, build: (db: QueryBuilder) =
 /** A query with a parameter for each of some columns; what they are bound to is given when it runs. */
 const blank = <C extends string>(columns: readonly C[]) => Object.fromEntries(columns.map((column) => [column, null])) as Record<C, never>
 
-/** A row of one that is under way, and its values. */
+/** A row of one that is under way. */
 const RESERVED_ROW = { ...blank([...RESERVED.common, ...RESERVED.own]), seq: 0, instance: '', boot: 0, state: RESERVED_STATE }
+/** @returns in the order of the columns of `enterReserved` */
 export const reservedValues = ({ common, own }: ReservedRow, seq: number, instance: string, boot: number): SqlValue[] => [...common.values, ...own, seq, instance, boot]
 
 /** Enters a request that is under way. Its parameters are `reservedValues`. */
@@ -96,4 +99,5 @@ export function endedValues({ common, own }: ReservedRow, ended: SettledRow, ins
 /** Ends a request that is in the ledger, from a state. Its parameters are `endValues`. */
 export const end = (db: QueryBuilder, from: RequestRow['state']): string =>
   text(db, `end ${from}`, (db) => db.updateTable('requests').set(blank([...ENDED.common, ...ENDED.own])).where('seq', '=', 0).where('state', '=', sql.lit(from)))
+/** @returns in the order of the columns of `end` */
 export const endValues = ({ common, own }: SettledRow): SqlValue[] => [...common.values.slice(0, ENDED.common.length), ...own]

@@ -92,6 +92,7 @@ export function spelled({ keys }: Node, chunk: Buffer, from: number, to: number)
 /** What a key of other bytes is: a key of the place written with escapes, one that some parsers take for one, or none that JSON knows. */
 export type Resemblance = { readonly kind: 'escaped' | 'lookalike'; readonly node: Node } | { readonly kind: 'malformed' }
 
+/** What a key that is not spelled exactly is; null where it is simply another one. @param raw as it stands between its quotes */
 export function resembled({ props, folded }: Node, raw: string): Resemblance | null {
   const escaped = raw.includes('\\')
   const key = escaped ? parseJson(`"${raw}"`) : raw

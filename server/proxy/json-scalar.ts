@@ -1,5 +1,6 @@
 // Numbers and literals of JSON (RFC 8259, sections 3 and 6).
 
+/** Characters of the longest number that makes sense. */
 export const LONGEST_SCALAR = 1024
 const SCALAR = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
 
@@ -13,6 +14,7 @@ export function endOfScalar(chunk: Buffer, start: number): number {
   return i
 }
 
+/** Whether a text is a number or a literal. */
 export const isScalar = (text: string): boolean => SCALAR.test(text)
 
 /** Whether the bytes of a chunk are a number or a literal, and no longer than any that makes sense. */

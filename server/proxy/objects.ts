@@ -31,6 +31,7 @@ const ITEM = 'item'
 /** Names that are looked for at once. */
 const AT_ONCE = 1_000
 
+/** @param onError told when an object cannot be written; it is tried again */
 export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
   const fresh = new Map<string, ObjectRow>()
   /** Credentials of items. */

@@ -43,6 +43,7 @@ export class Refused {
 /** Seconds after which it is worth trying again when we cannot serve right now. */
 const BUSY_RETRY_S = 5
 
+/** A refusal for now, which says when to try again. */
 export function busy(message: string): Refused {
   return new Refused('service_unavailable', message, ['Retry-After', String(BUSY_RETRY_S)])
 }
@@ -97,6 +98,7 @@ export interface Passed extends Pick<Relayed, 'bytesIn' | 'bytesOut' | 'outcome'
   usage: Usage | null
 }
 
+/** Logs a request that is over. @param status 0 where the caller has had none */
 export function logLine({ log, clock }: Parts, trip: Trip, status: number, code: string | undefined, passed?: Passed): void {
   log.request({
     request_id: trip.id,

@@ -92,12 +92,14 @@ export async function credentialsVersion(store: Store): Promise<string> {
   return `${found.count}.${found.revision}.${found.id}`
 }
 
+/** Enters a credential. */
 export const insertCredential = procedure(import.meta.url, 'insertCredential', function* (db, row: Omit<CredentialRow, 'revision'>): Steps<CredentialRow> {
   const whole = { ...row, revision: yield* nextRevision(db) }
   yield* run(db.insertInto('credentials').values(whole))
   return whole
 })
 
+/** Changes a credential, but for what is undefined. */
 export const updateCredential = procedure(import.meta.url, 'updateCredential', function* (db, { id, change }: { id: string; change: Partly<CredentialRow> }): Steps<void> {
   yield* run(db.updateTable('credentials').set({ ...change, revision: yield* nextRevision(db) }).where('id', '=', id))
 })

@@ -12,6 +12,7 @@ export interface Usage {
   readonly reasoning: number | null
 }
 
+/** What is said of an answer that says nothing. */
 export const UNKNOWN: Usage = { input: null, output: null, cached: null, reasoning: null }
 
 /** TABLE of places in an answer, or in an event of a stream, where a usage object stands; the first that is there counts. */
@@ -52,6 +53,7 @@ export function findUsage(answer: unknown): Finding | null {
   return null
 }
 
+/** Whether a value of JSON is an object. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** More tokens than any answer has: sums of such counts would outgrow the integers of databases. */

@@ -42,6 +42,7 @@ const known = new WeakMap<BodyRule, Places>()
 
 const isField = (place: string): boolean => /^\w+(?:\[\w+\])*$/.test(place)
 
+/** The places of a rule, which are worked out once. */
 export function placesOf(rule: BodyRule): Places {
   let places = known.get(rule)
   if (!places) {

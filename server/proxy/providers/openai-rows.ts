@@ -37,10 +37,12 @@ const PICTURES = { 'image.file_id': 'file', 'images[].file_id': 'file', 'mask.fi
 
 /** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation; routers and gateways try `models` in turn. */
 export const BODY: BodyRule = { required: ['model'], also: ['models[]', 'tools[].model', 'moderation.model'], objects: OBJECTS }
+/** Where the model of a JSON body stands, of a form, and of a request that names none. */
 export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { ...BODY, ...rule } })
 export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { required: ['model'], multipart: true, ...rule } })
 export const STORED: ModelPlace = { at: 'stored' }
 
+/** A row that runs a model, one that reaches none, and what the answer of a row creates (its `id`, where no places are given). */
 export const model = (on: string, place: ModelPlace = body(), more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'model', model: place, ...more })
 export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'neutral', ...more })
 export const creates = (kind: string, ...at: string[]): { creates: Readonly<Record<string, string>> } => ({ creates: Object.fromEntries((at.length === 0 ? ['id'] : at).map((place) => [place, kind])) })

@@ -50,6 +50,7 @@ export function connectionConfig(url: URL): PoolConfig {
   return { connectionString: url.href, types: TYPES, keepAlive: true, connectionTimeoutMillis: CONNECT }
 }
 
+/** Opens a pool; it connects when somebody needs a connection. */
 export function openConnections({ url, name, most, patience }: ConnectionOptions): Connections {
   // Statements here are short: compiling one (jit) would take longer than running it.
   const settings = `set application_name = '${name}'; set synchronous_commit = on; set jit = off; set statement_timeout = ${patience}; set idle_in_transaction_session_timeout = ${10 * patience}`
