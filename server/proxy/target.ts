@@ -1,5 +1,4 @@
 // The raw request target of `/proxy?url=…` → the upstream address that will be dialled, or a refusal. Step 1 of the contract.
-import { domainToASCII } from 'node:url'
 
 /** The address that a caller named, after exactly one decoding, ready to be matched and sent. */
 export interface UpstreamAddress {
@@ -33,7 +32,6 @@ const refuse = (message: string): Target => ({ ok: false, message })
  * @param search what follows the first `?` of the raw request target, undecoded (`''` when there is none)
  */
 export function readTarget(search: string): Target {
-  if (search === '') return refuse('The address to call is missing. Use /proxy?url=<upstream address>.')
   if (/[^\u0021-\u007e]/.test(search)) return refuse('The request target holds a space, a control character or a raw non-ASCII byte. Percent-encode it.')
   const parameters = search.split('&')
   const named = parameters.filter((parameter) => parameter.startsWith('url='))
@@ -69,8 +67,8 @@ export function readAddress(address: string): Target {
   const host = readAuthority(authority)
   if (typeof host === 'string') return refuse(host)
 
-  const tail = encodeNonAscii(cut < 0 ? '/' : rest[cut] === '?' ? `/${rest.slice(cut)}` : rest.slice(cut))
-  if (tail === null) return refuse('The upstream address is not valid Unicode.')
+  // What is beyond ASCII is encoded as every URL parser does it.
+  const tail = (cut < 0 ? '/' : rest[cut] === '?' ? `/${rest.slice(cut)}` : rest.slice(cut)).replace(/[\u0080-\uffff]+/g, encodeURIComponent)
   const question = tail.indexOf('?')
   const path = question < 0 ? tail : tail.slice(0, question)
   const query = question < 0 ? null : tail.slice(question + 1)
@@ -94,17 +92,8 @@ function readAuthority(authority: string): { hostname: string; port: number } | 
   const port = parts[2] === undefined ? 443 : Number(parts[2])
   if (port > 65_535) return 'The port of the upstream address is out of range.'
   if (PLAIN_HOST.test(parts[1])) return { hostname: parts[1].toLowerCase(), port }
-  const hostname = parts[1].startsWith('[') ? parts[1].toLowerCase() : domainToASCII(parts[1])
-  // `new URL` is the second opinion: a host that it spells otherwise is not the host that was named.
-  const url = URL.canParse(`https://${hostname}/`) ? new URL(`https://${hostname}/`) : null
-  if (hostname === '' || url === null) return 'The upstream address has no valid host.'
-  return { hostname: url.hostname, port }
-}
-
-/** Percent-encodes what is beyond ASCII, as every URL parser does; null when a surrogate stands alone. */
-function encodeNonAscii(text: string): string | null {
-  if (!text.isWellFormed()) return null
-  return text.replace(/[\u0080-\uffff]+/g, encodeURIComponent)
+  const address = `https://${parts[1]}/`
+  return URL.canParse(address) ? { hostname: new URL(address).hostname, port } : 'The upstream address has no valid host.'
 }
 
 /**

@@ -44,6 +44,10 @@ const accepted: [name: string, search: string, hostname: string, port: number, p
   ['key without a value is stripped', `url=${enc('https://a.test/x?key&a=1')}`, 'a.test', 443, '/x?a=1'],
   ['$ parameters are stripped', `url=${enc('https://a.test/x?$alt=proto&%24httpMethod=DELETE&alt=sse')}`, 'a.test', 443, '/x?alt=sse'],
   ['keys, monkey and keyword stay', `url=${enc('https://a.test/x?keys=1&monkey=2&keyword=3')}`, 'a.test', 443, '/x?keys=1&monkey=2&keyword=3'],
+  ['every key of any provider is stripped', `url=${enc('https://a.test/x?oauth_token=1&api_key=2&Api-Key=3&subscription-key=4&access_token=5&a=1')}`, 'a.test', 443, '/x?a=1'],
+  ['a question mark with nothing behind it stays', 'url=https://a.test/x?', 'a.test', 443, '/x?'],
+  ['every character that a path and a query may hold', `url=${enc("https://a.test/-._~!$&'()*+,;=:@/?!$&'()*+,;=:@/?-._~[]^`{|}")}`, 'a.test', 443, "/-._~!$&'()*+,;=:@/?!$&'()*+,;=:@/?-._~[]^`{|}"],
+  ['the last port', 'url=https://a.test:65535/', 'a.test', 65_535, '/'],
   ['an apostrophe in the query', `url=${enc("https://a.test/x?filter=a='b'")}`, 'a.test', 443, "/x?filter=a='b'"],
 ]
 
