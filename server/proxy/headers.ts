@@ -133,28 +133,22 @@ function rewriteLocation(location: string, { upstream, table, pathAndQuery }: Re
   const base = `${origin}${pathAndQuery}`
   if (!URL.canParse(location, base)) return location
   const url = new URL(location, base)
+  url.hash = ''
+  let address = url.href
   if (url.origin === dial.origin || url.origin === origin) {
-    const below = dial.basePath !== '' && url.pathname.startsWith(`${dial.basePath}/`)
+    const below = url.pathname.startsWith(`${dial.basePath}/`)
     // What lies beside our base path at the dialled address is somebody else's.
-    if (!below && dial.basePath !== '' && url.origin !== origin) return location
-    const inside = below ? url.pathname.slice(dial.basePath.length) : url.pathname
-    return throughProxy(`${origin}${inside}${url.search}`) ?? location
+    if (!below && url.origin !== origin) return location
+    address = `${origin}${below ? url.pathname.slice(dial.basePath.length) : url.pathname}${url.search}`
   }
-  const target = readAddress(url.href.replace(/#.*$/, ''))
+  const target = readAddress(address)
   if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return location
-  return throughProxy(url.href) ?? location
+  const { hostname, port, pathAndQuery: inside } = target.upstream
+  return `/proxy?url=${encodeURIComponent(`https://${hostname}${port === 443 ? '' : `:${port}`}${inside}`)}`
 }
 
 /** An address by which the upstream names itself where we dial it, as callers name it; any other as it is. */
 function asNamed(address: string, { dial, origin }: Upstream): string {
   const base = `${dial.origin}${dial.basePath}`
-  return base !== origin && address.startsWith(`${base}/`) ? `${origin}${address.slice(base.length)}` : address
-}
-
-/** The proxied form of an address, without fragment and without credentials in its query; null when it could not be called. */
-function throughProxy(address: string): string | null {
-  const target = readAddress(address.replace(/#.*$/, ''))
-  if (!target.ok) return null
-  const { hostname, port, pathAndQuery } = target.upstream
-  return `/proxy?url=${encodeURIComponent(`https://${hostname}${port === 443 ? '' : `:${port}`}${pathAndQuery}`)}`
+  return address.startsWith(`${base}/`) ? `${origin}${address.slice(base.length)}` : address
 }

@@ -18,10 +18,12 @@ const provider = (id: string) => {
 }
 
 const DROPPED = [
-  'Authorization', 'authorization', 'X-Api-Key', 'api-key', 'X-Goog-Api-Key', 'Ocp-Apim-Subscription-Key', 'X-Amz-Security-Token', 'X-Amz-Date', 'Cookie', 'Cookie2',
+  'Authorization', 'authorization', 'X-Api-Key', 'api-key', 'X-Goog-Api-Key', 'Ocp-Apim-Subscription-Key', 'X-Amz-Security-Token', 'X-Amz-Date', 'X-Amz-Content-SHA256',
+  'X-Goog-IAM-Authorization-Token', 'X-Serverless-Authorization', 'Cookie', 'Cookie2',
   'Host', 'Connection', 'Keep-Alive', 'Proxy-Authorization', 'Proxy-Connection', 'Proxy-Anything', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'HTTP2-Settings', 'Expect',
   'Origin', 'Referer', 'Sec-Fetch-Mode', 'Sec-CH-UA', 'Sec-WebSocket-Key', 'Forwarded', 'Via', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP',
-  'X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-Method-Override', 'X-Proxy-Context-Key', 'Access-Control-Request-Method', 'X-Hop',
+  'X-Client-IP', 'Client-IP', 'X-Cluster-Client-IP', 'X-Originating-IP', 'X-Remote-IP', 'X-Remote-Addr', 'X-Envoy-External-Address', 'Fly-Client-IP', 'Fastly-Client-IP', 'X-Vercel-IP-City',
+  'X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', 'X-Proxy-Context-Key', 'Access-Control-Request-Method', 'X-Hop', 'X-Other-Hop',
 ]
 const KEPT = [
   'Content-Type', 'application/json', 'content-length', '12', 'Accept', 'text/event-stream', 'Accept-Encoding', 'gzip, br', 'Content-Encoding', 'gzip', 'anthropic-version', '2023-06-01',
@@ -30,7 +32,7 @@ const KEPT = [
 ]
 
 test('request headers: what is dropped, what passes in order, case and number', () => {
-  const raw = [...DROPPED.flatMap((name) => [name, name === 'Connection' ? 'close, X-Hop, content-length' : 'x']), ...KEPT]
+  const raw = [...DROPPED.flatMap((name) => [name, name === 'Connection' ? 'close, X-Hop, content-length, Content-Type, content-encoding' : 'x']), 'connection', 'x-other-hop', ...KEPT]
   for (const { id } of PROVIDERS) assert.deepEqual(requestHeaders(raw, provider(id)), KEPT, id)
 })
 
@@ -70,11 +72,13 @@ test('response headers: hop-by-hop and what names the account go, the rest stays
   const kept = ['Content-Type', 'text/event-stream', 'content-encoding', 'br', 'Content-Length', '3', 'X-Request-Id', 'u1', 'X-Ratelimit-Remaining-Requests', '9', 'retry-after', '7', 'Server', 'x', 'VARY', 'a', 'Vary', 'b', 'access-control-allow-origin', '*']
   const raw = [
     'Connection', 'keep-alive, X-Inner', 'Keep-Alive', 'timeout=5', 'Transfer-Encoding', 'chunked', 'Set-Cookie', 'a=b', 'set-cookie', 'c=d', 'openai-organization', 'org', 'OpenAI-Project', 'p', 'x-inner', '1',
-    'Trailer', 'x', 'Upgrade', 'h2c', 'Proxy-Authenticate', 'Basic', ...kept,
+    'Trailer', 'x', 'Upgrade', 'h2c', 'Proxy-Authenticate', 'Basic', 'Proxy-Authentication-Info', 'x', 'Proxy-Authorization', 'x', 'Proxy-Connection', 'x', 'TE', 'x', 'HTTP2-Settings', 'x',
+    'Set-Cookie2', 'a=b', 'anthropic-workspace-id', 'w', 'X-Goog-User-Project', 'p', ...kept,
   ]
   const context = { upstream: upstream('api.openai.com'), table, pathAndQuery: '/v1/models' }
   assert.deepEqual(responseHeaders(raw, context), kept)
   assert.deepEqual(responseHeaders(raw, { ...context, cors: true }), kept.slice(0, -2))
+  assert.deepEqual(responseHeaders(['Groq-Organization', 'x', 'a', 'b'], { ...context, upstream: upstream('api.groq.com') }), ['a', 'b'])
   assert.deepEqual(responseHeaders(['Anthropic-Organization-Id', 'x', 'a', 'b'], { ...context, upstream: upstream('api.anthropic.com') }), ['a', 'b'])
 })
 
@@ -87,6 +91,9 @@ test('a redirect leads through the proxy where the address may be called', () =>
     ['api.openai.com', 'https://generativelanguage.googleapis.com/v1beta/files/x:download?alt=media', '/proxy?url=https%3A%2F%2Fgenerativelanguage.googleapis.com%2Fv1beta%2Ffiles%2Fx%3Adownload%3Falt%3Dmedia'],
     ['generativelanguage.googleapis.com', '/download/x?key=AIza&alt=media', '/proxy?url=https%3A%2F%2Fgenerativelanguage.googleapis.com%2Fdownload%2Fx%3Falt%3Dmedia'],
     ['api.openai.com', 'https://api.openai.com/v1/x#part', '/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fx'],
+    ['api.openai.com', 'https://api.anthropic.com/v1/x#part', '/proxy?url=https%3A%2F%2Fapi.anthropic.com%2Fv1%2Fx'],
+    ['api.openai.com', '/v1/%252e', '/v1/%252e'],
+    ['api.openai.com', 'https://api.anthropic.com/v1/%252e', 'https://api.anthropic.com/v1/%252e'],
     ['api.openai.com', 'https://evil.test/v1/x', 'https://evil.test/v1/x'],
     ['api.openai.com', 'http://api.openai.com/v1/x', 'http://api.openai.com/v1/x'],
     ['api.openai.com', '//evil.test/x', '//evil.test/x'],
@@ -104,6 +111,18 @@ test('a redirect leads through the proxy where the address may be called', () =>
   }
   const acme = { upstream: upstream('api.acme.test', 8443), table, pathAndQuery: '/v1/models' }
   assert.deepEqual(responseHeaders(['location', '/x'], acme), ['location', '/proxy?url=https%3A%2F%2Fapi.acme.test%3A8443%2Fx'])
+})
+
+test('where the rest of an upload goes is named as callers name it', () => {
+  const cases: [host: string, address: string, expected: string][] = [
+    ['api.anthropic.com', 'http://127.0.0.1:9000/u/https/api.anthropic.com/upload?id=1', 'https://api.anthropic.com/upload?id=1'],
+    ['api.anthropic.com', 'http://127.0.0.1:9000/u/https/other.test/upload', 'http://127.0.0.1:9000/u/https/other.test/upload'],
+    ['api.openai.com', 'https://api.openai.com/upload', 'https://api.openai.com/upload'],
+  ]
+  for (const [host, address, expected] of cases) {
+    const raw = (upload: string, other: string) => ['X-Goog-Upload-URL', upload, 'x-goog-upload-control-url', upload, 'X-Other', other]
+    assert.deepEqual(responseHeaders(raw(address, address), { upstream: upstream(host), table, pathAndQuery: '/' }), raw(expected, address), address)
+  }
 })
 
 const pairs = (raw: string[]) => new Map(raw.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), raw[i + 1] ?? '']] : [])))
