@@ -69,11 +69,11 @@ export function createPool(mono: () => number): CredentialPool {
       const fitting = mine.filter((one) => fits(one, upstream))
       if (pinned !== null) return fitting.find(({ id }) => id === pinned) ?? null
       const usable = fitting.filter(({ weight }) => weight > 0)
-      if (usable.length <= 1) return usable[0] ?? null
+      if (usable.length === 0) return null
       const healthy = usable.filter(({ id }) => resting(id) === 0)
       // All of them rest: the provider's own refusal says more than ours could.
       if (healthy.length === 0) return usable.toSorted((a, b) => resting(a.id) - resting(b.id))[0]!
-      return healthy.length === 1 ? healthy[0]! : choose(healthy, context)
+      return choose(healthy, context)
     },
     note(credential, status, retryAfterMs) {
       if (status < 400 && errors.size > 0) errors.delete(credential.id)
