@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { lookup } from 'node:dns'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -16,14 +17,18 @@ test('addresses that no provider has are private', () => {
     ['100.64.0.1', true], ['100.128.0.1', false], ['0.0.0.0', true], ['224.0.0.1', true], ['255.255.255.255', true], ['198.18.0.1', true],
     ['8.8.8.8', false], ['104.18.6.192', false], ['::1', true], ['::', true], ['::ffff:127.0.0.1', true], ['::ffff:10.0.0.1', true],
     ['::ffff:8.8.8.8', false], ['fe80::1', true], ['fc00::1', true], ['fd12::1', true], ['ff02::1', true], ['64:ff9b::a00:1', true], ['::ffff:0:10.0.0.1', true],
-    ['2002:a00:1::', true], ['2001:db8::1', true], ['2606:4700::6812:6c0', false], ['2a00:1450:4001::1', false], ['not an address', true],
+    ['192.0.0.8', true], ['192.0.2.1', true], ['192.88.99.1', true], ['198.51.100.1', true], ['203.0.113.1', true], ['64:ff9b:1::1', true], ['100::1', true], ['2001::1', true],
+    ['3fff::1', true], ['5f00::1', true], ['fec0::1', true], ['2002:a00:1::', true], ['2001:db8::1', true], ['2606:4700::6812:6c0', false], ['2a00:1450:4001::1', false], ['not an address', true],
   ]
   for (const [address, isPrivate] of rows) assert.equal(isPrivateAddress(address), isPrivate, address)
 })
 
 /** A resolver with these answers. */
 function resolver(addresses: { address: string; family: number }[]): typeof lookup {
-  return ((_name: string, _options: object, done: (error: null, found: object[]) => void) => done(null, addresses)) as unknown as typeof lookup
+  return ((_name: string, { all }: { all: boolean }, done: (error: Error | null, found?: object[]) => void) => {
+    assert.ok(all)
+    done(addresses.length === 0 ? new Error('unknown host') : null, addresses)
+  }) as unknown as typeof lookup
 }
 
 test('a name that resolves to private addresses is not dialled; of mixed answers only the public ones are', () => {
@@ -37,6 +42,15 @@ test('a name that resolves to private addresses is not dialled; of mixed answers
   assert.ok(ask([inside], false)[0] instanceof PrivateAddressError)
   assert.deepEqual(ask([inside, outside], true), [null, [outside]])
   assert.deepEqual(ask([inside, outside], false), [null, '8.8.8.8', 4])
+  assert.match(String(ask([], true)[0]), /unknown host/)
+})
+
+test('a name is resolved, and what it resolves to looked at, when it is dialled', async () => {
+  const dial = { ...dialOf(new URL('https://localhost:1')), allowPrivate: false }
+  for (const tls of [true, false]) {
+    const [error] = await once(openSocket({ ...dial, tls }, () => {}, () => {}, () => {}), 'error').catch((thrown: unknown) => [thrown])
+    assert.ok(error instanceof PrivateAddressError, String(error))
+  }
 })
 
 test('an address or localhost changes the route only; another name is another server', () => {
@@ -46,6 +60,7 @@ test('an address or localhost changes the route only; another name is another se
     ['http://127.0.0.1:9000', '127.0.0.1', 9000, 'api.openai.com', 'api.openai.com', ''],
     ['https://[::1]:9000/u/', '::1', 9000, 'api.openai.com', 'api.openai.com', '/u'],
     ['http://localhost:9000/a/b', 'localhost', 9000, 'api.openai.com', 'api.openai.com', '/a/b'],
+    ['http://eu.api.openai.com', 'eu.api.openai.com', 80, 'eu.api.openai.com', 'eu.api.openai.com', ''],
     ['https://eu.api.openai.com', 'eu.api.openai.com', 443, 'eu.api.openai.com', 'eu.api.openai.com', ''],
   ]
   for (const [base, host, port, servername, authority, prefix] of rows) {
@@ -55,6 +70,8 @@ test('an address or localhost changes the route only; another name is another se
     assert.equal(allowPrivate, true)
   }
   assert.equal(dialOf(origin).allowPrivate, false)
+  for (const named of ['https://10.0.0.7', 'https://localhost:9000']) assert.equal(dialOf(new URL(named)).allowPrivate, true, named)
+  assert.throws(() => dialOf(origin, new URL('ftp://127.0.0.1')), TypeError)
 })
 
 test('a private address that nobody named is refused before a socket opens', () => {
