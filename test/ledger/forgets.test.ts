@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { addHours } from '../../server/ledger/days.ts'
 import { forget } from '../../server/ledger/forget.ts'
 import { enter } from '../../server/ledger/journal.ts'
@@ -57,7 +59,13 @@ onEveryStore('old requests are forgotten, what they sum up to is not, nor what i
   await forget(store, old, () => false)
   await forget(store, { ...old, before: now - 20 * DAY })
   await forget(store, { ...old, upTo: 0 })
+  let rounds = 0
+  const forEver = keepUp(store, () => (rounds++, now), null, (error) => assert.fail(String(error)), 1)
+  await until(() => rounds > 3)
+  await forEver[Symbol.asyncDispose]()
   assert.equal((await ids()).length, 259)
+  await forget(store, { ...old, upTo: 50 })
+  assert.equal((await ids()).length, 209)
   await Promise.all([forget(store, old), forget(store, old)])
   assert.deepEqual(await ids(), [idle, held.id, ...afterHeld, ...young], 'the days wait for what is under way, and so do the requests')
   assert.deepEqual(await reports(), before)
@@ -97,4 +105,24 @@ onEveryStore('what a limit still counts is not forgotten, even if the clock was 
   await upkeep[Symbol.asyncDispose]()
   const again = await openFor(t, place, clock)
   assert.equal((await again.ledger.admit(asking('k', 3))).admitted, false)
+})
+
+test('upkeep tells what went wrong and goes on; it ends when it is disposed of, not before the step that is under way', async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  let [begun, ended] = [0, 0]
+  const run = async () => {
+    if (++begun === 3) await answered
+    ended++
+    throw new Error('the store is full')
+  }
+  const errors: string[] = []
+  const upkeep = keepUp({ run } as unknown as Store, () => 0, null, (error) => errors.push(String(error)), 1)
+  await until(() => begun === 3)
+  const closing = Promise.resolve(upkeep[Symbol.asyncDispose]()).then(() => ended)
+  await setTimeout(1)
+  answer()
+  assert.equal(await closing, 3)
+  await setTimeout(10)
+  assert.equal(begun, 3)
+  assert.deepEqual(errors, Array.from({ length: 3 }, () => 'Error: the store is full'))
 })

@@ -63,14 +63,24 @@ test('what is pending counts, cannot expire, and gives its place back when it is
   window.confirm(100_000)
   window.confirm(100_010)
   assert.deepEqual(window.ask(2, 100_020), { pass: false, wait: WINDOW_MS - 20 })
+  assert.equal(window.room(2, 200_000), 2)
+  assert.deepEqual(window.ask(2, 200_000), { pass: true })
+  assert.equal(window.idle(200_000), false)
+  assert.equal(window.room(2, 200_000), 1)
 })
 
 test('admissions made elsewhere may come out of order', () => {
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 60_000 }), { maxLength: 100 }), fc.integer({ min: 60_000, max: 120_000 }), (times, now) => {
+    fc.property(fc.array(fc.integer({ min: 0, max: 60_000 }), { maxLength: 100, size: 'max' }), fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 5 }), (times, steps) => {
       const window = new Window()
       for (const time of times) window.add(time)
-      assert.equal(window.room(1000, now), 1000 - times.filter((time) => now - time <= WINDOW_MS).length)
+      let now = 60_000
+      for (const step of steps) {
+        now += step
+        const left = times.filter((time) => now - time <= WINDOW_MS).length
+        assert.equal(window.idle(now), left === 0)
+        assert.equal(window.room(1000, now), 1000 - left)
+      }
     }),
   )
 })

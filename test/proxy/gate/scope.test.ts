@@ -19,6 +19,7 @@ const cases: [entries: string[] | null, name: string, allowed: boolean][] = [
   [['*-mini'], 'gpt-x-mini-2', false],
   [['*'], 'a/b:c', true],
   [['*'], '', false],
+  [['x*'], 'xAz09._:/@#+~,=()-', true],
   [['**'], 'a', true],
   [['a*b*c'], 'abc', true],
   [['a*b*c'], 'a1b2c', true],
@@ -85,5 +86,5 @@ test('an entry that would make a naive matcher backtrack without end is answered
 
 test('entries that cannot stand', () => {
   for (const entry of ['', ' a', 'a ', 'a\n', 'é', 'a'.repeat(257)]) assert.notEqual(scopeEntryProblem(entry), null, entry)
-  for (const entry of ['a', 'a b', '*', 'openai/*', 'arn:aws:bedrock:*']) assert.equal(scopeEntryProblem(entry), null, entry)
+  for (const entry of ['a'.repeat(256), 'a', 'a b', '*', 'openai/*', 'arn:aws:bedrock:*']) assert.equal(scopeEntryProblem(entry), null, entry)
 })
