@@ -31,10 +31,7 @@ function prove(keys: KeyCache, authorization: string): CachedSecret | string {
   let proven = provenBy.get(keys)
   if (proven === undefined) provenBy.set(keys, (proven = new Map()))
   const known = proven.get(authorization)
-  if (known !== undefined) {
-    if (keys.find(known.publicId) === known.found) return known.found
-    proven.delete(authorization)
-  }
+  if (known !== undefined && keys.find(known.publicId) === known.found) return known.found
   const secret = BEARER.exec(authorization)?.[1]
   const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
   if (secret === undefined || publicId === undefined) return 'The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.'

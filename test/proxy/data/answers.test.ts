@@ -46,3 +46,65 @@ test('lengths', () => {
   assert.notEqual(read('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n'), null)
   assert.equal(read('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Length: 00\r\n\r\n'), null)
 })
+
+/** What is read of the bytes of a connection, up to its end: in pieces of that size; null where they cannot be trusted. */
+function readAll(method: string, text: string, size: number) {
+  const seen = { interim: [] as number[], status: 0, body: '', trailers: null as readonly string[] | null, keepAlive: false, rests: null as number | null, closed: false }
+  const reader = new ResponseReader({
+    onInterim: (status) => void seen.interim.push(status),
+    onHead: (status) => void (seen.status = status),
+    onBody: (piece) => void (seen.body += piece.toString('latin1')),
+    onEnd: (trailers) => void (seen.trailers = trailers),
+    onPause() {},
+  })
+  // As it is on a connection that had another answer.
+  reader.begin('GET')
+  reader.push(Buffer.from('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=99\r\nContent-Length: 0\r\n\r\n'))
+  reader.begin(method)
+  Object.assign(seen, { status: 0, trailers: null })
+  try {
+    for (let at = 0; at < text.length; at += size) reader.push(Buffer.from(text.slice(at, at + size), 'latin1'))
+    seen.closed = !reader.done
+    reader.finish()
+  } catch (error) {
+    assert.ok(error instanceof ProtocolError, String(error))
+    return null
+  }
+  return { ...seen, keepAlive: reader.keepAlive, rests: reader.keepAliveSeconds }
+}
+
+/** TABLE of answers: what comes of them, beside an empty 200 that leaves the connection open. */
+const ANSWERS: [name: string, text: string, seen: Partial<ReturnType<typeof readAll>> | null, method?: string][] = [
+  ['a length', '200 OK\r\nContent-Length: 2\r\n\r\nok', { body: 'ok' }],
+  ['chunks', '200 OK\r\nTransfer-Encoding: Chunked \r\n\r\n2\r\nok\r\n1;x=y\r\n!\r\n0\r\nX-Sum: 1\r\n\r\n', { body: 'ok!', trailers: ['X-Sum', '1'] }],
+  ['neither', '200 OK\r\n\r\nok', { body: 'ok', keepAlive: false, closed: true }],
+  ['HEAD', '200 OK\r\nContent-Length: 5\r\n\r\n', {}, 'HEAD'],
+  ['HEAD with chunks', '200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', {}, 'HEAD'],
+  ['204 with a length', '204 No Content\r\nContent-Length: 5\r\n\r\n', { status: 204 }],
+  ['304 with a length', '304 Not Modified\r\nContent-Length: 5\r\n\r\n', { status: 304 }],
+  ['interim answers', '100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', { interim: [100, 103] }],
+  ['interim answers without end', '103 x\r\n\r\nHTTP/1.1 '.repeat(33), null],
+  ['another protocol', '101 x\r\n\r\n', null],
+  ['a length beside chunks', '200 OK\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', null],
+  ['another coding', '200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n', null],
+  ['two codings', '200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', null],
+  ['half a head', '200 OK\r\nContent-Le', null],
+  ['half a body', '200 OK\r\nContent-Length: 3\r\n\r\nok', null],
+  ['half the chunks', '200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n', null],
+  ['more than the body', '200 OK\r\nContent-Length: 2\r\n\r\nok!', null],
+  ['more than the chunks', '200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nHTTP/1.1 ', null],
+  ['Connection: close', '200 OK\r\nConnection: x, Close\r\nContent-Length: 0\r\n\r\n', { keepAlive: false }],
+  ['Connection twice', '200 OK\r\nConnection: close\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n', { keepAlive: false }],
+  ['what Keep-Alive says', '200 OK\r\nKEEP-ALIVE: max=9, Timeout=7\r\nContent-Length: 0\r\n\r\n', { rests: 7 }],
+  ['what only looks like it', '200 OK\r\nKeep-Alive: xtimeout=7\r\nContent-Length: 0\r\n\r\n', {}],
+]
+
+test('how answers end, in whatever pieces they arrive', () => {
+  const usual = { interim: [], status: 200, body: '', trailers: [], keepAlive: true, rests: null, closed: false }
+  for (const [name, text, seen, method = 'GET'] of ANSWERS) {
+    for (const size of [1, 7, 10_000]) assert.deepEqual(readAll(method, `HTTP/1.1 ${text}`, size), seen && { ...usual, ...seen }, `${name}, ${size}`)
+  }
+  for (const [connection, keepAlive] of [['', false], ['Connection: keep-alive\r\n', true], ['Connection: keep-alive, close\r\n', false]] as const) {
+    assert.equal(readAll('GET', `HTTP/1.0 200 OK\r\n${connection}Content-Length: 0\r\n\r\n`, 99)?.keepAlive, keepAlive, connection)
+  }
+})
