@@ -83,8 +83,10 @@ const ANSWERS: [name: string, text: string, seen: Partial<ReturnType<typeof read
   ['204 with a length', '204 No Content\r\nContent-Length: 5\r\n\r\n', { status: 204 }],
   ['304 with a length', '304 Not Modified\r\nContent-Length: 5\r\n\r\n', { status: 304 }],
   ['interim answers', '100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', { interim: [100, 103] }],
-  ['interim answers without end', '103 x\r\n\r\nHTTP/1.1 '.repeat(33), null],
-  ['another protocol', '101 x\r\n\r\n', null],
+  ['many interim answers', `${'103 x\r\n\r\nHTTP/1.1 '.repeat(32)}200 OK\r\nContent-Length: 0\r\n\r\n`, { interim: Array<number>(32).fill(103) }],
+  ['too many', `${'103 x\r\n\r\nHTTP/1.1 '.repeat(33)}200 OK\r\nContent-Length: 0\r\n\r\n`, null],
+  ['another protocol', '101 x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', null],
+  ['a folded line', '200 OK\r\nX: y\r\n z\r\nContent-Length: 0\r\n\r\n', null],
   ['a length beside chunks', '200 OK\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', null],
   ['another coding', '200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n', null],
   ['two codings', '200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', null],
@@ -96,13 +98,17 @@ const ANSWERS: [name: string, text: string, seen: Partial<ReturnType<typeof read
   ['Connection: close', '200 OK\r\nConnection: x, Close\r\nContent-Length: 0\r\n\r\n', { keepAlive: false }],
   ['Connection twice', '200 OK\r\nConnection: close\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n', { keepAlive: false }],
   ['what Keep-Alive says', '200 OK\r\nKEEP-ALIVE: max=9, Timeout=7\r\nContent-Length: 0\r\n\r\n', { rests: 7 }],
-  ['what only looks like it', '200 OK\r\nKeep-Alive: xtimeout=7\r\nContent-Length: 0\r\n\r\n', {}],
+  ['what it says behind a semicolon', '200 OK\r\nKeep-Alive: max=9;timeout=7\r\nContent-Length: 0\r\n\r\n', { rests: 7 }],
+  ['what only looks like it', '200 OK\r\nKeep-Alive: xtimeout=7\r\nX-Timeouts: timeout=7\r\nContent-Length: 0\r\n\r\n', {}],
 ]
 
 test('how answers end, in whatever pieces they arrive', () => {
   const usual = { interim: [], status: 200, body: '', trailers: [], keepAlive: true, rests: null, closed: false }
   for (const [name, text, seen, method = 'GET'] of ANSWERS) {
     for (const size of [1, 7, 10_000]) assert.deepEqual(readAll(method, `HTTP/1.1 ${text}`, size), seen && { ...usual, ...seen }, `${name}, ${size}`)
+  }
+  for (const [length, good] of [[60_000, true], [70_000, false]] as const) {
+    for (const size of [4_096, 100_000]) assert.equal(readAll('GET', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(length)}\r\nContent-Length: 0\r\n\r\n`, size) !== null, good)
   }
   for (const [connection, keepAlive] of [['', false], ['Connection: keep-alive\r\n', true], ['Connection: keep-alive, close\r\n', false]] as const) {
     assert.equal(readAll('GET', `HTTP/1.0 200 OK\r\n${connection}Content-Length: 0\r\n\r\n`, 99)?.keepAlive, keepAlive, connection)

@@ -196,8 +196,12 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['an unknown encoding', { headers: ['content-encoding', 'compress'], body: '{"model":"allowed"}' }, NO],
   ['two encodings', { headers: ['content-encoding', 'gzip, gzip'], body: gzipSync(gzipSync('{"model":"allowed"}')) }, NO],
   ['two encoding headers', { headers: ['content-encoding', 'identity', 'content-encoding', 'gzip'], body: gzipSync('{"model":"other"}') }, AMBIGUOUS],
+  ['two encoding headers, a body of the first', { headers: ['content-encoding', 'identity', 'content-encoding', 'gzip'], body: '{"model":"allowed"}' }, AMBIGUOUS],
+  ['an encoding and no body', { headers: ['content-encoding', 'gzip'], body: null }, NO],
+  ['gemini, an encoding that the body does not have', { ...GEMINI, headers: ['content-encoding', 'gzip'], body: '{"contents":[]}' }, NO],
 
   // Further places that name a model.
+  ['a query that only looks like a model', { path: '/v1/chat/completions?modelx=1&supermodel=2&model_version=3', body: '{"model":"allowed"}' }, 'ok allowed'],
   ['a query of another model', { path: '/v1/chat/completions?model=other', body: '{"model":"allowed"}' }, NO],
   ['an encoded query name', { path: '/v1/chat/completions?mod%65l=other', body: '{"model":"allowed"}' }, NO],
   ['a query in capitals', { path: '/v1/chat/completions?MODEL=other', body: '{"model":"allowed"}' }, NO],
@@ -255,6 +259,7 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['a deployed endpoint', { id: 'vertex', path: '/v1/projects/p/locations/l/endpoints/1:predict', body: '{}' }, NO],
   ['azure, another model in the body', { id: 'azure', path: '/openai/deployments/allowed/chat/completions', body: '{"model":"other"}' }, NO],
   ['azure, an image deployment in a header', { id: 'azure', path: '/openai/v1/responses', headers: [...JSON_TYPE, 'X-Ms-Oai-Image-Generation-Deployment', 'other'], body: '{"model":"allowed"}' }, NO],
+  ['azure, another model in a form', { id: 'azure', path: '/openai/deployments/allowed/audio/transcriptions', headers: ['content-type', 'multipart/form-data; boundary=b'], body: '--b\r\nContent-Disposition: form-data; name="model"\r\n\r\nother\r\n--b--\r\n' }, NO],
   ['azure, an embedding deployment', { id: 'azure', path: '/openai/deployments/allowed/chat/completions', body: '{"data_sources":[{"parameters":{"embedding_dependency":{"deployment_name":"other"}}}]}' }, NO],
   ['bedrock, another region profile', { id: 'bedrock', path: '/model/eu.allowed/converse', body: '{}' }, NO],
   ['bedrock, an opaque profile', { id: 'bedrock', path: '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fallowed/converse', body: '{}' }, NO],
@@ -295,9 +300,13 @@ test('objects that a body names are reported', async () => {
   const provider = table.byId('openai')
   assert.ok(provider)
   const match = classify(provider, 'POST', '/v1/responses')
-  const body = Buffer.from('{"model":"m","previous_response_id":"resp_1","input":[{"content":[{"type":"input_file","file_id":"file-1"}]},{"content":"text"}]}')
-  const reach = await checkScope(compileScope(['m']), { provider, match, pathAndQuery: '/v1/responses', headers: JSON_TYPE, body, limit: LIMIT })
-  assert.deepEqual(reach.ok && reach.objects, [{ kind: 'response', id: 'resp_1' }, { kind: 'file', id: 'file-1' }])
+  const objectsOf = async (body: string) => {
+    const reach = await checkScope(compileScope(['m']), { provider, match, pathAndQuery: '/v1/responses', headers: JSON_TYPE, body: Buffer.from(body), limit: LIMIT })
+    return reach.ok && reach.objects
+  }
+  const body = '{"model":"m","previous_response_id":"resp_1","input":[{"content":[{"type":"input_file","file_id":"file-1"}]},{"content":"text"}]}'
+  assert.deepEqual(await objectsOf(body), [{ kind: 'response', id: 'resp_1' }, { kind: 'file', id: 'file-1' }])
+  assert.deepEqual(await objectsOf('{"model":"m"}'), [])
 })
 
 test('a message names the refused model, shortened and printable', async () => {
