@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
@@ -80,6 +82,22 @@ onEveryStore('two servers on one store share the window', async (t, place) => {
   for (let i = 0; i < 30; i++) if ((await (i % 10 < 5 ? one : two).ledger.admit(asking('s', 7))).admitted) passed++
   assert.equal(passed, 7)
   assert.deepEqual((await verifyWindows(one.store)).violations, [])
+})
+
+test('a server that has rested while another let through more than it is told of one by one reads its windows again', async (t) => {
+  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const [one, two] = [await openFor(t, place), await openFor(t, place)]
+  for (const { ledger } of [one, two]) assert.ok((await ledger.admit(asking('k', 2))).admitted)
+  await two.store.run(enter, null)
+  // Many of another key, as copies of the newest.
+  const [row] = await two.store.db.selectFrom('requests').selectAll().orderBy('seq', 'desc').limit(1).execute()
+  const copied = (column: string): string => ({ seq: 'seq + i', id: 'id || i', key_id: `'free'`, rpm: 'null' })[column] ?? column
+  using database = new DatabaseSync(join(place.data, 'tollmark.db'), { timeout: 10_000 })
+  database.exec(
+    `with recursive many(i) as (select 1 union all select i + 1 from many where i < 10001)
+     insert into requests (${Object.keys(row!).join()}) select ${Object.keys(row!).map(copied).join()} from requests, many where seq = ${row!.seq}`,
+  )
+  assert.equal((await one.ledger.admit(asking('k', 2))).admitted, false)
 })
 
 test('a boot ago is at least as long as this one lasts', async (t) => {

@@ -324,6 +324,8 @@ test('where is dialled: override, added provider, changed provider', () => {
   assert.equal(changed.find('models.test', 8443)?.origin, 'https://models.test:8443')
   assert.equal(changed.find('models.test', 443), null)
   assert.equal(changed.find('api.openai.com', 443), null)
+  assert.equal(changed.near('other.acme.test')?.id, 'acme')
+  assert.equal(changed.near('acme.evil.test'), null)
   const eu = changed.find('eu.api.openai.com', 443)
   assert.deepEqual(eu?.dial, { origin: 'http://127.0.0.1:9911', basePath: '/u/https/eu.api.openai.com' })
 })
@@ -339,6 +341,11 @@ test('settings that cannot stand are told by a sentence', () => {
     [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header: 'X Y' } }] }, /header/],
     [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header: 'X', scheme: 'a b' } }] }, /scheme/],
     [{ overrides: { google: 'http://a.test/?x' } }, /query/],
+    ...['https://a.test/?x', 'https://a.test/#x', 'https://u@a.test', 'https://:p@a.test'].map((origin): (typeof bad)[number] => [{ custom: [{ id: 'a', origin }] }, /"origin" must be/]),
+    ...['http://a.test/#x', 'http://u@a.test', 'http://:p@a.test', 'nowhere'].map((dial): (typeof bad)[number] => [{ custom: [{ id: 'a', origin: 'https://a.test', dial }] }, /address to dial/]),
+    ...['Host', 'Content-Length', 'TRANSFER-ENCODING', 'connection', 'Upgrade', 'TE', 'Trailer', 'Expect', 'Keep-Alive'].map(
+      (header): (typeof bad)[number] => [{ custom: [{ id: 'a', origin: 'https://a.test', auth: { header } }] }, /how the request is sent/],
+    ),
   ]
   for (const [settings, word] of bad) assert.throws(() => createProviderTable(settings), word)
 })

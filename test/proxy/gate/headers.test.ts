@@ -166,6 +166,44 @@ const SHAPES: [id: string, paths: Record<string, string>][] = [
   ['bedrock', { message: 'string', type: 'string' }],
 ]
 
+/** code → status with its reason, and the words of Google, Anthropic and Bedrock for it */
+const WORDS: Record<RefusalCode, [status: number, reason: string, google: string, anthropic: string, bedrock: string]> = {
+  invalid_upstream_url: [400, 'Bad Request', 'INVALID_ARGUMENT', 'invalid_request_error', 'ValidationException'],
+  upgrade_not_supported: [400, 'Bad Request', 'INVALID_ARGUMENT', 'invalid_request_error', 'ValidationException'],
+  ambiguous_body: [400, 'Bad Request', 'INVALID_ARGUMENT', 'invalid_request_error', 'ValidationException'],
+  invalid_api_key: [401, 'Unauthorized', 'UNAUTHENTICATED', 'authentication_error', 'UnrecognizedClientException'],
+  api_key_expired: [401, 'Unauthorized', 'UNAUTHENTICATED', 'authentication_error', 'UnrecognizedClientException'],
+  api_key_disabled: [401, 'Unauthorized', 'UNAUTHENTICATED', 'authentication_error', 'UnrecognizedClientException'],
+  model_not_allowed: [403, 'Forbidden', 'PERMISSION_DENIED', 'permission_error', 'AccessDeniedException'],
+  upstream_not_allowed: [403, 'Forbidden', 'PERMISSION_DENIED', 'permission_error', 'AccessDeniedException'],
+  endpoint_not_allowed: [403, 'Forbidden', 'PERMISSION_DENIED', 'permission_error', 'AccessDeniedException'],
+  origin_not_allowed: [403, 'Forbidden', 'PERMISSION_DENIED', 'permission_error', 'AccessDeniedException'],
+  method_not_allowed: [405, 'Method Not Allowed', 'INVALID_ARGUMENT', 'invalid_request_error', 'ValidationException'],
+  body_too_large: [413, 'Content Too Large', 'INVALID_ARGUMENT', 'request_too_large', 'ValidationException'],
+  rate_limit_exceeded: [429, 'Too Many Requests', 'RESOURCE_EXHAUSTED', 'rate_limit_error', 'ThrottlingException'],
+  internal_error: [500, 'Internal Server Error', 'INTERNAL', 'api_error', 'InternalServerException'],
+  upstream_unreachable: [502, 'Bad Gateway', 'UNAVAILABLE', 'api_error', 'InternalServerException'],
+  upstream_credential_missing: [502, 'Bad Gateway', 'UNAVAILABLE', 'api_error', 'InternalServerException'],
+  service_unavailable: [503, 'Service Unavailable', 'UNAVAILABLE', 'overloaded_error', 'ServiceUnavailableException'],
+  upstream_timeout: [504, 'Gateway Timeout', 'DEADLINE_EXCEEDED', 'timeout_error', 'ModelTimeoutException'],
+}
+
+test('what each refusal is called', () => {
+  for (const [code, [status, reason, google, type, exception]] of Object.entries(WORDS) as [RefusalCode, (typeof WORDS)[RefusalCode]][]) {
+    const by = (id: string) => {
+      const answer = refusal(code, 'A sentence.', provider(id))
+      assert.deepEqual([answer.status, answer.reason], [status, reason], code)
+      return { headers: pairs(answer.headers), body: JSON.parse(answer.body.toString()) as unknown }
+    }
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code.toUpperCase(), domain: 'tollmark' }]
+    assert.deepEqual(by('google').body, { error: { code: status, message: 'A sentence.', status: google, details } })
+    assert.deepEqual(by('anthropic').body, { type: 'error', error: { type, message: 'A sentence.' } })
+    assert.equal(by('bedrock').headers.get('x-amzn-errortype'), exception)
+    const { headers } = by('openai')
+    assert.deepEqual([headers.has('www-authenticate'), headers.has('allow'), headers.has('x-amzn-errortype')], [status === 401, status === 405, false], code)
+  }
+})
+
 test('a refusal has the shape of its provider, the status of its code and the code in a header', () => {
   assert.equal(SHAPES.length, PROVIDERS.length)
   for (const [id, paths] of SHAPES) {
@@ -184,10 +222,6 @@ test('a refusal has the shape of its provider, the status of its code and the co
       }
     }
   }
-  assert.deepEqual(JSON.parse(refusal('rate_limit_exceeded', 'Slow down.', provider('google')).body.toString()).error.code, 429)
-  assert.equal(JSON.parse(refusal('rate_limit_exceeded', 'Slow down.', provider('google')).body.toString()).error.status, 'RESOURCE_EXHAUSTED')
-  assert.equal(JSON.parse(refusal('rate_limit_exceeded', 'x', provider('anthropic')).body.toString()).error.type, 'rate_limit_error')
-  assert.equal(pairs(refusal('rate_limit_exceeded', 'x', provider('bedrock')).headers).get('x-amzn-errortype'), 'ThrottlingException')
   assert.equal(pairs(refusal('api_key_expired', 'x', null).headers).get('www-authenticate'), 'Bearer')
   assert.equal(pairs(refusal('method_not_allowed', 'x', null).headers).get('allow'), 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS')
   assert.equal(JSON.parse(refusal('invalid_upstream_url', 'x', null).body.toString()).error.code, 'invalid_upstream_url')
