@@ -80,6 +80,8 @@ export const anthropic: ProviderRow = {
     /\/tunnels\/[^/]+\/(reveal_token|rotate_token)($|[/:])/,
     /\/vaults\/[^/]+\/credentials($|[/:])/,
     /\/user_profiles\/[^/]+\/(enrollment_url|action_urls)($|[/:])/,
+    // Work for a worker of one's own comes with what opens its session.
+    /\/environments\/[^/]+\/work($|[/:])/,
     /\/oauth\/token($|[/:])/,
   ],
   admin: [/\/compliance($|[/:])/],

@@ -44,8 +44,9 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/agents'),
     neutral('GET /v1/agents/{agent}'),
   ],
-  minting: [/\/audio\/sessions($|[/:])/, /\/connectors\/[^/]+\/([^/]+\/)?(credentials|auth_url)($|[/:])/],
-  admin: [/^\/v1\/(workspaces?|admin|users|billing)($|[/:])/],
+  minting: [/\/(audio|client)\/sessions($|[/:])/, /\/connectors\/[^/]+\/([^/]+\/)?(credentials|auth_url)($|[/:])/],
+  // What observability finds is what every key has asked and was answered.
+  admin: [/^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/],
   errors: 'mistral',
   usage: 'openai',
 }

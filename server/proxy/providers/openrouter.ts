@@ -31,8 +31,9 @@ export const openrouter: ProviderRow = {
     neutral('GET /api/v1/models/{any*}'),
     neutral('GET /api/v1/parameters/{any*}'),
   ],
-  minting: [/\/auth\/keys($|[/:])/, /\/api\/v1\/keys($|[/:])/],
-  admin: [/\/api\/v1\/(key|credits|activity|workspaces|guardrails|presets|byok|analytics|observability|users|billing)($|[/:])/, /^\/(?!api(\/|$))/],
+  minting: [/\/(auth\/keys|oauth\/token)($|[/:])/, /\/api\/v1\/keys($|[/:])/],
+  // The content of a generation is kept for the account, whichever key it was made with.
+  admin: [/\/api\/v1\/(key|credits|activity|workspaces|guardrails|presets|byok|analytics|observability|users|billing|scim|vault|generation\/content)($|[/:])/, /^\/(?!api(\/|$))/],
   errors: 'openai',
   usage: 'openai',
 }
