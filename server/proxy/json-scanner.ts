@@ -12,8 +12,10 @@ export type Oddity =
   | 'escaped'
   /** A key that a case-folding or NUL-cutting parser would take for a wanted one. */
   | 'lookalike'
-  /** Another kind of value than the path needs (a string where a list must stand). */
+  /** Another kind of value than the path needs (an object where a list must stand). */
   | 'mismatch'
+  /** The same, where that is a string. */
+  | 'text'
 
 export interface JsonSink {
   /** A value at a wanted path: its exact bytes, valid during the call only, or null when it is longer than `longestValue`. */
@@ -173,7 +175,7 @@ export class JsonScanner {
       this.#capturedLength = 0
     }
     if (byte === QUOTE) {
-      if (next !== null) this.#mismatch(next)
+      if (next !== null) this.#mismatch(next, 'text')
       return this.#string(chunk, i + 1)
     }
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
@@ -190,15 +192,15 @@ export class JsonScanner {
     }
     if (DELIMITER[byte] === 1) return this.#broken(i)
     // `null` is the one scalar that may stand anywhere: it says that nothing is there.
-    if (byte !== 0x6e && next !== null) this.#mismatch(next)
+    if (byte !== 0x6e && next !== null) this.#mismatch(next, 'mismatch')
     const end = endOfScalar(chunk, i)
     if (end < chunk.length) return this.#endScalar(chunk, end, !this.#strict || holdsScalar(chunk, i, end))
     this.#scalar = ''
     return this.#goOnWithScalar(chunk, i)
   }
 
-  #mismatch(next: Node): void {
-    if (!next.wanted && (next.props || next.items)) this.#sink.oddity?.('mismatch', next.path)
+  #mismatch(next: Node, kind: 'mismatch' | 'text'): void {
+    if (!next.wanted && (next.props || next.items)) this.#sink.oddity?.(kind, next.path)
   }
 
   #close(chunk: Buffer, i: number): number {

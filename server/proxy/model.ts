@@ -78,7 +78,7 @@ function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): Reach | 
   const named = (place.headers ?? []).flatMap((name) => valuesOf(headers, name))
   const models = [...(match.model === null ? [] : [match.model]), ...query, ...named, ...found.models]
   if (found.hidden !== null) return { models, hidden: found.hidden }
-  if (match.model === null && !found.named) return unknown('The body does not name a model where this endpoint expects it.')
+  if (match.model === null && !found.named && place.body.required.length > 0) return unknown('The body does not name a model where this endpoint expects it.')
   return { ok: true, models, objects: [...match.objects, ...found.objects], kept: found.kept }
 }
 
@@ -178,7 +178,8 @@ class ModelReader implements JsonSink {
   }
 
   oddity(kind: Oddity, path: string): void {
-    if (kind === 'mismatch') {
+    if (kind === 'mismatch' || kind === 'text') {
+      if (kind === 'text' && this.#places.texts.has(path)) return
       if (!this.#places.ways.some((way) => way.startsWith(path))) return
       this.#problem ??= unknown(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
     } else if (kind === 'duplicate') this.#twofold ??= `The body holds \`${path}\` twice.`

@@ -29,6 +29,7 @@ export interface Places {
   readonly wanted: WantedPaths
   readonly required: ReadonlySet<string>
   readonly stored: ReadonlySet<string>
+  readonly texts: ReadonlySet<string>
   readonly objects: ReadonlyMap<string, string>
   readonly keeps: BodyRule['keeps']
   /** The places that can be fields of a form; those of them that name stored objects. */
@@ -52,6 +53,7 @@ export function placesOf(rule: BodyRule): Places {
       wanted: wantPaths([...ways, ...objects, ...(rule.keeps === undefined ? [] : [rule.keeps.at])]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),
+      texts: new Set(rule.texts),
       objects: new Map(Object.entries(rule.objects ?? {})),
       keeps: rule.keeps,
       fields: new Set([...rule.required, ...(rule.also ?? []), ...objects].filter(isField)),

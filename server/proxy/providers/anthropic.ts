@@ -2,12 +2,19 @@ import type { ModelPlace } from './endpoint.ts'
 import { creates, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
-/** Places of a Messages body that name a model: itself, the advisor tool, the chain of fallbacks, and what gateways try in turn. */
+/** Places of Messages that name a model beside their own: the advisor tool, which a message may bring too, and the chain of fallbacks. */
+export const inMessages = (at: string): { readonly also: readonly string[]; readonly texts: readonly string[] } => ({
+  also: [`${at}tools[].model`, `${at}messages[].content[].tool.definition.model`, `${at}messages[].content[].tool_changes[].tool.definition.model`, `${at}fallbacks[].model`],
+  texts: [`${at}messages[].content`],
+})
+
+/** A Messages body; gateways try `models` in turn. */
 export const messagesBody = (at: string): ModelPlace => ({
   at: 'body',
   body: {
     required: [`${at}model`],
-    also: [`${at}models[]`, `${at}tools[].model`, `${at}fallbacks[].model`],
+    texts: inMessages(at).texts,
+    also: [`${at}models[]`, ...inMessages(at).also],
     objects: {
       [`${at}messages[].content[].source.file_id`]: 'file',
       [`${at}messages[].content[].file_id`]: 'file',

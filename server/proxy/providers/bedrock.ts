@@ -1,10 +1,10 @@
 import type { BodyRule, ModelPlace } from './endpoint.ts'
-import { messagesBody } from './anthropic.ts'
+import { inMessages, messagesBody } from './anthropic.ts'
 import { compatibleRows, creates, model, neutral } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** The path names the model; an Anthropic body inside may bring an advisor or fallbacks. */
-const CALL: BodyRule = { required: [], also: ['model', 'tools[].model', 'fallbacks[].model'] }
+const CALL: BodyRule = { required: [], also: ['model', ...inMessages('').also], texts: inMessages('').texts }
 const call: ModelPlace = { at: 'path', body: CALL }
 
 /** Amazon Bedrock with a bearer token: https://docs.aws.amazon.com/bedrock/latest/APIReference */

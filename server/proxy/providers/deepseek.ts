@@ -1,8 +1,8 @@
 import { messagesBody } from './anthropic.ts'
-import { BODY, body, compatibleRows, model } from './openai-rows.ts'
+import { BODY, compatibleRows, model } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
-const chat = body({ objects: { ...BODY.objects, 'messages[].content[].file_id': 'file' } })
+const FILES = { objects: { ...BODY.objects, 'messages[].content[].file_id': 'file' } }
 
 /** DeepSeek: https://api-docs.deepseek.com */
 export const deepseek: ProviderRow = {
@@ -12,7 +12,7 @@ export const deepseek: ProviderRow = {
   hosts: ['api.deepseek.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...['', '/v1', '/beta', '/beta/v1'].flatMap((prefix) => compatibleRows(prefix, chat)),
+    ...['', '/v1', '/beta', '/beta/v1'].flatMap((prefix) => compatibleRows(prefix, FILES)),
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
   ],
   admin: [/\/user($|[/:])/],

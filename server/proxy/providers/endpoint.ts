@@ -13,12 +13,14 @@ export type EndpointClass =
 
 /** What a request body may say about models, as paths of json-scanner.ts. In multipart bodies `required` and `also` are field names. */
 export interface BodyRule {
-  /** At least one of these must name a model, unless the path does. */
+  /** At least one of these must name a model, unless the path does, or there is none of them. */
   readonly required: readonly string[]
   /** Further places that name a model when they are there. */
   readonly also?: readonly string[]
   /** Places that point to something stored which chooses the model: no scoped key passes when one is there. */
   readonly stored?: readonly string[]
+  /** Lists on the way to these places in whose stead a text may stand, which names nothing. */
+  readonly texts?: readonly string[]
   /** Places that name a stored object, and its kind. */
   readonly objects?: Readonly<Record<string, string>>
   /** The place that says that the provider keeps the answer, and the values that say so. */

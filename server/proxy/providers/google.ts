@@ -1,5 +1,5 @@
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
-import { BODY, body, creates, compatibleRows, model, neutral, STORED } from './openai-rows.ts'
+import { BODY, creates, compatibleRows, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */
@@ -125,7 +125,7 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`POST PUT /upload${v}/fileSearchStores/{file_search_store}:uploadToFileSearchStore`, { ...operation, upload: 'upload_id' }),
     neutral(`GET /download${v}/files/{file}:download`),
     // Google's OpenAI dialect reads its key from Authorization: ai.google.dev/gemini-api/docs/openai
-    ...compatibleRows(`${v}/openai`, body({ objects: { ...BODY.objects, 'extra_body.google.cached_content': 'cached_content' } })).map((row): EndpointRow => ({ ...row, auth: { header: 'Authorization', scheme: 'Bearer' }, usage: 'openai' })),
+    ...compatibleRows(`${v}/openai`, { objects: { ...BODY.objects, 'extra_body.google.cached_content': 'cached_content' } }).map((row): EndpointRow => ({ ...row, auth: { header: 'Authorization', scheme: 'Bearer' }, usage: 'openai' })),
   ]
 }
 

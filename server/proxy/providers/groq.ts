@@ -1,4 +1,4 @@
-import { BODY, body, compatibleRows } from './openai-rows.ts'
+import { BODY, compatibleRows } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** Groq: https://console.groq.com/docs/api-reference. Compound systems choose among models that the body may set. */
@@ -10,7 +10,7 @@ export const groq: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: compatibleRows(
     '/openai/v1',
-    body({ also: [...(BODY.also ?? []), 'compound_custom.models.answering_model', 'compound_custom.models.reasoning_model'] }),
+    { also: [...(BODY.also ?? []), 'compound_custom.models.answering_model', 'compound_custom.models.reasoning_model'] },
   ),
   admin: [/\/(projects|fine_tunings)($|[/:])/],
   errors: 'groq',

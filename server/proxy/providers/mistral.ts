@@ -4,7 +4,6 @@ import type { ProviderRow } from './provider.ts'
 const MESSAGES = { 'messages[].content[].file_id': 'file' } as const
 const INPUTS = { 'inputs[].content[].file_id': 'file' } as const
 const AGENT = { agent_id: 'agent' } as const
-const chat = body({ objects: MESSAGES })
 
 /** Mistral: https://docs.mistral.ai/api. Agents run a stored model. */
 export const mistral: ProviderRow = {
@@ -14,7 +13,7 @@ export const mistral: ProviderRow = {
   hosts: ['api.mistral.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1', chat).filter((row) => !row.on.includes('/batches')),
+    ...compatibleRows('/v1', { objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
     model('POST /v1/fim/completions'),
     model('POST /v1/agents/completions', STORED, { names: { ...AGENT, ...MESSAGES } }),
     model('POST /v1/ocr', body({ objects: { 'document.file_id': 'file' } })),

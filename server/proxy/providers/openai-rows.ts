@@ -1,7 +1,20 @@
 // Endpoint rows of the OpenAI API, shared by OpenAI, by Azure and, in part, by everybody who speaks its dialect.
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
 
-/** Stored objects that a chat or responses body may point to. An object in such a place names what its `id` and its `file_ids` say. */
+/** These places, further inside a body. */
+const within = (at: string, places: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
+
+/** Stored objects that a tool may point to. An object in such a place names what its `id` and its `file_ids` say. */
+const TOOL: Readonly<Record<string, string>> = {
+  'vector_store_ids[]': 'vector_store',
+  container: 'container',
+  'environment.container_id': 'container',
+  'environment.file_ids[]': 'file',
+  'environment.skills[].skill_id': 'skill',
+  'input_image_mask.file_id': 'file',
+}
+
+/** Stored objects that a chat or responses body may point to. */
 const OBJECTS: Readonly<Record<string, string>> = {
   previous_response_id: 'response',
   conversation: 'conversation',
@@ -9,12 +22,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   'input[].output[].file_id': 'file',
   'input[].output.file_id': 'file',
   'messages[].content[].file.file_id': 'file',
-  'tools[].vector_store_ids[]': 'vector_store',
-  'tools[].container': 'container',
-  'tools[].environment.container_id': 'container',
-  'tools[].environment.file_ids[]': 'file',
-  'tools[].environment.skills[].skill_id': 'skill',
-  'tools[].input_image_mask.file_id': 'file',
+  ...within('tools[].', TOOL),
   'prompt_cache_options.comparison_response_id': 'response',
 }
 
@@ -28,10 +36,7 @@ const RESOURCES = {
   'tool_resources.file_search.vector_store_ids[]': 'vector_store',
   'tool_resources.file_search.vector_stores[].file_ids[]': 'file',
 } as const
-const ITEMS = { 'items[].id': 'item', 'items[].content[].file_id': 'file' } as const
 const ATTACHED = { 'attachments[].file_id': 'file', 'content[].image_file.file_id': 'file' } as const
-/** These objects, further inside a body. */
-const within = (at: string, objects: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(objects).map(([place, kind]) => [at + place, kind]))
 const THREAD = { ...RESOURCES, ...within('messages[].', ATTACHED) }
 const PICTURES = { 'image.file_id': 'file', 'images[].file_id': 'file', 'mask.file_id': 'file' } as const
 
@@ -41,6 +46,15 @@ export const BODY: BodyRule = { required: ['model'], also: ['models[]', 'tools[]
 export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { ...BODY, ...rule } })
 export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { required: ['model'], multipart: true, ...rule } })
 export const STORED: ModelPlace = { at: 'stored' }
+
+/** The body of a response: its input may be one text, and may bring tools as well. */
+export const responding = ({ also = [], objects, ...rule }: BodyRule): ModelPlace => {
+  const brought = also.flatMap((place) => (place.startsWith('tools[].') ? [`input[].${place}`] : []))
+  return body({ ...rule, also: [...also, ...brought], texts: ['input', 'input[]'], objects: { ...objects, ...within('input[].tools[].', TOOL) } })
+}
+
+/** Items that a conversation keeps for responses to come. */
+const ITEMS = body({ required: [], also: ['items[].tools[].model'], objects: { 'items[].id': 'item', 'items[].content[].file_id': 'file', ...within('items[].tools[].', TOOL) } })
 
 /** A row that runs a model, one that reaches none, and what the answer of a row creates (its `id`, where no places are given). */
 export const model = (on: string, place: ModelPlace = body(), more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'model', model: place, ...more })
@@ -54,7 +68,7 @@ export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', 
 
 // Where responses are stored their items are too, and a later request can name each of them instead of repeating it, as the AI SDK does.
 const MADE_ITEMS = { ...MADE, 'output[].id': 'item', 'response.output[].id': 'item' } as const
-const naming: ModelPlace = body({ objects: { ...OBJECTS, 'input[].id': 'item' } })
+const naming = responding({ ...BODY, objects: { ...OBJECTS, 'input[].id': 'item' } })
 /** Responses, their background runs and what else takes their body, where they are stored. */
 export const responseRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/responses`, naming, { creates: { ...RESPONSE.creates, ...MADE_ITEMS } }),
@@ -68,12 +82,14 @@ export const responseRows = (prefix: string): EndpointRow[] => [
 ]
 
 /** What nearly every server that calls itself OpenAI-compatible has, under a prefix such as `/v1`. */
-export function compatibleRows(prefix: string, chatBody: ModelPlace = body()): EndpointRow[] {
+export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): EndpointRow[] {
+  const whole = { ...BODY, ...rule }
+  const chatBody = body(whole)
   return [
     model(`POST ${prefix}/chat/completions`, chatBody),
     model(`POST ${prefix}/completions`, chatBody),
     model(`POST ${prefix}/embeddings`),
-    model(`POST ${prefix}/responses`, chatBody, RESPONSE),
+    model(`POST ${prefix}/responses`, responding(whole), RESPONSE),
     model(`POST ${prefix}/images/generations`),
     model(`POST ${prefix}/images/edits`, form({ objects: PICTURES })),
     model(`POST ${prefix}/images/variations`, form()),
@@ -126,9 +142,10 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET POST DELETE ${p}/chat/completions/{completion}`),
     neutral(`GET ${p}/chat/completions/{completion}/messages`),
     model(`DELETE ${p}/models/{model:}`, { at: 'path', body: { required: [] } }),
-    neutral(`POST ${p}/conversations`, { ...creates('conversation'), names: ITEMS }),
+    model(`POST ${p}/conversations`, ITEMS, creates('conversation')),
     neutral(`GET POST DELETE ${p}/conversations/{conversation}`),
-    neutral(`GET POST ${p}/conversations/{conversation}/items`, { names: ITEMS }),
+    neutral(`GET ${p}/conversations/{conversation}/items`),
+    model(`POST ${p}/conversations/{conversation}/items`, ITEMS),
     neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
     neutral(`POST ${p}/uploads`, creates('upload')),
     neutral(`POST ${p}/uploads/{upload}/parts`),

@@ -1,4 +1,5 @@
-import { BODY, body, compatibleRows, creates, model, neutral, RESPONSE } from './openai-rows.ts'
+import { inMessages } from './anthropic.ts'
+import { BODY, body, compatibleRows, creates, model, neutral, responding, RESPONSE } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // `models` are tried in turn; a preset is stored and may bring models of its own; plugins and server tools may name one.
@@ -17,9 +18,9 @@ export const openrouter: ProviderRow = {
   hosts: ['openrouter.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/api/v1', routed),
-    model('POST /api/v1/messages', { at: 'body', body: ROUTED }, { usage: 'anthropic' }),
-    model('POST /api/alpha/responses', routed, RESPONSE),
+    ...compatibleRows('/api/v1', ROUTED),
+    model('POST /api/v1/messages', body({ ...ROUTED, also: [...ROUTED.also, ...inMessages('').also], texts: inMessages('').texts }), { usage: 'anthropic' }),
+    model('POST /api/alpha/responses', responding({ ...BODY, ...ROUTED }), RESPONSE),
     model('POST /api/v1/videos', body(), creates('video')),
     neutral('GET /api/v1/videos/{video}'),
     neutral('GET /api/v1/videos/{video}/content'),

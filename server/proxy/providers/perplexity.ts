@@ -1,8 +1,8 @@
-import { body, creates, model, neutral, RESPONSE } from './openai-rows.ts'
+import { BODY, body, creates, model, neutral, responding, RESPONSE } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // The agent API tries `models` in turn, and a preset brings a model of its own: docs.perplexity.ai/docs/agent-api
-const agent = body({ required: ['model', 'models[]'], stored: ['preset'] })
+const agent = responding({ ...BODY, required: ['model', 'models[]'], stored: ['preset'] })
 
 /** Perplexity: https://docs.perplexity.ai/api-reference */
 export const perplexity: ProviderRow = {

@@ -12,7 +12,7 @@ import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
-import { body, compatibleRows, OPENAI_ADMIN, OPENAI_MINTING, ORGANIZATIONS, videoRows } from './openai-rows.ts'
+import { compatibleRows, OPENAI_ADMIN, OPENAI_MINTING, ORGANIZATIONS, videoRows } from './openai-rows.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
 import type { CustomProvider, DialAddress, Provider, ProviderRow, Upstream } from './provider.ts'
@@ -122,7 +122,7 @@ function kinOf({ id }: CustomProvider, host: string): ProviderRow | undefined {
 const patternOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replace(/\{\w+\}/, '[a-z0-9-]+')}$`)
 
 /** What runs behind an added provider may be a gateway, which tries other models where it is told to. */
-const ROUTED = body({ stored: ['fallbacks', 'preset'] })
+const ROUTED = { stored: ['fallbacks', 'preset'] }
 
 /** An added provider: a server that speaks OpenAI's dialect below any path. */
 const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) => [...compatibleRows(prefix, ROUTED), ...videoRows(prefix)])

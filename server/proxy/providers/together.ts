@@ -9,7 +9,7 @@ export const together: ProviderRow = {
   hosts: ['api.together.xyz', 'api.together.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1', body({ also: [...(BODY.also ?? []), 'safety_model'] })).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
+    ...compatibleRows('/v1', { also: [...(BODY.also ?? []), 'safety_model'] }).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
     ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),
     neutral('POST /v1/files/upload', creates('file')),
     model('POST /v1/fine-tunes', body({ objects: { training_file: 'file', validation_file: 'file' } }), creates('fine_tuning_job')),

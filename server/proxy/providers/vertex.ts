@@ -1,11 +1,14 @@
+import { inMessages } from './anthropic.ts'
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
 import { GOOGLE_MINTING } from './google.ts'
 import { body, creates, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
+/** The path names the model; an Anthropic body inside may bring an advisor or fallbacks. */
 const CALL: BodyRule = {
   required: [],
-  also: ['model', 'requests[].model'],
+  also: ['model', 'requests[].model', ...inMessages('').also],
+  texts: inMessages('').texts,
   objects: { cachedContent: 'cached_content', cached_content: 'cached_content' },
 }
 const call: ModelPlace = { at: 'path', body: CALL }
