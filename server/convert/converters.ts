@@ -79,19 +79,27 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
 
   const start = (): ChildProcess => {
     const converter = startConverter(program, heap)
+    if (converter.pid === undefined) return converter
     all.add(converter)
     converter.once('exit', () => {
-      all.delete(converter)
-      clearTimeout(idle.get(converter))
-      idle.delete(converter)
+      forget(converter)
       next()
     })
     return converter
   }
 
+  const forget = (converter: ChildProcess): void => {
+    all.delete(converter)
+    clearTimeout(idle.get(converter))
+    idle.delete(converter)
+  }
+
   const rest = (converter: ChildProcess): void => {
     const retire = (): void => {
-      if (all.size > 1) converter.kill('SIGKILL')
+      if (all.size === 1) return
+      // At once: it is gone before it is seen to have ended.
+      forget(converter)
+      converter.kill('SIGKILL')
     }
     idle.set(converter, setTimeout(retire, KEPT_IDLE).unref())
   }
@@ -106,10 +114,19 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
 
   const next = (): void => {
     if (closed) return
-    while (waiting.length > 0 && (idle.size > 0 || all.size < atOnce)) perform(waiting.shift()!, takeIdle() ?? start())
+    while (waiting.length > 0 && (idle.size > 0 || all.size < atOnce)) {
+      const item = waiting.shift()!
+      try {
+        perform(item, takeIdle() ?? start())
+      } catch (error) {
+        item.reject(error)
+      }
+    }
   }
 
   const perform = (item: Item, converter: ChildProcess): void => {
+    // It could not be started, for want of processes, memory or files: such a one never exits.
+    if (converter.pid === undefined) return void converter.once('error', item.reject)
     let lastWords = ''
     const onWords = (words: string): void => {
       lastWords = (lastWords + words).slice(-LAST_WORDS)
@@ -129,7 +146,7 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
     }
     const leave = (): void => {
       clearTimeout(timer)
-      going?.[Symbol.dispose]()
+      going[Symbol.dispose]()
       converter.off('message', onMessage).off('exit', onExit)
       converter.stderr?.off('data', onWords)
     }
@@ -141,13 +158,14 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
       item.stop?.()
       item.reject(new Problem('invalid_file', `The file takes longer than ${deadline / 1000} seconds to convert. Export it in smaller parts.`))
     }, deadline)
-    const going = converter.pid === undefined ? undefined : getOn(converter.pid)
+    const going = getOn(converter.pid)
     converter.on('message', onMessage).on('exit', onExit)
     converter.stderr?.on('data', onWords)
     converter.send({ task: item.task, step: item.step })
   }
 
-  rest(start())
+  const first = start()
+  if (first.pid !== undefined) rest(first)
 
   return {
     size: atOnce,
@@ -190,7 +208,7 @@ function startConverter(program: URL, heap: number): ChildProcess {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   converter.stderr?.setEncoding('utf8').resume()
-  // A converter that dies while it is sent something, or could not be started, is told by its exit.
+  // A converter that dies while it is sent something is told by its exit.
   converter.on('error', () => {})
   if (converter.pid !== undefined) giveWay(converter.pid)
   return converter

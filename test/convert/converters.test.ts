@@ -96,3 +96,35 @@ test('closing ends what runs and what waits', async () => {
   await converters[Symbol.asyncDispose]()
   assert.deepEqual((await outcomes).map(({ status }) => status), ['rejected', 'rejected'])
 })
+
+/** TABLE of reasons why no process can be started: Node tells of one later, of another at once. */
+const NO_PROCESS: [why: string, program: string, told: RegExp][] = [
+  ['it fails', '/nowhere', /ENOENT/],
+  ['it cannot even be tried', '/no\0where', /null bytes/],
+]
+
+for (const [why, program, told] of NO_PROCESS) {
+  test(`where no process can be started (${why}) conversions fail at once, and go on when one can`, async (t) => {
+    const converters = open(t)
+    const node = process.execPath
+    t.after(() => (process.execPath = node))
+    const running = converters.run(task('exit'), whole)
+    process.execPath = program
+    const outcomes = await Promise.allSettled([running, ...Array.from({ length: 3 }, () => converters.run(task('convert'), whole))])
+    const reasons = outcomes.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : ''))
+    assert.match(reasons[0]!, /ended with 3/)
+    for (const reason of reasons.slice(1)) assert.match(reason, told)
+    assert.deepEqual(converters.load(), { running: 0, waiting: 0 })
+    process.execPath = node
+    await Promise.all(Array.from({ length: 4 }, () => converters.run(task('convert'), whole)))
+  })
+}
+
+test('a converter that is retired gets no other conversion, and not all are', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const converters = open(t)
+  const both = () => Promise.all([converters.run(task('convert'), whole), converters.run(task('convert'), whole)])
+  await both()
+  t.mock.timers.tick(60_000)
+  await both()
+})
