@@ -35,10 +35,15 @@ export const isInvisible = (element: Element): boolean => INVISIBLE.has(element.
 /** A picture that stands for a person or a property, drawn even where it is made of letters. */
 export const isPictogram = (element: Element): boolean => hasClass(element, 'property-icon') || hasClass(element, 'user-icon') || hasClass(element, 'text-icon')
 
-export const isEquation = (element: Element): boolean => hasClass(element, 'notion-text-equation-token') || hasClass(element, 'katex')
+export const isEquation = (element: Element): boolean => ownTex(element) !== undefined || hasClass(element, 'notion-text-equation-token') || hasClass(element, 'katex')
 
-/** The TeX of an equation: the exporter keeps it only in KaTeX's annotation. */
+/** The TeX that an equation's own attribute says, since 2026. */
+const ownTex = (element: Element) => element.attrs.find(({ name }) => name === 'data-notion-equation' || name === 'data-notion-inline-equation')?.value
+
+/** The TeX of an equation: its own attribute's, or KaTeX's annotation's. */
 export function texOf(element: Element): string {
+  const own = ownTex(element)
+  if (own !== undefined) return own
   const [annotation] = find([element], (inner) => inner.tagName === 'annotation')
   return annotation ? rawText(annotation.childNodes) : rawText(element.childNodes)
 }

@@ -60,7 +60,10 @@ const equation = (tex: string, place: Place) => (place === 'summary' ? `$${plain
 function read(element: Element, place: Place): string {
   const { tagName, childNodes } = element
   if (isInvisible(element) || isPictogram(element)) return ''
-  if (isEquation(element)) return EDGE + equation(texOf(element), place) + EDGE
+  if (isEquation(element)) {
+    const tex = EDGE + equation(texOf(element), place) + EDGE
+    return INLINE.has(tagName) ? tex : `\n${tex}\n`
+  }
   if (hasClass(element, 'checkbox')) return (place === 'cell' ? ` ${boxOf(element)} ` : '') + collect(childNodes, place)
   if (hasClass(element, 'icon')) return `${collect(childNodes, place)} `
   if (hasClass(element, 'bookmark')) return `\n${bookmark(element)}\n`

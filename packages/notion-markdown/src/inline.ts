@@ -86,7 +86,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       runs.push({ kind: 'break', value: '', ...style })
       return
     case 'math':
-      return equation(node, style, runs)
+      return equation(textContent(node), style, runs)
     case 'a':
       if (isWrapper(node)) return readAll(node, style, links, runs)
       return readAll(node, { marks: style.marks, link: style.link ?? links.link(attribute(node, 'href')) }, links, runs)
@@ -124,9 +124,11 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
     if (icon !== '') runs.push({ kind: 'text', value: `${icon} `, ...style })
     return
   }
+  const tex = attribute(element, 'data-notion-inline-equation')
+  if (tex !== undefined) return equation(tex, style, runs)
   if (hasClass(element, 'katex')) {
     const annotation = find(element, 4, (below) => below.name === 'annotation')
-    if (annotation) return equation(annotation, style, runs)
+    if (annotation) return equation(textContent(annotation), style, runs)
   }
   const underlined = element.attributes.includes('border-bottom')
   readAll(element, underlined ? { marks: style.marks | MARK.underline, link: style.link } : style, links, runs)
@@ -136,8 +138,8 @@ function checkbox(element: Element, runs: Run[]): void {
   runs.push(plain(hasClass(element, 'checkbox-on') ? '☑' : '☐'))
 }
 
-function equation(element: Element, style: Style, runs: Run[]): void {
-  const tex = texLine(textContent(element))
+function equation(source: string, style: Style, runs: Run[]): void {
+  const tex = texLine(source)
   if (tex !== '') runs.push({ kind: 'math', value: tex, ...style })
 }
 

@@ -48,7 +48,8 @@ function readCallout(element: Element, flow: Flow): void {
 function readEquation(element: Element, flow: Flow): void {
   // Where the parser did not know the equation by the exporter's own quotes, it stands in MathML that says the same in drawings.
   const source = find(element, 8, (below) => below.name === 'annotation') ?? find(element, 8, (below) => below.name === 'math')
-  const tex = textContent(source ?? element)
+  // Exporters of 2026 draw it only, and say it in an attribute.
+  const tex = (attribute(element, 'data-notion-equation') ?? textContent(source ?? element))
     .split('\n')
     .filter((line) => line.trim() !== '')
     .join('\n')
