@@ -95,6 +95,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
     case 'span':
       return span(node, style, links, runs)
     case 'div':
+    case 'input':
       if (!hasClass(node, 'checkbox')) break
       return checkbox(node, runs)
   }

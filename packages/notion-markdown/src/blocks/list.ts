@@ -64,7 +64,7 @@ function numberFor(start: number, flow: Flow): number {
 }
 
 function isCheckbox(node: Node): node is Element {
-  return typeof node !== 'string' && (node.name === 'div' || node.name === 'span') && hasClass(node, 'checkbox')
+  return typeof node !== 'string' && ['div', 'span', 'input'].includes(node.name) && hasClass(node, 'checkbox')
 }
 
 function isDone(item: Element): boolean {
