@@ -78,7 +78,8 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
     return [{ text: IMAGE + attribute(element, 'alt'), marks: [...marks, `image ${plainAddress(attribute(element, 'src'))}`] }]
   }
   if (hasClass(element, 'icon')) {
-    const icon = readRuns(childNodes, marks)
+    const emoji = attribute(element, 'data-emoji')
+    const icon = emoji === '' ? readRuns(childNodes, marks) : [{ text: emoji, marks }]
     return icon.length > 0 ? [...icon, { text: ' ', marks }] : []
   }
   const mark = MARKS[tagName] ?? (/border-bottom:\s*0?\.05em solid/.test(attribute(element, 'style')) ? 'u' : undefined)

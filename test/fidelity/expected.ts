@@ -92,7 +92,7 @@ class Reader {
     if (tagName === 'pre') return this.#code(element, depth)
     if (tagName === 'table') return this.#table(element, depth)
     if (tagName === 'nav' && hasClass(element, 'table_of_contents')) return this.#contents(element, depth)
-    if (tagName === 'figure') return this.#figure(element, depth)
+    if (tagName === 'figure' || hasClass(element, 'callout')) return this.#figure(element, depth)
     if (tagName === 'figcaption') return this.#paragraph(readRuns(childNodes), depth)
     // A column, a synced block or a paragraph's children: lists neither enter nor leave it. The wrappers for text direction are nothing.
     if (tagName === 'div' && !/display:\s*contents/.test(attribute(element, 'style'))) {

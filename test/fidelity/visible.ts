@@ -65,7 +65,7 @@ function read(element: Element, place: Place): string {
     return INLINE.has(tagName) ? tex : `\n${tex}\n`
   }
   if (hasClass(element, 'checkbox')) return (place === 'cell' ? ` ${boxOf(element)} ` : '') + collect(childNodes, place)
-  if (hasClass(element, 'icon')) return `${collect(childNodes, place)} `
+  if (hasClass(element, 'icon')) return `${attribute(element, 'data-emoji') || collect(childNodes, place)} `
   if (hasClass(element, 'bookmark')) return `\n${bookmark(element)}\n`
   if (tagName === 'td' || tagName === 'th') {
     const parts = holdsValues(element) ? elements(childNodes).map((value) => (hasClass(value, 'checkbox') ? boxOf(value) : collect([value], 'cell'))).filter((part) => part.trim() !== '') : [collect(childNodes, 'cell')]

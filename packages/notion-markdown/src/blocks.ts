@@ -54,13 +54,14 @@ export const BLOCKS: BlockTable = new Map<string, BlockReader>([
   ['blockquote', readQuote],
   ['pre', readCode],
   ['figure', readFigure],
+  ['aside', (element, flow) => (hasClass(element, 'callout') ? readFigure : readChildren)(element, flow)],
   ['table', readTable],
   ['nav', readNavigation],
   ['hr', (_, flow) => flow.add({ type: 'thematicBreak' })],
   ['div', readDiv],
   // The page's heading is made of it.
   ['title', () => {}],
-  ...['html', 'head', 'body', 'article', 'header', 'footer', 'main', 'section', 'aside', 'li', 'dl', 'dt', 'dd', 'figcaption', 'summary', 'form', 'fieldset', 'center', 'address', 'caption', 'tbody', 'thead', 'tr', 'td', 'th'].map(
+  ...['html', 'head', 'body', 'article', 'header', 'footer', 'main', 'section', 'li', 'dl', 'dt', 'dd', 'figcaption', 'summary', 'form', 'fieldset', 'center', 'address', 'caption', 'tbody', 'thead', 'tr', 'td', 'th'].map(
     (name) => [name, readChildren] as const,
   ),
 ])

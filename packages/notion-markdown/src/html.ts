@@ -41,6 +41,12 @@ export function textContent(node: Node): string {
   return text
 }
 
+/** The words of an icon. Exporters since 2026 write an emoji into an attribute, and leave its element empty. */
+export function iconText(node: Node): string {
+  if (typeof node === 'string') return node
+  return node.children.map(iconText).join('') || (attribute(node, 'data-emoji') ?? '')
+}
+
 /** Takes the children in front of the first for which `isEnd` holds out of an element; all where there is none. */
 export function takeUntil(element: Element, isEnd: (child: Element) => boolean): Node[] {
   const end = element.children.findIndex((child) => typeof child !== 'string' && isEnd(child))

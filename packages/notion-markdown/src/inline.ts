@@ -1,5 +1,5 @@
 // Elements → runs: what each inline element of an export means.
-import { attribute, find, hasClass, textContent, type Element, type Node } from './html.ts'
+import { attribute, find, hasClass, iconText, textContent, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
 import { MARK, isBlank, type Run, type Target } from './runs.ts'
 
@@ -121,7 +121,7 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
   // The picture beside a person's name, or their initial in its place.
   if (hasClass(element, 'user-icon')) return
   if (hasClass(element, 'icon')) {
-    const icon = textContent(element)
+    const icon = iconText(element)
     if (icon !== '') runs.push({ kind: 'text', value: `${icon} `, ...style })
     return
   }

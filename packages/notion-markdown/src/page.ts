@@ -2,7 +2,7 @@
 import { BLOCKS } from './blocks.ts'
 import { readProperties, rowOf } from './blocks/table.ts'
 import { Flow } from './flow.ts'
-import { attribute, find, hasClass, takeUntil, textContent, type Element, type Node } from './html.ts'
+import { attribute, find, hasClass, iconText, takeUntil, textContent, type Element, type Node } from './html.ts'
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { ownDate } from './own-date.ts'
 import { parseHtml } from './parse.ts'
@@ -79,7 +79,7 @@ function titleOf(heading: Element | undefined, document: Element, fileName: stri
 function takeIcon(header: Element, heading: Element | undefined): string | null {
   const frame = find(header, 3, isIconFrame)
   if (!frame) return null
-  const icon = takeUntil(frame, (child) => child === heading).map(textContent).join('').trim()
+  const icon = takeUntil(frame, (child) => child === heading).map(iconText).join('').trim()
   return icon === '' ? null : icon
 }
 

@@ -1,9 +1,9 @@
-import { attribute, find, hasClass, takeUntil, textContent, type Element } from '../html.ts'
+import { attribute, find, hasClass, iconText, takeUntil, textContent, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
 import { isWrapper } from '../inline.ts'
 import { plainText, type Inline } from '../tree.ts'
 
-/** `<figure>`: everything that Notion shows in a frame. */
+/** `<figure>`: everything that Notion shows in a frame. Since 2026 a callout is an `<aside>`. */
 export function readFigure(element: Element, flow: Flow): void {
   if (hasClass(element, 'callout')) return readCallout(element, flow)
   const inner = element.children.filter((node) => !isCaption(node))
@@ -35,7 +35,7 @@ function isCaption(node: Element | string): node is Element {
 function readCallout(element: Element, flow: Flow): void {
   const frame = find(element, 1, (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size'))
   // A frame whose end tag is missing holds the callout's text, too.
-  const icon = frame ? takeUntil(frame, (child) => child.name === 'div').map(textContent).join('').trim() : ''
+  const icon = frame ? takeUntil(frame, (child) => child.name === 'div').map(iconText).join('').trim() : ''
   const children = flow.inside(element.children.flatMap((node) => (node === frame ? frame.children : [node])))
   if (icon !== '') {
     const [first] = children
