@@ -32,7 +32,7 @@ function isProperty(cell: Element): boolean {
   while (table && table.tagName !== 'table') table = parent(table)
   if (!row || !table || !hasClass(table, 'collection-content')) return false
   const head = find(table.childNodes, (inner) => inner.tagName === 'th')[elements(row.childNodes).indexOf(cell)]
-  return !head || find([head], (inner) => /^types(?:Text|Title)$/.test(attribute(inner, 'class'))).length === 0
+  return !head || find([head], (inner) => /^types(?:Text|Title)$/.test(attribute(inner, 'class')) || /(?:font|description)_gray\.svg$/.test(attribute(inner, 'src'))).length === 0
 }
 
 function parent(element: Element): Element | undefined {

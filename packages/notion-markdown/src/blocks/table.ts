@@ -33,9 +33,13 @@ export function readProperties(element: Element, flow: Flow): { name: Inline[]; 
   })
 }
 
-/** Whether a database's column holds text; only the drawing in its head tells. */
+/** The picture of a title or a text, as exporters since 2025 show it. */
+const TEXT_PICTURE = /(?:^|\/)(?:font|description)_gray\.svg$/
+
+/** Whether a database's column holds text; only the drawing in its head tells, or the picture. */
 function holdsText(head: Element): boolean {
-  return find(head, 3, (below) => below.name === 'svg' && (hasClass(below, 'typesText') || hasClass(below, 'typesTitle'))) !== undefined
+  const tells = (below: Element) => (below.name === 'svg' ? hasClass(below, 'typesText') || hasClass(below, 'typesTitle') : below.name === 'img' && TEXT_PICTURE.test(attribute(below, 'src') ?? ''))
+  return find(head, 3, tells) !== undefined
 }
 
 /** A row of `width` cells. */
