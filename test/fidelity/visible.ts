@@ -27,12 +27,12 @@ export function holdsValues(cell: Element): boolean {
 function isProperty(cell: Element): boolean {
   const row = parent(cell)
   const type = /property-row-(\w+)/.exec(row ? attribute(row, 'class') : '')?.[1]
-  if (type) return type !== 'text' && type !== 'title'
+  if (type) return type !== 'text' && type !== 'url'
   let table = row
   while (table && table.tagName !== 'table') table = parent(table)
   if (!row || !table || !hasClass(table, 'collection-content')) return false
   const head = find(table.childNodes, (inner) => inner.tagName === 'th')[elements(row.childNodes).indexOf(cell)]
-  return !head || find([head], (inner) => /^types(?:Text|Title)$/.test(attribute(inner, 'class')) || /(?:font|description)_gray\.svg$/.test(attribute(inner, 'src'))).length === 0
+  return !head || find([head], (inner) => /^types(?:Text|Title|Url)$/.test(attribute(inner, 'class')) || /(?:font|description|link)_gray\.svg$/.test(attribute(inner, 'src'))).length === 0
 }
 
 function parent(element: Element): Element | undefined {

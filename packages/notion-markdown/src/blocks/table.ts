@@ -29,17 +29,21 @@ export function readProperties(element: Element, flow: Flow): { name: Inline[]; 
   return readRows(element, flow).flatMap(({ row }) => {
     const [name, value] = cellsOf(row)
     if (!name) return []
-    return [{ name: flow.inline(name.children), value: value ? nest(readValues(value.children, hasClass(row, 'property-row-text'), flow.links)) : [] }]
+    return [{ name: flow.inline(name.children), value: value ? nest(readValues(value.children, TEXT.row.test(attribute(row, 'class') ?? ''), flow.links)) : [] }]
   })
 }
 
-/** The picture of a title or a text, as exporters since 2025 show it. */
-const TEXT_PICTURE = /(?:^|\/)(?:font|description)_gray\.svg$/
+/** What a property of text is known by: its drawing's class; since 2025 its picture; its row's class. An address is text: its parts may lead to several places. */
+const TEXT = {
+  drawing: /^types(?:Text|Title|Url)$/,
+  picture: /(?:^|\/)(?:font|description|link)_gray\.svg$/,
+  row: /\bproperty-row-(?:text|url)\b/,
+}
 
 /** Whether a database's column holds text; only the drawing in its head tells, or the picture. */
 function holdsText(head: Element): boolean {
-  const tells = (below: Element) => (below.name === 'svg' ? hasClass(below, 'typesText') || hasClass(below, 'typesTitle') : below.name === 'img' && TEXT_PICTURE.test(attribute(below, 'src') ?? ''))
-  return find(head, 3, tells) !== undefined
+  const drawn = find(head, 3, (below) => below.name === 'svg' || below.name === 'img')
+  return drawn !== undefined && (TEXT.drawing.test(attribute(drawn, 'class') ?? '') || TEXT.picture.test(attribute(drawn, 'src') ?? ''))
 }
 
 /** A row of `width` cells. */
