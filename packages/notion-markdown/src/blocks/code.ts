@@ -1,30 +1,29 @@
 import { attribute, find, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
 
-/** TABLE: Notion's display names whose usual Markdown name is not their lower-case form with `-` for spaces. */
+/** TABLE: Notion's names, in lower case, whose usual Markdown name is not that with `-` for spaces. */
 const LANGUAGE = new Map([
-  ['Plain Text', ''],
-  ['C++', 'cpp'],
-  ['C#', 'csharp'],
-  ['F#', 'fsharp'],
-  ['Java/C/C++/C#', 'java'],
-  ['Objective-C', 'objectivec'],
-  ['Visual Basic', 'vb'],
-  ['VB.Net', 'vbnet'],
-  ['ASCII Art', 'text'],
-  ['LLVM IR', 'llvm'],
-  ['Notion Formula', 'text'],
-  ['Protobuf', 'protobuf'],
-  ['Shell', 'sh'],
-  ['WebAssembly', 'wasm'],
+  ['plain text', ''],
+  ['c++', 'cpp'],
+  ['c#', 'csharp'],
+  ['f#', 'fsharp'],
+  ['java/c/c++/c#', 'java'],
+  ['objective-c', 'objectivec'],
+  ['visual basic', 'vb'],
+  ['vb.net', 'vbnet'],
+  ['ascii art', 'text'],
+  ['llvm ir', 'llvm'],
+  ['notion formula', 'text'],
+  ['shell', 'sh'],
+  ['webassembly', 'wasm'],
 ])
 
 /** `<pre>`: its text byte for byte, in its language. */
 export function readCode(element: Element, flow: Flow): void {
   const code = find(element, 1, (child) => child.name === 'code')
-  // The class is the display name behind `language-`, its spaces included; E1–E3 exports name no language.
-  const name = /(?:^|\s)language-(.+)$/s.exec((code ? attribute(code, 'class') : undefined) ?? '')?.[1]?.trim() ?? ''
-  const lang = LANGUAGE.get(name) ?? name.toLowerCase().replace(/[\s`~]+/g, '-')
+  // The class is the name behind `language-`, its spaces included: in capitals as Notion shows it, or not, as programs give it. E1–E3 exports name no language.
+  const name = /(?:^|\s)language-(.+)$/s.exec((code ? attribute(code, 'class') : undefined) ?? '')?.[1]?.trim().toLowerCase() ?? ''
+  const lang = LANGUAGE.get(name) ?? name.replace(/[\s`~]+/g, '-')
   flow.add({ type: 'code', lang: lang === '' ? null : lang, value: codeText(element) })
 }
 
