@@ -1,8 +1,8 @@
 // Prints a tree of Notion blocks as the exporter would have, in the manner of each of its eras.
 
-/** 1: 2019 to 2020 · 2: 2021 to 2022 · 3: 2023 · 4: 2024 to mid 2025 · 5: since late 2025 */
-export type Era = 1 | 2 | 3 | 4 | 5
-export const ERAS: readonly Era[] = [1, 2, 3, 4, 5]
+/** 1: 2019 to 2020 · 2: 2021 to 2022 · 3: 2023 · 4: 2024 to mid 2025 · 5: late 2025 to early 2026 · 6: since mid 2026 */
+export type Era = 1 | 2 | 3 | 4 | 5 | 6
+export const ERAS: readonly Era[] = [1, 2, 3, 4, 5, 6]
 
 export type InlineMark = 'strong' | 'em' | 'del' | 'code' | 'underline' | 'colour' | 'background'
 
@@ -75,10 +75,10 @@ class Printer {
   page({ title, icon, description, properties, blocks }: Page): string {
     const dir = this.#era >= 5 ? ' dir="auto"' : ''
     const head = `<html><head><meta http-equiv="Content-Type" content="text/html; charset=utf-8"/><title>${escape(title.map(plain).join(''))}</title><style>\n/* ${this.#era > 1 ? 'cspell:disable-file' : 'styles'} */\nbody { white-space: pre-wrap; }\n</style></head>`
-    const iconHtml = icon ? `<div class="page-header-icon undefined"><span class="icon">${escape(icon)}</span></div>` : ''
+    const iconHtml = icon ? `<div class="page-header-icon undefined">${this.#icon(icon)}</div>` : ''
     const about = this.#era >= 3 ? `<p class="page-description"${dir}>${escape(description)}</p>` : ''
     const rows = properties.map(({ name, type, text, values }) => {
-      const value = { text: () => this.inline(text), multi_select: () => values.map(pill).join(''), checkbox: () => `<div class="checkbox checkbox-${values.length % 2 ? 'on' : 'off'}"></div>`, date: () => `<time>@March ${values.length + 1}, 2024</time>` }[type]()
+      const value = { text: () => this.inline(text), multi_select: () => values.map(pill).join(''), checkbox: () => this.#box(values.length % 2 === 1), date: () => `<time>@March ${values.length + 1}, 2024</time>` }[type]()
       return `<tr class="property-row property-row-${type}"><th><span class="icon property-icon"><svg viewBox="0 0 16 16" class="typesText"><path d="M1 2"></path></svg></span>${escape(name)}</th><td>${value}</td></tr>`
     })
     const table = rows.length > 0 ? `<table class="properties"><tbody>${rows.join('')}</tbody></table>` : ''
@@ -92,9 +92,19 @@ class Printer {
       .map((block) => {
         number = block.kind === 'number' ? (block.restart ?? number + 1) : 0
         const html = this.#block(block, depth, number)
-        return this.#era >= 5 ? `<div style="display:contents" dir="${block.kind === 'image' ? 'ltr' : 'auto'}">${html}</div>` : html
+        return this.#era === 5 ? `<div style="display:contents" dir="${block.kind === 'image' ? 'ltr' : 'auto'}">${html}</div>` : html
       })
       .join('')
+  }
+
+  /** An emoji, which its element holds, or since the sixth era only its attribute. */
+  #icon(emoji: string): string {
+    return this.#era >= 6 ? `<span class="icon" data-emoji="${escape(emoji)}"></span>` : `<span class="icon">${escape(emoji)}</span>`
+  }
+
+  #box(on: boolean): string {
+    const state = `class="checkbox checkbox-${on ? 'on' : 'off'}"`
+    return this.#era >= 6 ? `<input type="checkbox" ${state} disabled=""${on ? ' checked=""' : ''}/>` : `<div ${state}></div>`
   }
 
   #id(): string {
@@ -113,16 +123,18 @@ class Printer {
       case 'toggleHeading': {
         const style = `font-weight:600;font-size:${SIZES[block.level]};line-height:1.3${this.#era >= 4 ? ';margin:0' : ''}`
         const children = this.blocks(block.children, depth + 1)
-        return `<details open=""><summary style="${style}">${this.inline(block.text)}</summary>${this.#era >= 4 ? `<div class="indented">${children}</div>` : children}</details>`
+        const title = this.#era >= 6 ? `<h${block.level} style="display:inline-block">${this.inline(block.text)}</h${block.level}>` : this.inline(block.text)
+        return `<details open=""><summary style="${style}">${title}</summary>${this.#era >= 4 ? `<div class="indented">${children}</div>` : children}</details>`
       }
       case 'quote':
         return `<blockquote ${id} class="">${this.inline(block.text)}${this.blocks(block.children, depth + 1)}</blockquote>`
       case 'divider':
         return `<hr ${id}/>`
       case 'callout': {
-        const icon = block.icon ? `<div style="font-size:1.5em"><span class="icon">${escape(block.icon)}</span></div>` : ''
+        const icon = block.icon ? `<div style="font-size:1.5em">${this.#icon(block.icon)}</div>` : ''
         const text = this.#era >= 4 ? `<p ${id} class="">${this.inline(block.text)}</p>` : this.inline(block.text)
-        return `<figure class="block-color-gray_background callout" style="white-space:pre-wrap;display:flex" ${id}>${icon}<div style="width:100%">${text}${this.blocks(block.children, depth + 1)}</div></figure>`
+        const tag = this.#era >= 6 ? 'aside' : 'figure'
+        return `<${tag} class="block-color-gray_background callout" style="white-space:pre-wrap;display:flex" ${id}>${icon}<div style="width:100%">${text}${this.blocks(block.children, depth + 1)}</div></${tag}>`
       }
       case 'bullet': {
         const style = this.#era >= 2 ? ` style="list-style-type:${['disc', 'circle', 'square'][depth % 3]}"` : ''
@@ -132,10 +144,11 @@ class Printer {
         return `<ol type="${['1', 'a', 'i'][depth % 3]}" ${id} class="numbered-list" start="${number}"><li>${this.inline(block.text)}${this.blocks(block.children, depth + 1)}</li></ol>`
       case 'todo': {
         const children = this.blocks(block.children, depth + 1)
-        const box = `<div class="checkbox checkbox-${block.checked ? 'on' : 'off'}"></div> <span class="to-do-children-${block.checked ? '' : 'un'}checked">${this.inline(block.text)}</span>`
+        const box = `${this.#box(block.checked)} <span class="to-do-children-${block.checked ? '' : 'un'}checked">${this.inline(block.text)}</span>`
         return `<ul ${id} class="to-do-list"><li>${box}${this.#era >= 3 ? `<div class="indented">${children}</div>` : children}</li></ul>`
       }
       case 'toggle':
+        if (this.#era >= 6) return `<details open="" class="toggle" ${id}><summary>${this.inline(block.text)}</summary><div class="indented">${this.blocks(block.children, depth + 1)}</div></details>`
         return `<ul ${id} class="toggle"><li><details open=""><summary>${this.inline(block.text)}</summary>${this.blocks(block.children, depth + 1)}</details></li></ul>`
       case 'code': {
         const prism = '<script src="https://example.com/prism.min.js" crossorigin="anonymous" referrerPolicy="no-referrer"></script><link rel="stylesheet" href="https://example.com/prism.min.css" crossorigin="anonymous"/>'
@@ -143,7 +156,7 @@ class Printer {
         return `${this.#era >= 4 ? prism : ''}<pre ${id} class="code"><code${language}>${escape(block.text)}</code></pre>`
       }
       case 'equation':
-        return `<figure ${id} class="equation"><style>@import url('https://example.com/katex.min.css')</style><div class="equation-container"><span class="katex-display">${katex(block.tex)}</span></div></figure>`
+        return `<figure ${id} class="equation"${this.#era >= 6 ? ` data-notion-equation="${escape(block.tex)}"` : ''}><style>@import url('https://example.com/katex.min.css')</style><div class="equation-container"><span class="katex-display">${this.#katex(block.tex)}</span></div></figure>`
       case 'image':
         return `<figure ${id} class="image"><a href="${escape(block.src)}"><img style="width:240px" src="${escape(block.src)}"/></a>${this.#caption(block.caption)}</figure>`
       case 'file':
@@ -153,7 +166,7 @@ class Printer {
         return `<figure ${id}><a href="${escape(block.href)}" class="bookmark source"><div class="bookmark-info"><div class="bookmark-text"><div class="bookmark-title">${escape(block.title)}</div>${description}</div><div class="bookmark-href"><img src="https://example.com/favicon.ico" class="icon bookmark-icon"/>${escape(block.href)}</div></div><img src="https://example.com/x.png" class="bookmark-image"/></a></figure>`
       }
       case 'pageLink':
-        return `<figure ${id} class="link-to-page"><a href="${escape(block.href)}">${block.icon ? `<span class="icon">${escape(block.icon)}</span>` : ''}${escape(block.title)}</a></figure>`
+        return `<figure ${id} class="link-to-page"><a href="${escape(block.href)}">${block.icon ? this.#icon(block.icon) : ''}${escape(block.title)}</a></figure>`
       case 'columns':
         return `<div ${id} class="column-list">${block.columns.map((column) => `<div id="${this.#id()}" style="width:50%" class="column">${this.blocks(column, depth)}</div>`).join('')}</div>`
       case 'synced':
@@ -169,21 +182,29 @@ class Printer {
     return children.length > 0 ? `<div class="indented">${this.blocks(children, depth)}</div>` : ''
   }
 
+  /** KaTeX's three copies of an equation, the TeX in the annotation; since the sixth era the drawing alone. */
+  #katex(tex: string): string {
+    const text = escape(tex)
+    const source = `<span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>${text}</mi></mrow><annotation encoding="application/x-tex">${text}</annotation></semantics></math></span>`
+    return `<span class="katex">${this.#era >= 6 ? '' : source}<span class="katex-html" aria-hidden="true"><span class="base"><span class="mord">${text}</span></span></span></span>`
+  }
+
   #caption(caption: readonly Inline[]): string {
     return caption.length > 0 ? `<figcaption>${this.inline(caption)}</figcaption>` : ''
   }
 
   #table(rows: readonly (readonly (readonly Inline[])[])[], header: boolean, id: string): string {
-    const wrap = (row: string) => (this.#era >= 5 ? `<div style="display:contents" dir="ltr">${row}</div>` : row)
+    const wrap = (row: string) => (this.#era === 5 ? `<div style="display:contents" dir="ltr">${row}</div>` : row)
     const row = (cells: readonly (readonly Inline[])[], tag: string) => wrap(`<tr id="${this.#id()}">${cells.map((cell) => `<${tag} id="B;In" class="">${this.inline(cell)}</${tag}>`).join('')}</tr>`)
     const head = header && rows[0] ? `<thead class="simple-table-header">${row(rows[0], 'th')}</thead>` : ''
     return `<table ${id} class="simple-table">${head}<tbody>${rows.slice(header ? 1 : 0).map((cells) => row(cells, 'td')).join('')}</tbody></table>`
   }
 
   #database({ title, rows }: Extract<Block, { kind: 'database' }>, id: string): string {
-    const columns = { Name: 'Title', Tags: 'MultipleSelect', Done: 'Checkbox', Date: 'Date', Note: 'Text' }
-    const head = Object.entries(columns).map(([name, type]) => `<th><span class="icon property-icon"><svg viewBox="0 0 16 16" class="types${type}"><path d="M1 2"></path></svg></span>${name}</th>`).join('')
-    const body = rows.map((row) => `<tr id="${this.#id()}"><td class="cell-title"><a href="Db/${encodeURIComponent(row.title)}.html">${escape(row.title)}</a></td><td class="cell-a>b">${row.tags.map(pill).join('')}</td><td class="cell-c"><div class="checkbox checkbox-${row.done ? 'on' : 'off'}"></div></td><td class="cell-d">${row.date ? `<time>@${escape(row.date)}</time>` : ''}</td><td class="cell-e">${this.inline(row.note)}</td></tr>`).join('')
+    const columns = { Name: ['Title', 'font'], Tags: ['MultipleSelect', 'list'], Done: ['Checkbox', 'checkmark-square'], Date: ['Date', 'calendar'], Note: ['Text', 'description'] }
+    const drawing = (type: string, picture: string) => (this.#era >= 5 ? `<img src="https://www.notion.so/icons/${picture}_gray.svg"/>` : `<svg viewBox="0 0 16 16" class="types${type}"><path d="M1 2"></path></svg>`)
+    const head = Object.entries(columns).map(([name, [type, picture]]) => `<th><span class="icon property-icon">${drawing(type!, picture!)}</span>${name}</th>`).join('')
+    const body = rows.map((row) => `<tr id="${this.#id()}"><td class="cell-title"><a href="Db/${encodeURIComponent(row.title)}.html">${escape(row.title)}</a></td><td class="cell-a>b">${row.tags.map(pill).join('')}</td><td class="cell-c">${this.#box(row.done)}</td><td class="cell-d">${row.date ? `<time>@${escape(row.date)}</time>` : ''}</td><td class="cell-e">${this.inline(row.note)}</td></tr>`).join('')
     return `<div ${id} class="collection-content"><h4 class="collection-title">${escape(title)}</h4><table class="collection-content"><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>${this.#era >= 3 ? '<br/><br/>' : ''}</div>`
   }
 
@@ -200,13 +221,14 @@ class Printer {
         return inline.href === undefined ? marked : `<a href="${escape(inline.href)}">${marked}</a>`
       }
       case 'equation':
-        return wrapIn(`<style>@import url('https://example.com/katex.min.css')</style><span data-token-index="0" contenteditable="false" class="notion-text-equation-token" style="user-select:all"><span></span><span>${katex(inline.tex)}</span><span>\u{FEFF}</span></span>`, inline.marks ?? [])
+        if (this.#era >= 6) return wrapIn(`<span data-notion-inline-equation="${escape(inline.tex)}" class="notion-text-equation-token" contenteditable="false">${this.#katex(inline.tex)}</span>`, inline.marks ?? [])
+        return wrapIn(`<style>@import url('https://example.com/katex.min.css')</style><span data-token-index="0" contenteditable="false" class="notion-text-equation-token" style="user-select:all"><span></span><span>${this.#katex(inline.tex)}</span><span>\u{FEFF}</span></span>`, inline.marks ?? [])
       case 'user':
         return `<span class="user">@${escape(inline.name)}</span>`
       case 'date':
         return `<time>@${escape(inline.text)}</time>`
       case 'page':
-        return `<a href="${escape(inline.href)}">${inline.icon ? `<span class="icon">${escape(inline.icon)}</span>` : ''}${escape(inline.title)}</a>`
+        return `<a href="${escape(inline.href)}">${inline.icon ? this.#icon(inline.icon) : ''}${escape(inline.title)}</a>`
       case 'break': {
         if (this.#era < 4) return '\n'
         // A change of formatting after a line break comes with a second one.
@@ -220,10 +242,6 @@ class Printer {
 const pill = (value: string) => `<span class="selected-value select-value-color-blue">${escape(value)}</span>`
 
 const wrapIn = (html: string, marks: readonly InlineMark[]) => marks.reduceRight((inner, mark) => TAGS[mark][0] + inner + TAGS[mark][1], html)
-
-/** KaTeX's three copies of an equation; the TeX is in the annotation. */
-const katex = (tex: string) =>
-  `<span class="katex"><span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>${escape(tex)}</mi></mrow><annotation encoding="application/x-tex">${escape(tex)}</annotation></semantics></math></span><span class="katex-html" aria-hidden="true"><span class="base"><span class="mord">${escape(tex)}</span></span></span></span>`
 
 const plain = (inline: Inline): string =>
   inline.kind === 'text' ? inline.text : inline.kind === 'equation' ? inline.tex : inline.kind === 'user' ? `@${inline.name}` : inline.kind === 'date' ? `@${inline.text}` : inline.kind === 'page' ? inline.title : ' '
