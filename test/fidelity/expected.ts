@@ -160,8 +160,10 @@ class Reader {
     const style = summary ? attribute(summary, 'style') : ''
     const size = TOGGLE_SIZES.find(([pattern]) => pattern.test(style))
     const title = summary?.childNodes ?? []
+    const [heading] = find(title, (inner) => /^h[1-6]$/.test(inner.tagName))
+    const level = heading ? Number(heading.tagName[1]) : (size?.[1] ?? -1)
     const runs = readRuns(title).filter((run) => !run.text.startsWith(IMAGE))
-    this.#push({ kind: 'toggle', depth, level: size ? size[1] + 1 : 0, id: attribute(element, 'id'), runs })
+    this.#push({ kind: 'toggle', depth, level: Math.min(level + 1, 6), id: attribute(element, 'id'), runs })
     // A summary is HTML, in which the document shows no pictures.
     for (const picture of find(title, (inner) => inner.tagName === 'img' && !hasClass(inner, 'icon'))) {
       this.#push({ kind: 'image', depth: depth + 1, src: plainAddress(attribute(picture, 'src')), runs: [{ text: attribute(picture, 'alt'), marks: [] }] })

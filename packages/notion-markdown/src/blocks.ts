@@ -4,10 +4,9 @@ import { readFigure } from './blocks/figure.ts'
 import { readBulleted, readNumbered } from './blocks/list.ts'
 import { readTable } from './blocks/table.ts'
 import { readNavigation } from './blocks/toc.ts'
-import { readDetails } from './blocks/toggle.ts'
+import { depthOf, readDetails } from './blocks/toggle.ts'
 import type { BlockReader, BlockTable, Flow } from './flow.ts'
 import { attribute, hasClass, type Element } from './html.ts'
-import type { Depth } from './tree.ts'
 
 /** Columns, synced blocks, indented children, unknown containers: their children, in order. */
 const readChildren: BlockReader = (element, flow) => void flow.read(element.children)
@@ -19,12 +18,10 @@ const readParagraph: BlockReader = (element, flow) => {
   if (!flow.read(element.children)) flow.part()
 }
 
-/** Body headings stand one level below the page's title. */
 function readHeading(element: Element, flow: Flow): void {
   const children = flow.inline(element.children)
   if (children.length === 0) return flow.part()
-  const depth = Math.min(6, Number(element.name[1]) + 1) as Depth
-  flow.add({ type: 'heading', depth, id: attribute(element, 'id') ?? null, children })
+  flow.add({ type: 'heading', depth: depthOf(element), id: attribute(element, 'id') ?? null, children })
 }
 
 function readQuote(element: Element, flow: Flow): void {

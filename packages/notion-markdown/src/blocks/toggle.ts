@@ -1,10 +1,10 @@
-import { attribute, type Element } from '../html.ts'
+import { attribute, find, type Element } from '../html.ts'
 import type { Flow } from '../flow.ts'
 import { readInline } from '../inline.ts'
 import { nest } from '../runs.ts'
 import type { Depth } from '../tree.ts'
 
-/** TABLE: the only trace that a toggle heading leaves is its font size; Notion's level 1 is the document's 2. */
+/** TABLE: the only trace that a toggle heading leaves before 2026 is its font size; Notion's level 1 is the document's 2. */
 const DEPTH_OF_SIZE: readonly (readonly [string, Depth])[] = [
   ['1.875em', 2],
   ['1.5em', 3],
@@ -12,12 +12,18 @@ const DEPTH_OF_SIZE: readonly (readonly [string, Depth])[] = [
   ['1.125em', 5],
 ]
 
+/** The depth of a heading. Those of the body stand one level below the page's title. */
+export function depthOf(heading: Element): Depth {
+  return Math.min(6, Number(heading.name[1]) + 1) as Depth
+}
+
 /** `<details>`: a toggle, or a toggle heading. */
 export function readDetails(element: Element, flow: Flow): void {
   const summary = element.children.find((node): node is Element => typeof node !== 'string' && node.name === 'summary')
   const style = summary ? (attribute(summary, 'style') ?? '') : ''
   const size = /(?:^|;)\s*font-size:\s*([\d.]+em)/.exec(style)?.[1]
-  const depth = DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null
+  const heading = summary && find(summary, 1, ({ name }) => /^h[1-6]$/.test(name))
+  const depth = heading ? depthOf(heading) : (DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null)
   const runs = summary ? readInline(summary.children, flow.links) : []
   // The summary is HTML, and a document's HTML holds no picture: they stand below, first of all.
   const pictures = nest(runs.filter(({ kind }) => kind === 'image'))
