@@ -8,7 +8,10 @@ export type Element = DefaultTreeAdapterTypes.Element
 /** A carriage return, which only a reference can name, ends a line like any other. */
 const CARRIAGE_RETURN = /&#(?:13|x0*d);(?:&#(?:10|x0*a);|\n)?/gi
 
-export const parseDocument = (html: string): Node[] => parse(html.replace(CARRIAGE_RETURN, '\n')).childNodes
+/** What exporters since 2026 write before the name of a file. */
+const ATTACHMENT = />attachment:[\w-]{36}:/g
+
+export const parseDocument = (html: string): Node[] => parse(html.replace(CARRIAGE_RETURN, '\n').replace(ATTACHMENT, '>')).childNodes
 export const parsePart = (html: string): Node[] => parseFragment(html).childNodes
 
 export const isElement = (node: Node): node is Element => 'tagName' in node
@@ -86,7 +89,7 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
   if (mark) return readRuns(childNodes, marks.includes(mark) ? marks : [...marks, mark])
   if (LINES.has(tagName)) return [{ text: ELEMENT_BREAK, marks }, ...readRuns(childNodes, marks), { text: ELEMENT_BREAK, marks }]
   const address = tagName === 'a' ? attribute(element, 'href') : ''
-  if (address === '' || isUnsafe(address) || isFrame(element)) return readRuns(childNodes, marks)
+  if (address === '' || address === 'https://app.notion.comundefined' || isUnsafe(address) || isFrame(element)) return readRuns(childNodes, marks)
   return linkRuns(readRuns(childNodes, []), address, marks)
 }
 

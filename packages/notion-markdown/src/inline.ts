@@ -28,6 +28,9 @@ const MARK_OF = new Map<string, number>([
 /** Elements that part the lines of the text around them when they stand where only text can. */
 const LINES = new Set('p div li ul ol h1 h2 h3 h4 h5 h6 blockquote pre tr td th table figure figcaption details summary section dd dt'.split(' '))
 
+/** What exporters since 2026 write before the name of an attached file. */
+const ATTACHMENT = /^attachment:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/
+
 /** Reads inline content into runs. */
 export function readInline(nodes: readonly Node[], links: Links): Run[] {
   const runs: Run[] = []
@@ -75,7 +78,8 @@ function plain(value: string): Run {
 function read(node: Node, style: Style, links: Links, runs: Run[]): void {
   if (typeof node === 'string') {
     // The exporter puts a U+FEFF behind each inline equation; nobody types one.
-    const value = node.includes('\ufeff') ? node.replaceAll('\ufeff', '') : node
+    const text = node.includes('\ufeff') ? node.replaceAll('\ufeff', '') : node
+    const value = style.link ? text.replace(ATTACHMENT, '') : text
     if (value !== '') runs.push({ kind: 'text', value, marks: style.marks, link: style.link })
     return
   }

@@ -53,6 +53,8 @@ const SAFE_DATA = {
   file: /^data:(?:text\/(?:plain|csv)|application\/pdf|image\/(?:png|jpeg|jpg|gif|webp|avif|bmp))?[;,]/i,
   image: /^data:image\/(?:png|jpeg|jpg|gif|webp|avif|bmp|svg\+xml)[;,]/i,
 } as const satisfies Record<Asset['kind'], RegExp>
+/** What exporters since 2026 write where a page has no address. */
+const NOWHERE = 'https://app.notion.comundefined'
 /** An address of a page on Notion; it ends in the page's id, with the dashes of a UUID or without. */
 const NOTION_PAGE = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\/[^?#]*?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
 
@@ -87,7 +89,7 @@ export class Links {
     if (source === undefined) return null
     // Browsers drop these before they look at the scheme.
     const href = source.replace(/[\t\n\r]/g, '').trim()
-    if (href === '') return null
+    if (href === '' || href === NOWHERE) return null
     // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
     const scheme = SCHEME.exec(href.replace(/[\u0000-\u0020]/g, ''))?.[1]?.toLowerCase()
     if (scheme !== undefined) {
