@@ -1,12 +1,12 @@
 // Elements → runs: what each inline element of an export means.
 import { attribute, find, hasClass, iconText, textContent, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
-import { MARK, isBlank, type Run, type Target } from './runs.ts'
+import { MARK, isBlank, type Run } from './runs.ts'
 
 /** What an element passes on to the text inside it. */
 interface Style {
   marks: number
-  link: Target | null
+  link: string | null
 }
 
 /** TABLE: element → the mark that it puts on its text. */
@@ -93,7 +93,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       return equation(textContent(node), style, runs)
     case 'a':
       if (isWrapper(node)) return readAll(node, style, links, runs)
-      return readAll(node, { marks: style.marks, link: style.link ?? links.link(attribute(node, 'href')) }, links, runs)
+      return readAll(node, { marks: style.marks, link: style.link ?? links.resolve(attribute(node, 'href'), 'file') }, links, runs)
     case 'img':
       return image(node, style, links, runs)
     case 'span':
@@ -168,6 +168,6 @@ export function isWrapper(link: Element): boolean {
 
 function image(element: Element, style: Style, links: Links, runs: Run[]): void {
   if (hasClass(element, 'icon') || hasClass(element, 'page-cover-image')) return
-  const url = links.image(attribute(element, 'src'))
+  const url = links.resolve(attribute(element, 'src'), 'image')
   if (url !== null) runs.push({ kind: 'image', value: url, alt: (attribute(element, 'alt') ?? '').trim(), ...style })
 }

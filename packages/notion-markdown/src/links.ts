@@ -74,18 +74,8 @@ export class Links {
     this.#archive = archive
   }
 
-  /** Where a link points; null if it points nowhere, or to where no document should lead. */
-  link(href: string | undefined): { url: string } | null {
-    const url = this.#resolve(href, 'file')
-    return url === null ? null : { url }
-  }
-
-  /** Where an image lies; null as for `link`. */
-  image(src: string | undefined): string | null {
-    return this.#resolve(src, 'image')
-  }
-
-  #resolve(source: string | undefined, kind: Asset['kind']): string | null {
+  /** Where a link points, or an image lies; null if that is nowhere, or where no document should lead. */
+  resolve(source: string | undefined, kind: Asset['kind']): string | null {
     if (source === undefined) return null
     // Browsers drop these before they look at the scheme.
     const href = source.replace(/[\t\n\r]/g, '').trim()

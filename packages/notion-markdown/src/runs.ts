@@ -1,22 +1,12 @@
 // Runs: a line of text as pieces that carry their marks, the form between the exporter's HTML (one nest of tags a run,
 // spaces and line breaks inside the tags) and the tree (each mark once, as far as it reaches, without spaces at its edges).
-import type { Inline, Marked, Underline } from './tree.ts'
-
-/** TABLE of marks: bit, node. Where two reach equally far, the first is the outer one. */
-const MARKS = [
-  { bit: 1, type: 'underline' },
-  { bit: 2, type: 'delete' },
-  { bit: 4, type: 'strong' },
-  { bit: 8, type: 'emphasis' },
-] as const satisfies readonly { bit: number; type: Marked['type'] | Underline['type'] }[]
+import type { Inline } from './tree.ts'
 
 /** The bits of `Run.marks`. */
 export const MARK = { underline: 1, delete: 2, strong: 4, emphasis: 8, code: 16 } as const
 
-/** A link that runs point to; runs of one address in a row become one link. */
-export interface Target {
-  url: string
-}
+/** The marks that are nested. Where two reach equally far, the first is the outer one. */
+const NESTED = ['underline', 'delete', 'strong', 'emphasis'] as const
 
 /** A piece of a line. `value` is its text, its TeX, or (image) its address. */
 export interface Run {
@@ -25,7 +15,8 @@ export interface Run {
   /** An image's description. */
   alt?: string
   marks: number
-  link: Target | null
+  /** The address of the link that it is in; runs of one address in a row become one link. */
+  link: string | null
 }
 
 const BLANK = /^\s*$/
@@ -34,7 +25,7 @@ const BLANK = /^\s*$/
 export function nest(runs: readonly Run[]): Inline[] {
   if (runs.length === 0) return []
   const [only] = runs
-  if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && !only!.link) return textOf(only!.value)
+  if (runs.length === 1 && only!.kind === 'text' && only!.marks === 0 && only!.link === null) return textOf(only!.value)
   const clean = join(unmarkSpaces(split(runs)))
   return build(clean, 0, clean.length, 0, false)
 }
@@ -73,7 +64,7 @@ function split(runs: readonly Run[]): Run[] {
       if (i > 0) out.push({ kind: 'break', value: '', marks: run.marks, link: run.link })
       const line = lines[i]!
       if (line === '') continue
-      if (run.marks === 0 && !run.link) {
+      if (run.marks === 0 && run.link === null) {
         out.push(line === run.value ? run : { ...run, value: line })
         continue
       }
@@ -108,15 +99,11 @@ function unmarkSpaces(runs: Run[]): Run[] {
     // What one of them does not carry ends before it.
     const blanks = runs.slice(i, end)
     const marks = before && after ? blanks.reduce((common, run) => common & run.marks, before.marks & after.marks) : 0
-    const link = before && after && same(before.link, after.link) && blanks.every((run) => same(run.link, before!.link)) ? before.link : null
+    const link = before && after && before.link === after.link && blanks.every((run) => run.link === before!.link) ? before.link : null
     for (const run of blanks) out.push(marks === run.marks && link === run.link ? run : { ...run, marks, link })
     i = end - 1
   }
   return out
-}
-
-function same(a: Target | null, b: Target | null): boolean {
-  return a === b || (a !== null && b !== null && a.url === b.url)
 }
 
 /** Twins merged; nothing that shows nothing at the ends; no spaces around breaks. */
@@ -124,11 +111,11 @@ function join(runs: Run[]): Run[] {
   const out: Run[] = []
   for (const run of runs) {
     const last = out[out.length - 1]
-    if (last && run.kind === 'text' && last.kind === 'text' && run.marks === last.marks && same(run.link, last.link)) {
+    if (last && run.kind === 'text' && last.kind === 'text' && run.marks === last.marks && run.link === last.link) {
       out[out.length - 1] = { ...last, value: last.value + run.value }
     } else {
       // Two equations in a row would share their `$`.
-      if (last?.kind === 'math' && run.kind === 'math') out.push({ kind: 'text', value: ' ', marks: last.marks & run.marks, link: same(last.link, run.link) ? run.link : null })
+      if (last?.kind === 'math' && run.kind === 'math') out.push({ kind: 'text', value: ' ', marks: last.marks & run.marks, link: last.link === run.link ? run.link : null })
       out.push(run)
     }
   }
@@ -165,24 +152,25 @@ function build(runs: readonly Run[], from: number, to: number, done: number, lin
   for (let i = from; i < to; ) {
     const run = runs[i]!
     let reach = i
-    let outer: (typeof MARKS)[number] | null = null
-    if (!linked && run.link) {
+    let outer: (typeof NESTED)[number] | null = null
+    if (!linked && run.link !== null) {
       reach = i + 1
-      while (reach < to && same(runs[reach]!.link, run.link)) reach++
+      while (reach < to && runs[reach]!.link === run.link) reach++
     }
-    for (const mark of MARKS) {
-      if (!(run.marks & mark.bit) || done & mark.bit) continue
+    for (const mark of NESTED) {
+      const bit = MARK[mark]
+      if (!(run.marks & bit) || done & bit) continue
       let end = i + 1
-      while (end < to && runs[end]!.marks & mark.bit) end++
+      while (end < to && runs[end]!.marks & bit) end++
       if (end > reach) {
         reach = end
         outer = mark
       }
     }
     if (outer) {
-      out.push({ type: outer.type, children: build(runs, i, reach, done | outer.bit, linked) })
-    } else if (!linked && run.link) {
-      out.push({ type: 'link', url: run.link.url, children: build(runs, i, reach, done, true) })
+      out.push({ type: outer, children: build(runs, i, reach, done | MARK[outer], linked) })
+    } else if (!linked && run.link !== null) {
+      out.push({ type: 'link', url: run.link, children: build(runs, i, reach, done, true) })
     } else {
       out.push(leaf(run))
       reach = i + 1

@@ -59,14 +59,14 @@ function readEquation(element: Element, flow: Flow): void {
 /** Adds the image and its caption; whether there was one. */
 function readImage(element: Element, caption: Inline[], flow: Flow): boolean {
   const img = find(element, 3, (below) => below.name === 'img')
-  const url = img ? flow.links.image(attribute(img, 'src')) : null
+  const url = img ? flow.links.resolve(attribute(img, 'src'), 'image') : null
   if (!img || url === null) return false
   const alt = caption.length > 0 ? plainText(caption) : (attribute(img, 'alt') ?? '').trim()
   const image: Inline = { type: 'image', url, alt }
   // The exporter's link leads to the image itself; one that leads elsewhere was put there by a person.
   const link = find(element, 2, (below) => below.name === 'a')
-  const target = link && !isWrapper(link) ? flow.links.link(attribute(link, 'href')) : null
-  flow.add({ type: 'paragraph', children: [target && target.url !== url ? { type: 'link', url: target.url, children: [image] } : image] })
+  const target = link && !isWrapper(link) ? flow.links.resolve(attribute(link, 'href'), 'file') : null
+  flow.add({ type: 'paragraph', children: [target !== null && target !== url ? { type: 'link', url: target, children: [image] } : image] })
   // A caption that is nothing but text is the image's description; one with marks, links or lines stands below too.
   const isPlain = caption.every((node) => node.type === 'text')
   if (!isPlain) flow.add({ type: 'paragraph', children: caption })
@@ -79,12 +79,12 @@ function readBookmark(element: Element, flow: Flow): void {
     const found = find(element, 4, (below) => hasClass(below, name))
     return found ? flow.inline(found.children) : []
   }
-  const target = flow.links.link(attribute(element, 'href'))
+  const target = flow.links.resolve(attribute(element, 'href'), 'file')
   let title = part('bookmark-title')
   if (title.length === 0) title = part('bookmark-href')
-  if (title.length === 0 && target) title = [{ type: 'text', value: target.url }]
+  if (title.length === 0 && target !== null) title = [{ type: 'text', value: target }]
   const description = part('bookmark-description')
-  const children: Inline[] = target && title.length > 0 ? [{ type: 'link', url: target.url, children: withoutLinks(title) }] : title
+  const children: Inline[] = target !== null && title.length > 0 ? [{ type: 'link', url: target, children: withoutLinks(title) }] : title
   if (description.length > 0) children.push({ type: 'text', value: ': ' }, ...description)
   if (children.length > 0) flow.add({ type: 'paragraph', children })
 }
