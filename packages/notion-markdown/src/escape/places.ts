@@ -1,19 +1,19 @@
 // What a line is taken for as a whole: at its start, at its end, and where an address stands in it.
 import type { Draft } from '../phrasing.ts'
 
-/** TABLE of what a line could be taken for at its start: the test, and where the backslash goes. */
-const LINE_STARTS: readonly { first: RegExp; test: RegExp; offset?: (match: RegExpExecArray) => number; only?: 'first' | 'later' | 'item' }[] = [
-  { first: /#/, test: /^#{1,6}(?=[ \t]|$)/ }, // heading
-  { first: />/, test: /^>/ }, // quote
-  { first: /[-+*]/, test: /^[-+*](?=[ \t]|$)/, only: 'first' }, // item
-  { first: /[-+*]/, test: /^[-+*](?=[ \t])/, only: 'later' },
-  { first: /[-=]/, test: /^(?:-+|=+)[ \t]*$/, only: 'later' }, // underline of a heading
-  { first: /\d/, test: /^\d{1,9}(?=[.)](?:[ \t]|$))/, offset: (match) => match[0].length, only: 'first' }, // numbered item
-  { first: /[01]/, test: /^0{0,8}1(?=[.)](?:[ \t]|$))/, offset: (match) => match[0].length, only: 'later' },
-  { first: /`/, test: /^`{3,}[^`]*$/ }, // fence
-  { first: /[-:|]/, test: /^[-:| \t]+$/, only: 'later' }, // the line below a table's header
-  { first: /\[/, test: /^\[[ \txX]\](?=[ \t]|$)/, only: 'item' }, // to-do
-  { first: /\[/, test: /^\[![a-zA-Z]+\][ \t]*$/, only: 'first' }, // GitHub's alerts
+/** TABLE of what a line could be taken for at its start: the test, and which lines it is for. The backslash goes before the first sign that is no digit. */
+const LINE_STARTS: readonly { test: RegExp; only?: 'first' | 'later' | 'item' }[] = [
+  { test: /^#{1,6}(?=[ \t]|$)/ }, // heading
+  { test: /^>/ }, // quote
+  { test: /^[-+*](?=[ \t]|$)/, only: 'first' }, // item
+  { test: /^[-+*](?=[ \t])/, only: 'later' },
+  { test: /^(?:-+|=+)[ \t]*$/, only: 'later' }, // underline of a heading
+  { test: /^\d{1,9}(?=[.)](?:[ \t]|$))/, only: 'first' }, // numbered item
+  { test: /^0{0,8}1(?=[.)](?:[ \t]|$))/, only: 'later' },
+  { test: /^`{3,}[^`]*$/ }, // fence
+  { test: /^[-:| \t]+$/, only: 'later' }, // the line below a table's header
+  { test: /^\[[ \txX]\](?=[ \t]|$)/, only: 'item' }, // to-do
+  { test: /^\[![a-zA-Z]+\][ \t]*$/, only: 'first' }, // GitHub's alerts
 ]
 
 /** What a line of a paragraph would be at its start, if its first characters were not escaped. */
@@ -47,10 +47,8 @@ function escapeLineStart(draft: Draft, typed: Uint8Array, from: number, end: num
     for (let at = from; at === from || (text[at] === first && typed[at] === 1); at++) escapes[at] = 1
   }
   for (const row of LINE_STARTS) {
-    if (!row.first.test(first)) continue
     if (row.only === 'item' ? place !== 'item' || from > 0 : row.only !== undefined && (row.only === 'first') !== (from === 0)) continue
-    const match = row.test.exec(line)
-    if (match) escapes[from + (row.offset?.(match) ?? 0)] = 1
+    if (row.test.test(line)) escapes[from + line.search(/\D/)] = 1
   }
 }
 
