@@ -77,8 +77,7 @@ function isDone(item: Element): boolean {
  */
 function readSitemap(element: Element, flow: Flow): void {
   const label = element.children.filter((node) => typeof node === 'string' || node.name !== 'li')
-  const below: Node[] = []
-  for (const node of element.children) if (typeof node !== 'string' && node.name === 'li') for (const child of node.children) below.push(child)
+  const below = element.children.flatMap((node) => (typeof node !== 'string' && node.name === 'li' ? node.children : []))
   const text = flow.inline(label)
   if (text.length === 0) {
     flow.read(below)

@@ -10,18 +10,17 @@ export function readTable(element: Element, flow: Flow): void {
   if (rows.length === 0) return
   const grid = gridOf(rows)
   const isText = hasClass(element, 'collection-content') ? grid[0]!.map((cell) => cell !== null && holdsText(cell)) : null
-  const cells = rows.map(({ inHead }, y) => ({
-    inHead,
-    cells: grid[y]!.map((cell, x) => {
+  const cells = grid.map((places) =>
+    places.map((cell, x) => {
       if (cell === null) return []
       return isText ? nest(readValues(cell.children, isText[x] === true, flow.links)) : flow.inline(cell.children)
     }),
-  }))
-  const width = cells.reduce((most, row) => Math.max(most, row.cells.length), 0)
+  )
+  const width = cells.reduce((most, row) => Math.max(most, row.length), 0)
   if (width === 0) return
-  const header = cells[0]!.inHead || isHeaderRow(rows[0]!.row) ? cells.shift()!.cells : []
+  const header = rows[0]!.inHead || isHeaderRow(rows[0]!.row) ? cells.shift()! : []
   // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table; only the header says how many columns there are.
-  flow.add({ type: 'table', children: [rowOf(header, width), ...cells.map((row) => rowOf(row.cells, Math.max(1, row.cells.length)))] })
+  flow.add({ type: 'table', children: [rowOf(header, width), ...cells.map((row) => rowOf(row, Math.max(1, row.length)))] })
 }
 
 /** A page's properties: two columns, name and value, under no header. */
