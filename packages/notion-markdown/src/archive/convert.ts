@@ -1,5 +1,5 @@
 // A file → one document: everything between the bytes of an upload and the text of the answer. An archive's pages can be
-// converted by several threads, each its share (`convertShare`), and are joined by one (`joinShares`).
+// converted by several processes, each its share (`convertShare`), and are joined by one (`joinShares`).
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export interface ConvertOptions extends DocumentOptions {
   scratch?: string
 }
 
-/** One thread's share of an archive's pages: those whose number leaves `index` when divided by `of`. */
+/** One process's share of an archive's pages: those whose number leaves `index` when divided by `of`. */
 export interface Share {
   index: number
   of: number
@@ -44,7 +44,7 @@ const ID_IN_NAME = /([0-9a-f]{32})\.html?$/i
 const ID_INSIDE = /<article\s(?:[^<>]*?\s)?id=["']?([0-9a-f-]{32,36})\b/i
 
 /**
- * Converts a page or an archive, on this thread.
+ * Converts a page or an archive, all of it in this process.
  *
  * @throws InvalidArchive
  */

@@ -7,7 +7,7 @@ import { pieces, type ByteSource } from './source.ts'
 
 /**
  * The whole content of an entry. Never holds more than the data and the size that the entry announces, which the caller has limited.
- * Inflates on the calling thread: conversion runs on threads of its own.
+ * Inflates on the calling thread: a server converts in processes of their own.
  *
  * @throws InvalidArchive when the data, its length or its checksum are not what was announced
  */

@@ -1,5 +1,5 @@
 // Where converted pages wait until all are there and their order is known: two files, so that neither an archive's size
-// nor the number of threads that convert it decides how much memory it takes.
+// nor the number of processes that convert it decides how much memory it takes.
 import { open, readFile, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ConvertedPage, PageSummary } from '../document.ts'
@@ -13,7 +13,7 @@ interface Entry {
   size: number
 }
 
-/** Takes the pages that one thread converts. */
+/** Takes the pages that one process converts. */
 export interface ShelfWriter extends AsyncDisposable {
   put(page: number, converted: ConvertedPage, isSitemap: boolean): Promise<void>
   /** Lists what was put; without it the shelf stays empty for its readers. */
