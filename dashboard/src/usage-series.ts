@@ -1,5 +1,5 @@
 // Usage lines → what the charts show: sums of a period, and series over its buckets.
-import type { Measures, UsageLine } from './api/shapes.ts'
+import type { Sums, UsageLine } from './api/shapes.ts'
 import type { Range } from './api/usage.ts'
 import * as format from './format.ts'
 import type { Series } from './ui/chart.tsx'
@@ -20,10 +20,8 @@ const clockName = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeri
 export const tickOf = (range: Range, time: string): string => (range === 'month' ? dayTick : clockTick).format(new Date(time))
 export const bucketName = (range: Range, time: string): string => (range === 'month' ? `${dayTick.format(new Date(time))} (UTC)` : clockName.format(new Date(time)))
 
-type Sums = Measures
-
 const plus = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : a + b)
-const NOTHING: Sums = { requests: 0, errors: 0, aborted: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null, first_byte_ms: null, total_ms: null }
+const NOTHING: Sums = { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null, first_byte_ms: null, total_ms: null }
 
 /** Sums over lines; latencies are means, weighed by requests. */
 function sum(lines: readonly Sums[]): Sums {
@@ -53,22 +51,20 @@ interface Measure {
   format: (value: number | null) => string
   /** What stands below the number. */
   note: (sums: Sums) => string
-  /** Whether more of it is bad. */
-  bad?: true
 }
 
+export type MeasureName = 'requests' | 'tokens' | 'errors' | 'latency' | 'cached'
+
 /** TABLE of what can be looked at over time. */
-export const MEASURES = {
+export const MEASURES: Readonly<Record<MeasureName, Measure>> = {
   requests: { label: 'Requests', kind: 'bars', of: (s) => s.requests, format: format.count, note: () => '' },
   tokens: { label: 'Tokens', kind: 'bars', of: (s) => plus(s.tokens_in, s.tokens_out), format: format.count, note: (s) => `${format.count(s.tokens_in)} in, ${format.count(s.tokens_out)} out` },
-  errors: { label: 'Errors', kind: 'bars', of: (s) => s.errors, format: format.count, note: (s) => `${format.share(s.requests === 0 ? null : s.errors / s.requests)} of requests`, bad: true },
-  latency: { label: 'Time to first byte', kind: 'line', of: (s) => s.first_byte_ms, format: format.duration, note: (s) => `${format.duration(s.total_ms)} to the end, mean`, bad: true },
+  errors: { label: 'Errors', kind: 'bars', of: (s) => s.errors, format: format.count, note: (s) => `${format.share(s.requests === 0 ? null : s.errors / s.requests)} of requests` },
+  latency: { label: 'Time to first byte', kind: 'line', of: (s) => s.first_byte_ms, format: format.duration, note: (s) => `${format.duration(s.total_ms)} to the end, mean` },
   cached: { label: 'Cached tokens', kind: 'line', of: cachedShare, format: format.share, note: (s) => `${format.count(s.tokens_cached)} of ${format.count(s.tokens_in)} in` },
-} as const satisfies Record<string, Measure>
+}
 
-export type MeasureName = keyof typeof MEASURES
 export const measureNamed = (name: string): MeasureName => (Object.hasOwn(MEASURES, name) ? (name as MeasureName) : 'requests')
-export const measure = (name: MeasureName): Measure => MEASURES[name]
 
 function cachedShare({ tokens_cached, tokens_in }: Sums): number | null {
   return tokens_cached === null || tokens_in === null || tokens_in === 0 ? null : Math.min(1, tokens_cached / tokens_in)
@@ -87,6 +83,6 @@ export function seriesOf(lines: readonly UsageLine[], times: readonly string[], 
   if (others.length > 0) shown.push({ name: 'Others', lines: others, size: 0 })
   return shown.map(({ name: series, lines }) => {
     const byTime = Map.groupBy(lines, ({ time }) => Date.parse(time ?? ''))
-    return { name: series, values: times.map((time) => measure(name).of(sum(byTime.get(Date.parse(time)) ?? []))) }
+    return { name: series, values: times.map((time) => MEASURES[name].of(sum(byTime.get(Date.parse(time)) ?? []))) }
   })
 }

@@ -51,26 +51,25 @@ export const Key = z.object({
 })
 export const NewKey = z.extend(Key, { secret: text })
 
-/** Sums over requests. */
-const measures = { requests: z.number(), errors: z.number(), aborted: z.number(), ...tokens, first_byte_ms: maybe, total_ms: maybe }
+/** Sums over requests; times are means. */
+const Sums = z.object({ requests: z.number(), errors: z.number(), ...tokens, first_byte_ms: maybe, total_ms: maybe })
 
 export const Overview = z.object({
   from: text,
   to: text,
-  totals: z.object({ ...measures, refused: z.number() }),
-  series: z.array(z.object({ time: text, ...measures })),
-  keys: z.array(z.object({ key_id: text, name: maybeText, ...measures })),
-  models: z.array(z.object({ provider: text, model: maybeText, ...measures })),
+  totals: z.extend(Sums, { refused: z.number() }),
+  series: z.array(z.extend(Sums, { time: text })),
+  keys: z.array(z.extend(Sums, { key_id: text, name: maybeText })),
+  models: z.array(z.extend(Sums, { model: maybeText })),
   attention: z.array(z.object({ kind: text, detail: text, key_id: maybeText, credential_id: maybeText })),
 })
 export const Model = z.object({ id: text })
 
-export const UsageLine = z.object({
+export const UsageLine = z.extend(Sums, {
   time: z.optional(text),
   key_id: z.optional(text),
   key_name: z.optional(maybeText),
   model: z.optional(maybeText),
-  ...measures,
 })
 
 export const Request = z.object({
@@ -157,7 +156,7 @@ export type NewInvitation = z.output<typeof NewInvitation>
 export type Key = z.output<typeof Key>
 export type NewKey = z.output<typeof NewKey>
 export type Overview = z.output<typeof Overview>
-export type Measures = Omit<UsageLine, 'time' | 'key_id' | 'key_name' | 'model'>
+export type Sums = z.output<typeof Sums>
 export type UsageLine = z.output<typeof UsageLine>
 export type Request = z.output<typeof Request>
 export type Credential = z.output<typeof Credential>

@@ -5,7 +5,7 @@ import type { Overview, UsageLine } from '../api/shapes.ts'
 import { useOverview, useUsage, type Range } from '../api/usage.ts'
 import { count } from '../format.ts'
 import css from './usage-panel.module.css'
-import { MEASURES, PERIODS, bucketName, measure, measureNamed, periodNamed, seriesOf, tickOf, type MeasureName } from '../usage-series.ts'
+import { MEASURES, PERIODS, bucketName, measureNamed, periodNamed, seriesOf, tickOf, type MeasureName } from '../usage-series.ts'
 import { TimeChart } from './chart.tsx'
 import { Card, Loaded } from './page.tsx'
 import { Segments } from './segments.tsx'
@@ -43,22 +43,23 @@ export function UsagePanel({ keyId, splits }: { keyId?: string; splits: readonly
 function Panel({ overview, period, keyId, splits }: { overview: Overview; period: Range; keyId: string | undefined; splits: readonly Split[] }) {
   const [filters, change] = useFilters({ show: 'requests', split: 'none' })
   const show = measureNamed(filters.show)
+  const { label, kind, format } = MEASURES[show]
   const split = splits.find((name) => name === filters.split) ?? 'none'
   const { from, to, series } = overview
   const usage = useUsage({ by: `${period === 'month' ? 'day' : 'hour'},${split}`, from, to, key: keyId }, split !== 'none')
   const nameOf = ({ key_id, key_name, model }: UsageLine): string => {
     if (split === 'key') return key_name ?? key_id ?? 'unknown'
-    return split === 'model' ? (model ?? 'no model named') : measure(show).label
+    return split === 'model' ? (model ?? 'no model named') : label
   }
   const times = series.map(({ time }) => time)
   const chartOf = (lines: readonly UsageLine[]): ReactNode => (
     <TimeChart
-      label={`${measure(show).label} over time`}
+      label={`${label} over time`}
       buckets={times.map((time) => bucketName(period, time))}
       ticks={times.map((time) => tickOf(period, time))}
       series={seriesOf(lines, times, show, nameOf)}
-      kind={measure(show).kind}
-      format={measure(show).format}
+      kind={kind}
+      format={format}
     />
   )
   return (
@@ -80,7 +81,7 @@ function Tiles({ totals, show, onShow }: { totals: Overview['totals']; show: Mea
   return (
     <div className={css.tiles} role="group" aria-label="What the chart shows">
       {(Object.keys(MEASURES) as MeasureName[]).map((name) => {
-        const { label, of, format, note } = measure(name)
+        const { label, of, format, note } = MEASURES[name]
         return (
           <button key={name} type="button" className={css.tile} aria-pressed={name === show} onClick={() => onShow(name)}>
             <span className={css.label}>{label}</span>
