@@ -23,25 +23,12 @@ export function App() {
     )
   }
   const { setup_required, account } = session.data
-  if (setup_required) {
-    if (location !== '/setup') return <Redirect to="/setup" replace />
+  if (setup_required && location !== '/setup') return <Redirect to="/setup" replace />
+  if (setup_required || location === '/invite' || account === null) {
+    const Entrance = setup_required ? SetupPage : location === '/invite' ? InvitePage : SignInPage
     return (
       <Code at={location}>
-        <SetupPage />
-      </Code>
-    )
-  }
-  if (location === '/invite') {
-    return (
-      <Code at={location}>
-        <InvitePage />
-      </Code>
-    )
-  }
-  if (account === null) {
-    return (
-      <Code at={location}>
-        <SignInPage />
+        <Entrance />
       </Code>
     )
   }
