@@ -57,7 +57,7 @@ function Password() {
           <Buttons>
             {change.isSuccess && (
               <span role="status">
-                <Badge tone="good">The password is changed</Badge>
+                <Badge label="The password is changed" tone="good" />
               </span>
             )}
             <Button type="submit" loading={change.isPending}>

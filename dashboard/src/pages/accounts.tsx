@@ -7,8 +7,9 @@ import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Account, Invitation, NewInvitation } from '../api/shapes.ts'
 import { ago, date, usedOf } from '../format.ts'
-import { Badge, Parts, type Tone } from '../ui/bits.tsx'
+import { Badge, Parts, type State } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
+import { besides, refusalOf } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page, ProblemNote } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
@@ -55,7 +56,7 @@ function Accounts() {
         )
       },
     },
-    { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge tone="warn">Disabled</Badge> : <Badge tone="good">{role === 'admin' ? 'Admin' : 'Member'}</Badge>) },
+    { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge label="Disabled" tone="warn" /> : <Badge label={role === 'admin' ? 'Admin' : 'Member'} tone="good" />) },
     { title: 'Plan', from: 'middle', cell: (account) => !narrow && <PlanOf account={account} /> },
     { title: 'Conversions today', from: 'wide', right: true, cell: ({ quota }) => usedOf(quota) },
     { title: 'Since', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span> },
@@ -119,7 +120,7 @@ function PlanOf({ account }: { account: Account }) {
 }
 
 /** TABLE of what an invitation can be. */
-const STATUS: Readonly<Record<Invitation['status'], { label: string; tone: Tone }>> = {
+const STATUS: Readonly<Record<Invitation['status'], State>> = {
   open: { label: 'Open', tone: 'warn' },
   accepted: { label: 'Accepted', tone: 'good' },
   expired: { label: 'Expired', tone: 'calm' },
@@ -130,7 +131,7 @@ function Invitations() {
   const remove = useDeleteInvitation()
   const columns: readonly Column<Invitation>[] = [
     { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Whoever has the link' : <Parts name={email} />}</span> },
-    { title: 'Status', cell: ({ status }) => <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge> },
+    { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
     { title: 'Plan', from: 'middle', cell: ({ plan }) => plan ?? '–' },
     { title: 'Made', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{ago(created_at)}</span> },
     { title: 'Open until', from: 'middle', cell: ({ expires_at }) => <span className={nowrap}>{date(expires_at)}</span> },
@@ -175,13 +176,12 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
     invite.reset()
     setEmail('')
   }
-  const field = invite.error instanceof Refused ? invite.error.field : null
   return (
     <Dialog title="Invite a colleague" opened={opened} onClose={close}>
       <DialogForm
         submit="Make the link"
         busy={invite.isPending}
-        error={field === 'email' ? null : invite.error}
+        error={besides(['email'], invite.error)}
         onCancel={close}
         onSubmit={() => invite.mutate({ email: email.trim() === '' ? null : email.trim(), plan }, { onSuccess: close })}
       >
@@ -192,7 +192,7 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
           autoComplete="off"
           value={email}
           onChange={(event) => setEmail(event.currentTarget.value)}
-          error={field === 'email' ? (invite.error?.message ?? null) : null}
+          error={refusalOf(invite.error, 'email')}
           data-autofocus
         />
         <NativeSelect label="Plan" value={plan} onChange={(event) => setPlan(event.currentTarget.value)} data={(plans.data ?? []).map(({ name }) => name)} />

@@ -7,7 +7,7 @@ import { address } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
 import { ago, bytes, count, dateTime, usedOf } from '../format.ts'
-import { Badge, type Tone } from '../ui/bits.tsx'
+import { Badge, type State } from '../ui/bits.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars, Card, Empty, Failed, Loaded, Page, ProblemNote } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
@@ -132,7 +132,7 @@ function Sending({ name, size, part, onCancel }: { name: string; size: number; p
 }
 
 /** TABLE of what a job can be. */
-const STATUS: Readonly<Record<Job['status'], { label: string; tone: Tone }>> = {
+const STATUS: Readonly<Record<Job['status'], State>> = {
   queued: { label: 'Waiting', tone: 'calm' },
   running: { label: 'Running', tone: 'warn' },
   succeeded: { label: 'Done', tone: 'good' },
@@ -213,7 +213,7 @@ function Jobs() {
         </>
       ),
     },
-    { title: 'Status', cell: ({ status }) => <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge> },
+    { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
     { title: 'Pages', from: 'middle', right: true, cell: ({ progress }) => count(progress.pages_total ?? progress.pages_done) },
     { title: 'Kept until', from: 'wide', cell: ({ expires_at, status }) => (status === 'succeeded' ? dateTime(expires_at) : '–') },
     { title: 'Uploaded', from: 'middle', cell: ({ created_at }) => ago(created_at) },

@@ -53,7 +53,7 @@ export function TryIt({ operation }: { operation: Operation }) {
           {run.data && (
             <>
               <p style={{ margin: '0 0 8px' }}>
-                <Badge tone={run.data.status < 400 ? 'good' : 'bad'}>{run.data.status}</Badge>
+                <Badge label={String(run.data.status)} tone={run.data.status < 400 ? 'good' : 'bad'} />
               </p>
               {run.data.text !== '' && <CodeBlock label="Answer" code={run.data.text} />}
             </>

@@ -1,8 +1,7 @@
 // What the pages before the sign-in share: one narrow form in the middle, and the rules for passwords.
 import { Button, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import { Refused } from '../api/http.ts'
-import { Form, PasswordField } from '../ui/form.tsx'
+import { Form, PasswordField, refusalOf } from '../ui/form.tsx'
 import { Mark } from '../ui/icons.tsx'
 import { ProblemNote, setOut } from '../ui/page.tsx'
 import css from './entrance.module.css'
@@ -57,10 +56,9 @@ export function EntranceForm({ email: known = '', password: kind, submit, busy, 
   const [email, setEmail] = useState(known)
   const [password, setPassword] = useState('')
   const [checked, setChecked] = useState(false)
-  const refused = error instanceof Refused ? error : null
   const wrong = {
-    email: checked && !email.includes('@') ? 'An e-mail address, such as you@example.com.' : refused?.field === 'email' ? refused.message : null,
-    password: checked && kind === 'new' ? passwordProblem(password) : refused?.field === 'password' ? refused.message : null,
+    email: checked && !email.includes('@') ? 'An e-mail address, such as you@example.com.' : refusalOf(error, 'email'),
+    password: checked && kind === 'new' ? passwordProblem(password) : refusalOf(error, 'password'),
   }
   const send = (): void => {
     setChecked(true)

@@ -1,11 +1,10 @@
 // What a person decides about a key, when it is made and later.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { Refused } from '../api/http.ts'
 import type { KeyWishes } from '../api/keys.ts'
 import { useSeenModels } from '../api/usage.ts'
 import { DialogForm } from '../ui/dialog.tsx'
-import { DayField } from '../ui/form.tsx'
+import { DayField, besides, refusalOf } from '../ui/form.tsx'
 import { ListInput, valuesOf, type List } from '../ui/list-input.tsx'
 
 interface KeyFormProps {
@@ -18,37 +17,35 @@ interface KeyFormProps {
 }
 
 const EMPTY: KeyWishes = { name: '', models: null, rpm: null, allowed_origins: null, expires_at: null }
-const FIELDS = new Set(['name', 'models', 'rpm', 'allowed_origins', 'expires_at'])
+const FIELDS = Object.keys(EMPTY)
+const RPM = /^(?:[1-9]\d{0,6})?$/
 
 export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubmit }: KeyFormProps) {
   const [name, setName] = useState(initial.name)
   const [models, setModels] = useState<List>({ values: initial.models ?? [], text: '' })
   const [rpm, setRpm] = useState(initial.rpm === null ? '' : String(initial.rpm))
   const [origins, setOrigins] = useState<List>({ values: initial.allowed_origins ?? [], text: '' })
-  const [expires, setExpires] = useState(initial.expires_at?.slice(0, 10) ?? '')
+  const day = initial.expires_at?.slice(0, 10) ?? ''
+  const [expires, setExpires] = useState(day)
   const [checked, setChecked] = useState(false)
   const seen = useSeenModels()
-  const refused = error instanceof Refused ? error : null
-  const refusalOf = (field: string): string | null => (refused?.field === field ? refused.message : null)
   const wrong = {
-    name: checked && name.trim() === '' ? 'A key needs a name, so that people know what it is for.' : refusalOf('name'),
-    rpm: checked && rpm !== '' && !/^[1-9]\d{0,6}$/.test(rpm) ? 'A whole number from 1 to 1,000,000, or nothing.' : refusalOf('rpm'),
+    name: checked && name.trim() === '' ? 'A key needs a name, so that people know what it is for.' : refusalOf(error, 'name'),
+    rpm: checked && !RPM.test(rpm) ? 'A whole number from 1 to 1,000,000, or nothing.' : refusalOf(error, 'rpm'),
   }
   const send = (): void => {
     setChecked(true)
-    if (name.trim() === '' || (rpm !== '' && !/^[1-9]\d{0,6}$/.test(rpm))) return
-    const expiry = expires === (initial.expires_at?.slice(0, 10) ?? '') ? initial.expires_at : expires === '' ? null : expires
+    if (name.trim() === '' || !RPM.test(rpm)) return
     onSubmit({
       name: name.trim(),
       models: orNull(valuesOf(models)),
       rpm: rpm === '' ? null : Number(rpm),
       allowed_origins: orNull(valuesOf(origins)),
-      expires_at: expiry,
+      expires_at: expires === day ? initial.expires_at : expires || null,
     })
   }
-  const shown = refused?.field !== null && refused?.field !== undefined && FIELDS.has(refused.field)
   return (
-    <DialogForm submit={submit} busy={busy} error={shown ? null : error} onCancel={onCancel} onSubmit={send}>
+    <DialogForm submit={submit} busy={busy} error={besides(FIELDS, error)} onCancel={onCancel} onSubmit={send}>
       <TextInput label="Name" placeholder="Website chat" value={name} onChange={(event) => setName(event.currentTarget.value)} error={wrong.name} required withAsterisk={false} data-autofocus maxLength={200} />
       <ListInput
         label="Models"
@@ -58,7 +55,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         list={models}
         suggestions={seen}
         onChange={setModels}
-        error={refusalOf('models')}
+        error={refusalOf(error, 'models')}
       />
       <TextInput
         label="Requests per minute"
@@ -69,7 +66,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         onChange={(event) => setRpm(event.currentTarget.value.replace(/[\s,]/g, ''))}
         error={wrong.rpm}
       />
-      <DayField label="Expires" description="The key stops when this day begins, in UTC. Empty is never." value={expires} onChange={setExpires} error={refusalOf('expires_at')} />
+      <DayField label="Expires" description="The key stops when this day begins, in UTC. Empty is never." value={expires} onChange={setExpires} error={refusalOf(error, 'expires_at')} />
       <ListInput
         label="Allowed origins"
         what="origin"
@@ -77,7 +74,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         placeholder="https://app.example.com"
         list={origins}
         onChange={setOrigins}
-        error={refusalOf('allowed_origins')}
+        error={refusalOf(error, 'allowed_origins')}
       />
     </DialogForm>
   )

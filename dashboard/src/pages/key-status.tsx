@@ -1,8 +1,8 @@
 import type { Key } from '../api/shapes.ts'
-import { Badge, Pills, type Tone } from '../ui/bits.tsx'
+import { Badge, Pills, type State } from '../ui/bits.tsx'
 
 /** TABLE of what a key can be. */
-export const STATUS: Readonly<Record<Key['status'], { label: string; tone: Tone }>> = {
+export const STATUS: Readonly<Record<Key['status'], State>> = {
   active: { label: 'Active', tone: 'good' },
   disabled: { label: 'Disabled', tone: 'warn' },
   expired: { label: 'Expired', tone: 'bad' },
@@ -10,10 +10,10 @@ export const STATUS: Readonly<Record<Key['status'], { label: string; tone: Tone 
 }
 
 export function KeyStatus({ status }: { status: Key['status'] }) {
-  return <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge>
+  return <Badge {...STATUS[status]} />
 }
 
 export function Models({ models, most }: { models: readonly string[] | null; most?: number }) {
   if (models === null) return <span className="dimmed">Every model</span>
-  return <Pills items={models} {...(most === undefined ? {} : { most })} />
+  return <Pills items={models} most={most} />
 }

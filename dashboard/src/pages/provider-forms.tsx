@@ -2,15 +2,12 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useChangeCredential, useCreateCredential, useCreateProvider } from '../api/credentials.ts'
-import { Refused } from '../api/http.ts'
 import type { Credential, Provider } from '../api/shapes.ts'
 import { Dialog, DialogForm } from '../ui/dialog.tsx'
-import { PasswordField } from '../ui/form.tsx'
+import { PasswordField, besides, refusalOf } from '../ui/form.tsx'
 
 const WEIGHT = /^(?:0|[1-9]\d{0,3})$/
 const weightProblem = (weight: string): string | null => (WEIGHT.test(weight) && Number(weight) <= 1000 ? null : 'A whole number from 0 to 1,000.')
-const refusalOf = (error: unknown, field: string): string | null => (error instanceof Refused && error.field === field ? error.message : null)
-const unless = (error: unknown, fields: readonly string[]): unknown => (error instanceof Refused && error.field !== null && fields.includes(error.field) ? null : error)
 
 export function AddCredential({ provider, onClose }: { provider: Provider | null; onClose: () => void }) {
   return (
@@ -35,7 +32,7 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
     create.mutate({ provider: provider.id, name: name.trim(), secret: secret.trim(), weight: Number(weight), values }, { onSuccess: onClose })
   }
   return (
-    <DialogForm submit="Store credential" busy={create.isPending} error={unless(create.error, ['secret', 'name', 'weight'])} onCancel={onClose} onSubmit={send}>
+    <DialogForm submit="Store credential" busy={create.isPending} error={besides(['secret', 'name', 'weight'], create.error)} onCancel={onClose} onSubmit={send}>
       <PasswordField
         label="Secret"
         description={`What ${provider.name} gave you. It is sealed at once, and never shown again.`}
@@ -118,7 +115,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
     create.mutate({ id, origin, dial: dial === '' ? null : dial, auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme } }, { onSuccess: onClose })
   }
   return (
-    <DialogForm submit="Add provider" busy={create.isPending} error={unless(create.error, ['id', 'origin', 'dial'])} onCancel={onClose} onSubmit={send}>
+    <DialogForm submit="Add provider" busy={create.isPending} error={besides(['id', 'origin', 'dial'], create.error)} onCancel={onClose} onSubmit={send}>
       <TextInput label="Id" description="How it is called in the ledger." placeholder="acme" value={id} onChange={(event) => setId(event.currentTarget.value)} error={wrong.id} data-autofocus />
       <TextInput label="Origin" description="What callers name. The server there speaks OpenAI's dialect." placeholder="https://llm.example.com" value={origin} onChange={(event) => setOrigin(event.currentTarget.value.trim())} error={wrong.origin} />
       <TextInput

@@ -80,7 +80,7 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
     <section className={css.provider} aria-label={name}>
       <div className={css.head}>
         <h2 className={css.name}>{name}</h2>
-        <Badge tone={ready ? 'good' : 'warn'}>{ready ? 'Ready' : 'Not ready'}</Badge>
+        <Badge label={ready ? 'Ready' : 'Not ready'} tone={ready ? 'good' : 'warn'} />
         <span className={`${css.base} mono`}>
           {base}
           {dial !== null && ` → ${dial}`}
@@ -154,7 +154,7 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
         <div className={css.outcome} role="status">
           {test.data && (
             <>
-              <Badge tone={test.data.ok ? 'good' : 'bad'}>{test.data.ok ? 'It works' : 'It does not work'}</Badge> {test.data.detail}
+              <Badge label={test.data.ok ? 'It works' : 'It does not work'} tone={test.data.ok ? 'good' : 'bad'} /> {test.data.detail}
             </>
           )}
           <ProblemNote error={test.error ?? change.error} />
@@ -169,9 +169,9 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
 }
 
 function Health({ credential: { status, readable, resting_ms, last_error } }: { credential: Credential }) {
-  if (!readable) return <Badge tone="bad">Cannot be opened</Badge>
-  if (status === 'paused') return <Badge tone="calm">Paused</Badge>
-  if (resting_ms > 0) return <Badge tone="bad">{`Rests ${duration(resting_ms)}${last_error ? ` after ${last_error.status}` : ''}`}</Badge>
-  if (last_error) return <Badge tone="warn">{`${last_error.status} ${ago(last_error.at)}`}</Badge>
-  return <Badge tone="good">Healthy</Badge>
+  if (!readable) return <Badge label="Cannot be opened" tone="bad" />
+  if (status === 'paused') return <Badge label="Paused" tone="calm" />
+  if (resting_ms > 0) return <Badge label={`Rests ${duration(resting_ms)}${last_error ? ` after ${last_error.status}` : ''}`} tone="bad" />
+  if (last_error) return <Badge label={`${last_error.status} ${ago(last_error.at)}`} tone="warn" />
+  return <Badge label="Healthy" tone="good" />
 }

@@ -1,11 +1,11 @@
 // How one request of the ledger is told in a row.
 import type { Request } from '../api/shapes.ts'
 import { UNKNOWN, ago, count, duration, exactTime } from '../format.ts'
-import { Badge, Parts, type Tone } from '../ui/bits.tsx'
+import { Badge, Parts, type State } from '../ui/bits.tsx'
 import { nowrap, sub, text, type Column } from '../ui/table.tsx'
 
 /** TABLE of how a request can have ended that no status tells. */
-const STATES: Readonly<Record<Request['state'], { label: string; tone: Tone }>> = {
+const STATES: Readonly<Record<Request['state'], State>> = {
   reserved: { label: 'Under way', tone: 'warn' },
   settled: { label: 'Done', tone: 'good' },
   aborted: { label: 'Broken off', tone: 'warn' },
@@ -13,8 +13,8 @@ const STATES: Readonly<Record<Request['state'], { label: string; tone: Tone }>> 
 }
 
 export function Outcome({ request: { state, status, error } }: { request: Request }) {
-  if (state !== 'settled' || status === null) return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>
-  return <Badge tone={status < 400 && error === null ? 'good' : status === 429 ? 'warn' : 'bad'}>{status}</Badge>
+  if (state !== 'settled' || status === null) return <Badge {...STATES[state]} />
+  return <Badge label={String(status)} tone={status < 400 && error === null ? 'good' : status === 429 ? 'warn' : 'bad'} />
 }
 
 /** TABLE of columns: when, what, how it ended, what it took. */
@@ -25,7 +25,7 @@ export function requestColumns(whose: 'any key' | 'one key', open: (id: string) 
       title: 'Request',
       cell: ({ id, model, provider, created_at }) => (
         <>
-          <button type="button" className={buttonLike} onClick={() => open(id)} aria-label={`${model ?? 'No model named'}: details of the request of ${exactTime(created_at)}`}>
+          <button type="button" className="linklike" onClick={() => open(id)} aria-label={`${model ?? 'No model named'}: details of the request of ${exactTime(created_at)}`}>
             {model === null ? 'No model named' : <Parts name={model} />}
           </button>
           <span className={sub}>{provider}</span>
@@ -48,5 +48,3 @@ export function requestColumns(whose: 'any key' | 'one key', open: (id: string) 
     },
   ]
 }
-
-const buttonLike = 'linklike'

@@ -1,21 +1,20 @@
 import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useFilters } from '../address.ts'
-import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { NewToken, Token } from '../api/shapes.ts'
 import { useCreateToken, useRevokeToken, useTokens } from '../api/tokens.ts'
 import { ago, dateTime, usedOf } from '../format.ts'
-import { Badge, Facts, Never, Pills, type Tone } from '../ui/bits.tsx'
+import { Badge, Facts, Never, Pills, type State } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
-import { DayField } from '../ui/form.tsx'
+import { DayField, refusalOf } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
 import { NewSecret } from './new-secret.tsx'
 
-const STATUS: Readonly<Record<Token['status'], { label: string; tone: Tone }>> = {
+const STATUS: Readonly<Record<Token['status'], State>> = {
   active: { label: 'Active', tone: 'good' },
   expired: { label: 'Expired', tone: 'bad' },
   revoked: { label: 'Revoked', tone: 'calm' },
@@ -42,7 +41,7 @@ export default function TokensPage() {
         </>
       ),
     },
-    { title: 'Status', cell: ({ status }) => <Badge tone={STATUS[status].tone}>{STATUS[status].label}</Badge> },
+    { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
     { title: 'Scopes', from: 'middle', cell: ({ scopes }) => <Pills items={scopes} /> },
     { title: 'Last used', from: 'middle', cell: ({ last_used_at }) => <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span> },
     { title: 'Expires', from: 'wide', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span> },
@@ -138,7 +137,7 @@ function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
   const [scopes, setScopes] = useState<string[]>(['convert'])
   const [expires, setExpires] = useState('')
   const [checked, setChecked] = useState(false)
-  const refused = error instanceof Refused && error.field === 'expires_at' ? error.message : null
+  const refused = refusalOf(error, 'expires_at')
   const send = (): void => {
     setChecked(true)
     if (name.trim() === '' || scopes.length === 0) return

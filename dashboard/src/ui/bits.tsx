@@ -4,13 +4,17 @@ import { Fragment, useEffect, useId, useRef, useState, type KeyboardEvent, type 
 import css from './bits.module.css'
 import { Icon } from './icons.tsx'
 
-export type Tone = 'good' | 'bad' | 'warn' | 'calm'
-
-export function Badge({ tone, children }: { tone: Tone; children: ReactNode }) {
-  return <span className={`${css.badge} ${tone === 'calm' ? '' : css[tone]}`}>{children}</span>
+/** What something is at the moment: a word for it, and whether that is good. */
+export interface State {
+  label: string
+  tone: 'good' | 'bad' | 'warn' | 'calm'
 }
 
-export function Pills({ items, most = 50 }: { items: readonly string[]; most?: number }) {
+export function Badge({ label, tone }: State) {
+  return <span className={`${css.badge} ${tone === 'calm' ? '' : css[tone]}`}>{label}</span>
+}
+
+export function Pills({ items, most = 50 }: { items: readonly string[]; most?: number | undefined }) {
   return (
     <span className={css.pills}>
       {items.slice(0, most).map((item) => (

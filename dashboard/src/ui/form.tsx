@@ -1,6 +1,7 @@
 // A form whose fields say themselves what is wrong with them.
 import { PasswordInput, TextInput, type PasswordInputProps, type TextInputProps } from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
+import { Refused } from '../api/http.ts'
 import { Fields } from './page.tsx'
 
 interface FormProps {
@@ -30,6 +31,12 @@ export function Form({ busy, onSubmit, children }: FormProps) {
     </form>
   )
 }
+
+/** What the server's refusal says of a field, or null. */
+export const refusalOf = (error: unknown, field: string): string | null => (error instanceof Refused && error.field === field ? error.message : null)
+
+/** The error, unless it is a refusal that stands beside one of these fields. */
+export const besides = (fields: readonly string[], error: unknown): unknown => (fields.some((field) => refusalOf(error, field) !== null) ? null : error)
 
 /** A field for what nobody else is to read. Mantine says of all other fields that they are invalid, of this one only what is wrong. */
 export function PasswordField({ what = 'password', ...props }: PasswordInputProps & { what?: string }) {
