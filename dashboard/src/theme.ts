@@ -23,7 +23,7 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'sm' } },
     InputWrapper: { styles: { description: { textWrap: 'pretty' } } },
-    // Mantine's own scroll lock writes a <style>; page.css locks instead.
+    // Mantine's own scroll lock writes a <style>; ui/base.css locks instead.
     Modal: { styles: head, defaultProps: { lockScroll: false, centered: true, radius: 'lg', transitionProps: { duration: 120 } } },
     Drawer: { styles: head, defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } },
   },

@@ -6,7 +6,7 @@ import { useAccounts, useChangeAccount, useDeleteInvitation, useInvitations, use
 import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Account, Invitation, NewInvitation } from '../api/shapes.ts'
-import { ago, date, usedOf } from '../format.ts'
+import { UNKNOWN, ago, date, usedOf } from '../format.ts'
 import { Badge, Parts, type State } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { besides, refusalOf } from '../ui/form.tsx'
@@ -132,7 +132,7 @@ function Invitations() {
   const columns: readonly Column<Invitation>[] = [
     { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Whoever has the link' : <Parts name={email} />}</span> },
     { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
-    { title: 'Plan', from: 'middle', cell: ({ plan }) => plan ?? '–' },
+    { title: 'Plan', from: 'middle', cell: ({ plan }) => plan ?? UNKNOWN },
     { title: 'Made', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{ago(created_at)}</span> },
     { title: 'Open until', from: 'middle', cell: ({ expires_at }) => <span className={nowrap}>{date(expires_at)}</span> },
     {

@@ -6,7 +6,7 @@ import { isUnderWay, newIdempotencyKey, resultUrl, useDeleteJob, useJob, useJobs
 import { address } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
-import { ago, bytes, count, dateTime, usedOf } from '../format.ts'
+import { UNKNOWN, ago, bytes, count, dateTime, usedOf } from '../format.ts'
 import { Badge, type State } from '../ui/bits.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars, Card, Empty, Failed, Loaded, Page, ProblemNote } from '../ui/page.tsx'
@@ -215,7 +215,7 @@ function Jobs() {
     },
     { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
     { title: 'Pages', from: 'middle', right: true, cell: ({ progress }) => count(progress.pages_total ?? progress.pages_done) },
-    { title: 'Kept until', from: 'wide', cell: ({ expires_at, status }) => (status === 'succeeded' ? dateTime(expires_at) : '–') },
+    { title: 'Kept until', from: 'wide', cell: ({ expires_at, status }) => (status === 'succeeded' ? dateTime(expires_at) : UNKNOWN) },
     { title: 'Uploaded', from: 'middle', cell: ({ created_at }) => ago(created_at) },
     {
       title: 'Actions',

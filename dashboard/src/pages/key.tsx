@@ -94,7 +94,7 @@ function KeyView({ found }: { found: Key }) {
       <div style={{ display: 'flex', justifyContent: 'flex-end' }}>
         <PeriodChoice />
       </div>
-      <UsagePanel keyId={found.id} splits={['none', 'model']} />
+      <UsagePanel keyId={found.id} />
       <Recent id={found.id} />
 
       <Dialog title="Edit the key" opened={opened === 'edit'} onClose={close}>

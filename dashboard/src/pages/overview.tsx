@@ -4,7 +4,6 @@ import { useKeys } from '../api/keys.ts'
 import { useAccount } from '../api/session.ts'
 import type { Overview } from '../api/shapes.ts'
 import { useOverview } from '../api/usage.ts'
-import { count } from '../format.ts'
 import { RankedBars, type Ranked } from '../ui/chart.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page } from '../ui/page.tsx'
@@ -19,7 +18,7 @@ export default function OverviewPage() {
     <Page title="Overview" actions={<PeriodChoice />}>
       {keys.data?.pages[0]?.data.length === 0 && <FirstSteps />}
       {overview.data && <Attention items={overview.data.attention} />}
-      <UsagePanel splits={['none', 'key', 'model']} />
+      <UsagePanel />
       {overview.data && (
         <div className={css.two}>
           <Ranking title="Busiest keys" items={overview.data.keys.map(({ key_id, name, requests }) => ({ name: name ?? key_id, value: requests, href: `/keys/${key_id}` }))} />
@@ -59,7 +58,7 @@ function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) 
           Send one with a key, or look at a longer time.
         </Empty>
       ) : (
-        <RankedBars items={items.slice(0, MOST)} format={count} />
+        <RankedBars items={items.slice(0, MOST)} />
       )}
     </Card>
   )

@@ -80,7 +80,7 @@ function Timeline({ request: { first_byte_ms, total_ms } }: { request: Request }
             <i className={css.receivingSwatch} />
             Receiving
           </dt>
-          <dd>{first_byte_ms === null ? '–' : duration(total_ms - first)}</dd>
+          <dd>{duration(first_byte_ms === null ? null : total_ms - first)}</dd>
         </div>
         <div>
           <dt>Total</dt>

@@ -56,9 +56,7 @@ function readInline(html: string): Nodes[] {
   const last = () => open.at(-1) ?? top
   for (const [token] of html.matchAll(/<\/?[a-z]\w*(?: [^<>]*)?>|[^<]+|</g)) {
     const [, closing, tag = '', href] = /^<(\/?)([a-z]\w*)(?: href="([^"]*)")?>$/.exec(token) ?? []
-    const alt = /^<img src="[^"]*" alt="([^"]*)">$/.exec(token)?.[1]
-    if (alt !== undefined) last().children.push(text(alt))
-    else if (token === '<br>') last().children.push({ type: 'break' })
+    if (token === '<br>') last().children.push({ type: 'break' })
     else if (closing === '/' && open.length > 1 && tag === last().tag) {
       const { href, children } = open.pop() ?? top
       last().children.push(element(tag, children, href === undefined ? {} : { href }))

@@ -28,7 +28,7 @@ export function Pills({ items, most = 50 }: { items: readonly string[]; most?: n
 }
 
 /** Copies a text; says so for a moment. */
-export function Copy({ text, label = 'Copy', what, compact = false }: { text: string; label?: string; what?: string; compact?: boolean }) {
+export function Copy({ text, what, compact = false }: { text: string; what: string; compact?: boolean }) {
   const [said, setSaid] = useState<'copied' | 'failed' | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -37,7 +37,7 @@ export function Copy({ text, label = 'Copy', what, compact = false }: { text: st
     clearTimeout(timer.current)
     timer.current = setTimeout(() => setSaid(null), 2000)
   }
-  const words = said === 'copied' ? 'Copied' : said === 'failed' ? 'Select and copy' : label
+  const words = said === 'copied' ? 'Copied' : said === 'failed' ? 'Select and copy' : 'Copy'
   return (
     <Button
       variant={compact ? 'subtle' : 'default'}
@@ -45,7 +45,7 @@ export function Copy({ text, label = 'Copy', what, compact = false }: { text: st
       size={compact ? 'compact-xs' : 'sm'}
       leftSection={<Icon name={said === 'copied' ? 'check' : 'copy'} size={compact ? 14 : 16} />}
       onClick={() => void copy()}
-      aria-label={what === undefined ? undefined : `${words} ${what}`}
+      aria-label={`${words} ${what}`}
     >
       <span aria-live="polite">{words}</span>
     </Button>

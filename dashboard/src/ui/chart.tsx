@@ -2,6 +2,7 @@
 import { useElementSize } from '@mantine/hooks'
 import { useMemo, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { Link } from 'wouter'
+import { count } from '../format.ts'
 import css from './chart.module.css'
 
 export interface Series {
@@ -19,9 +20,9 @@ interface ChartProps {
   series: readonly Series[]
   kind: 'bars' | 'line'
   format: (value: number | null) => string
-  height?: number
 }
 
+const HEIGHT = 220
 const LEFT = 46
 const BOTTOM = 22
 const TOP = 8
@@ -29,11 +30,11 @@ const COLORS = [1, 2, 3, 4, 5, 6].map((n) => `var(--series-${n})`)
 const colorOf = (index: number): string => COLORS[index % COLORS.length] ?? ''
 
 /** A chart that is read by pointer, by touch, and by the arrow keys; the values under the cursor stand in its legend. */
-export function TimeChart({ label, buckets, ticks, series, kind, format, height = 220 }: ChartProps) {
+export function TimeChart({ label, buckets, ticks, series, kind, format }: ChartProps) {
   const { ref, width } = useElementSize()
   const [at, setAt] = useState<number | null>(null)
   const top = useMemo(() => ceiling(series, kind), [series, kind])
-  const inner = { width: Math.max(0, width - LEFT), height: height - TOP - BOTTOM }
+  const inner = { width: Math.max(0, width - LEFT), height: HEIGHT - TOP - BOTTOM }
   const step = buckets.length === 0 ? 0 : inner.width / buckets.length
   const y = (value: number): number => TOP + inner.height * (1 - value / top)
   const x = (index: number): number => LEFT + step * index
@@ -57,7 +58,7 @@ export function TimeChart({ label, buckets, ticks, series, kind, format, height 
       <div ref={ref}>
         <svg
           className={css.plot}
-          height={height}
+          height={HEIGHT}
           role="slider"
           aria-label={`${label}. Arrow keys move through time`}
           aria-valuemin={0}
@@ -81,7 +82,7 @@ export function TimeChart({ label, buckets, ticks, series, kind, format, height 
           ))}
           {ticks.map((tick, index) =>
             index % every === 0 && index * step + 40 < inner.width ? (
-              <text key={buckets[index]} x={x(index) + step / 2} y={height - 5} textAnchor={index === 0 ? 'start' : 'middle'}>
+              <text key={buckets[index]} x={x(index) + step / 2} y={HEIGHT - 5} textAnchor={index === 0 ? 'start' : 'middle'}>
                 {tick}
               </text>
             ) : null,
@@ -194,7 +195,7 @@ export interface Ranked {
 }
 
 /** Who used most, as bars behind their names. */
-export function RankedBars({ items, format }: { items: readonly Ranked[]; format: (value: number) => string }) {
+export function RankedBars({ items }: { items: readonly Ranked[] }) {
   const most = Math.max(1, ...items.map(({ value }) => value))
   return (
     <ol className={css.bars}>
@@ -212,7 +213,7 @@ export function RankedBars({ items, format }: { items: readonly Ranked[]; format
               {name}
             </Link>
           )}
-          <span className={css.barValue}>{format(value)}</span>
+          <span className={css.barValue}>{count(value)}</span>
         </li>
       ))}
     </ol>

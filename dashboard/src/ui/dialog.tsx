@@ -77,22 +77,18 @@ export function DialogForm({ submit, danger = false, busy, error, onCancel, onSu
   )
 }
 
-interface ConfirmProps {
+interface ConfirmProps extends Pick<FormProps, 'submit' | 'busy' | 'error' | 'children'> {
   title: string
   opened: boolean
   onClose: () => void
-  submit: string
-  danger?: boolean
-  busy: boolean
-  error: unknown
   onConfirm: () => void
-  children: ReactNode
 }
 
-export function Confirm({ title, opened, onClose, submit, danger = true, busy, error, onConfirm, children }: ConfirmProps) {
+/** The question before what cannot be undone, or what somebody will miss. */
+export function Confirm({ title, opened, onClose, onConfirm, children, ...form }: ConfirmProps) {
   return (
     <Dialog title={title} opened={opened} onClose={onClose}>
-      <DialogForm submit={submit} danger={danger} busy={busy} error={error} onCancel={onClose} onSubmit={onConfirm}>
+      <DialogForm {...form} danger onCancel={onClose} onSubmit={onConfirm}>
         <div>{children}</div>
       </DialogForm>
     </Dialog>

@@ -20,11 +20,9 @@ const PATHS = {
   alert: 'M12 4 2.500 20h19ZM12 10v4M12 17h.01',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   upload: 'M12 16V5M7 9l5-5 5 5M5 20h14',
-  next: 'M9 6l6 6-6 6',
   back: 'M15 6l-6 6 6 6',
   leave: 'M14 4h6v16h-6M10 8l-4 4 4 4M6 12h9',
   person: 'M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 21a8 8 0 0 1 16 0',
-  play: 'M7 4.500v15l12-7.500Z',
 } as const
 
 export type IconName = keyof typeof PATHS

@@ -10,12 +10,12 @@ import { TimeChart } from './chart.tsx'
 import { Card, Loaded } from './page.tsx'
 import { Segments } from './segments.tsx'
 
-export type Split = 'none' | 'key' | 'model'
-const SPLITS: readonly { value: Split; label: string }[] = [
+/** TABLE of ways to part the chart. */
+const SPLITS = [
   { value: 'none', label: 'Total' },
   { value: 'key', label: 'By key' },
   { value: 'model', label: 'By model' },
-]
+] as const
 
 /** The period that is looked at, from the address. */
 export function usePeriod(): [Range, (period: Range) => void] {
@@ -28,23 +28,25 @@ export function PeriodChoice() {
   return <Segments label="Period" value={period} items={Object.entries(PERIODS).map(([value, { label }]) => ({ value: periodNamed(value), label }))} onChange={change} />
 }
 
-export function UsagePanel({ keyId, splits }: { keyId?: string; splits: readonly Split[] }) {
+export function UsagePanel({ keyId }: { keyId?: string }) {
   const [period] = usePeriod()
   const overview = useOverview(period, keyId)
   return (
     <Card flush>
       <Loaded query={overview} rows={8}>
-        {(found) => <Panel overview={found} period={period} keyId={keyId} splits={PERIODS[period].splits ? splits : ['none']} />}
+        {(found) => <Panel overview={found} period={period} keyId={keyId} />}
       </Loaded>
     </Card>
   )
 }
 
-function Panel({ overview, period, keyId, splits }: { overview: Overview; period: Range; keyId: string | undefined; splits: readonly Split[] }) {
+function Panel({ overview, period, keyId }: { overview: Overview; period: Range; keyId: string | undefined }) {
   const [filters, change] = useFilters({ show: 'requests', split: 'none' })
   const show = measureNamed(filters.show)
   const { label, kind, format } = MEASURES[show]
-  const split = splits.find((name) => name === filters.split) ?? 'none'
+  // A key's own usage cannot be parted by key.
+  const splits = PERIODS[period].splits ? SPLITS.filter(({ value }) => value !== 'key' || keyId === undefined) : []
+  const split = splits.find(({ value }) => value === filters.split)?.value ?? 'none'
   const { from, to, series } = overview
   const usage = useUsage({ by: `${period === 'month' ? 'day' : 'hour'},${split}`, from, to, key: keyId }, split !== 'none')
   const nameOf = ({ key_id, key_name, model }: UsageLine): string => {
@@ -66,9 +68,9 @@ function Panel({ overview, period, keyId, splits }: { overview: Overview; period
     <>
       <Tiles totals={overview.totals} show={show} onShow={(show) => change({ show })} />
       <div className={css.chart}>
-        {splits.length > 1 && (
+        {splits.length > 0 && (
           <div className={css.chartHead}>
-            <Segments label="Split" value={split} items={SPLITS.filter(({ value }) => splits.includes(value))} onChange={(split) => change({ split })} />
+            <Segments label="Split" value={split} items={splits} onChange={(split) => change({ split })} />
           </div>
         )}
         {split === 'none' ? chartOf(series) : <Loaded query={usage} rows={8}>{chartOf}</Loaded>}
