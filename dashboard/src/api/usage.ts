@@ -53,3 +53,9 @@ export function useSeenModels(): string[] {
   const { data } = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => call(listOf(Model), '/api/v1/models', { signal }), staleTime: 60_000 })
   return [...new Set(data?.data.map(({ id }) => id))]
 }
+
+/** What a filter by model offers: any, those that have been seen, and the one that is chosen. */
+export function useModelChoices(chosen: string): (string | { value: string; label: string })[] {
+  const models = new Set([...useSeenModels(), chosen].filter((model) => model !== ''))
+  return [{ value: '', label: 'Any model' }, ...models]
+}

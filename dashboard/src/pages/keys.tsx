@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { useFilters } from '../address.ts'
 import { useCreateKey, useKeys } from '../api/keys.ts'
 import type { Key } from '../api/shapes.ts'
-import { useSeenModels } from '../api/usage.ts'
+import { useModelChoices } from '../api/usage.ts'
 import { ago, count, dateTime, fullCount } from '../format.ts'
 import { Never } from '../ui/bits.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -50,8 +50,8 @@ export default function KeysPage() {
   const { model } = filters
   const status = Object.hasOwn(STATUS, filters.status) ? filters.status : ''
   const sort = ORDERS.has(filters.sort) ? filters.sort : ''
+  const models = useModelChoices(model)
   const keys = useKeys({ search, status, model, sort })
-  const models = useSeenModels()
   const filtered = search !== '' || status !== '' || model !== ''
   const createButton = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: '1' })}>
@@ -75,12 +75,7 @@ export default function KeysPage() {
           onChange={(event) => change({ status: event.currentTarget.value })}
           data={[{ value: '', label: 'Any status' }, ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label }))]}
         />
-        <NativeSelect
-          aria-label="Model"
-          value={model}
-          onChange={(event) => change({ model: event.currentTarget.value })}
-          data={[{ value: '', label: 'Any model' }, ...[...new Set([...models, ...(model === '' ? [] : [model])])].map((value) => ({ value, label: value }))]}
-        />
+        <NativeSelect aria-label="Model" value={model} onChange={(event) => change({ model: event.currentTarget.value })} data={models} />
       </Filters>
       <Card flush>
         <PagedTable

@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useFilters } from '../address.ts'
 import { useKeyNames } from '../api/keys.ts'
-import { requestsCsv, useRequests, useSeenModels } from '../api/usage.ts'
+import { requestsCsv, useModelChoices, useRequests } from '../api/usage.ts'
 import { DayField } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Filters, NoMatch, Page } from '../ui/page.tsx'
@@ -31,7 +31,7 @@ export default function RequestsPage() {
   const outcome = isOutcome(wanted.status) ? wanted.status : ''
   const filters = { key: wanted.key, model: wanted.model, from: dayOf(wanted.from), to: dayOf(wanted.to) }
   const names = useKeyNames()
-  const models = useSeenModels()
+  const models = useModelChoices(filters.model)
   const byStatus = /^\d/.test(outcome)
   const question = { ...filters, status: byStatus ? outcome : '', state: byStatus ? '' : outcome, to: dayOf(filters.to, 1) }
   const requests = useRequests(question)
@@ -49,12 +49,7 @@ export default function RequestsPage() {
     >
       <Filters>
         <NativeSelect aria-label="Key" value={filters.key} onChange={(event) => change({ key: event.currentTarget.value })} data={[{ value: '', label: 'Any key' }, ...[...keys].map(([value, label]) => ({ value, label }))]} />
-        <NativeSelect
-          aria-label="Model"
-          value={filters.model}
-          onChange={(event) => change({ model: event.currentTarget.value })}
-          data={[{ value: '', label: 'Any model' }, ...[...new Set([...models, filters.model])].filter((value) => value !== '').map((value) => ({ value, label: value }))]}
-        />
+        <NativeSelect aria-label="Model" value={filters.model} onChange={(event) => change({ model: event.currentTarget.value })} data={models} />
         <NativeSelect aria-label="Outcome" value={outcome} onChange={(event) => change({ status: event.currentTarget.value })} data={[...OUTCOMES, ...(isListed(outcome) ? [] : [{ value: outcome, label: outcome }])]} />
         <DayField leftSection={<small>From</small>} leftSectionWidth={52} aria-label="From day (UTC)" value={filters.from} onChange={(from) => change({ from })} />
         <DayField leftSection={<small>To</small>} leftSectionWidth={36} aria-label="To day (UTC)" value={filters.to} onChange={(to) => change({ to })} />

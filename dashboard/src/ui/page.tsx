@@ -157,7 +157,7 @@ function requestIdOf(error: unknown) {
   return <small className={css.requestId}>Request {error.requestId}</small>
 }
 
-interface Loading<T> {
+export interface Loading<T> {
   data: T | undefined
   error: unknown
   refetch: () => unknown
@@ -183,39 +183,6 @@ export function Bars({ rows = 4 }: { rows?: number }) {
       {Array.from({ length: rows }, (_, row) => (
         <Skeleton key={row} height={18} width={`${100 - ((row * 17) % 40)}%`} radius="sm" />
       ))}
-    </div>
-  )
-}
-
-export interface Pages<T> extends Loading<{ pages: { data: T[] }[] }> {
-  hasNextPage: boolean
-  isFetchingNextPage: boolean
-  fetchNextPage: () => unknown
-  /** The rows are those of another filter, until these have come. */
-  isPlaceholderData: boolean
-}
-
-/** All rows that a paged query has so far; one that moved to a later page meanwhile stands where it is now. */
-export function rowsOf<T extends { id: string }>(pages: { data: T[] }[]): T[] {
-  const rows = pages.flatMap(({ data }) => data)
-  const last = new Map(rows.map((row) => [row.id, row]))
-  return rows.filter((row) => last.get(row.id) === row)
-}
-
-/** The foot of a paged table. */
-export function More<T extends { id: string }>({ query, what }: { query: Pages<T>; what: string }) {
-  const shown = rowsOf(query.data?.pages ?? []).length
-  if (!query.hasNextPage && shown < 10) return null
-  return (
-    <div className={css.more} data-home>
-      <span>
-        {query.hasNextPage ? 'First' : 'All'} {shown} {what}
-      </span>
-      {query.hasNextPage && (
-        <Button variant="default" size="xs" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
     </div>
   )
 }

@@ -1,6 +1,7 @@
 // A table from a table of columns, and the same for a list that comes page by page, with everything that it can be meanwhile. On narrow screens columns leave by their rank, so that nothing has to be scrolled sideways.
+import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Loaded, More, rowsOf, type Pages } from './page.tsx'
+import { Loaded, type Loading } from './page.tsx'
 import css from './table.module.css'
 
 export interface Column<T> {
@@ -25,6 +26,14 @@ interface TableProps<T> {
   stale: boolean
 }
 
+interface Pages<T> extends Loading<{ pages: { data: T[] }[] }> {
+  hasNextPage: boolean
+  isFetchingNextPage: boolean
+  fetchNextPage: () => unknown
+  /** The rows are those of another filter, until these have come. */
+  isPlaceholderData: boolean
+}
+
 interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows' | 'stale'> {
   query: Pages<T>
   /** What stands here where there are no rows. */
@@ -45,11 +54,35 @@ export function PagedTable<T extends { id: string }>({ query, empty = null, bars
         return (
           <>
             <DataTable {...table} rows={rows} stale={query.isPlaceholderData} />
-            {more && <More query={query} what={table.label.toLowerCase()} />}
+            {more && <More query={query} shown={rows.length} what={table.label.toLowerCase()} />}
           </>
         )
       }}
     </Loaded>
+  )
+}
+
+/** All rows that a paged query has so far; one that moved to a later page meanwhile stands where it is now. */
+function rowsOf<T extends { id: string }>(pages: { data: T[] }[]): T[] {
+  const rows = pages.flatMap(({ data }) => data)
+  const last = new Map(rows.map((row) => [row.id, row]))
+  return rows.filter((row) => last.get(row.id) === row)
+}
+
+/** The foot of a paged table. */
+function More<T>({ query: { hasNextPage, isFetchingNextPage, fetchNextPage }, shown, what }: { query: Pages<T>; shown: number; what: string }) {
+  if (!hasNextPage && shown < 10) return null
+  return (
+    <div className={css.more} data-home>
+      <span>
+        {hasNextPage ? 'First' : 'All'} {shown} {what}
+      </span>
+      {hasNextPage && (
+        <Button variant="default" size="xs" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </div>
   )
 }
 
