@@ -9,8 +9,8 @@ const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
   conversion: ['Conversion', ''],
   proxy: ['The proxy', ''],
   watch: ['Watching', ''],
-  credentials: ['Credentials of providers', 'The proxy presents them; more can be added while it runs, in the dashboard or by the API.'],
-  upstreams: ['Where a provider is reached', 'For a gateway of your own, a region or a test: callers go on naming the provider\'s own address.'],
+  credentials: ['Credentials of providers', 'What the proxy presents to each provider. More can be added while it runs, in the dashboard or by the API.'],
+  upstreams: ['Where a provider is reached', 'Where the proxy connects instead: a gateway of your own, a region or a test server. Callers go on naming the provider\'s own address.'],
 }
 
 /**
@@ -23,7 +23,7 @@ export function settingsPage(settings: readonly [area: string, rows: readonly Se
   const head = `# Settings
 
 The environment, or a file \`.env\` in the folder where the server starts; the environment wins. An empty variable counts as unset. A value that cannot be read keeps the
-server from starting, with a sentence that says why; a variable \`TOLLMARK_…\` that does not exist is told in the log. [.env.example](../.env.example) has them all to copy.
+server from starting, with a sentence that says why; a variable \`TOLLMARK_…\` that does not exist is reported in the log. [.env.example](../.env.example) lists them all, to copy.
 `
   return head + settings.map(([area, rows]) => section(area, rows)).join('')
 }
@@ -31,13 +31,12 @@ server from starting, with a sentence that says why; a variable \`TOLLMARK_…\`
 function section(area: string, rows: readonly Setting<unknown>[]): string {
   const [heading, says] = AREAS[area] ?? []
   if (heading === undefined) throw new Error(`the area "${area}" of settings has no heading in scripts/docs.ts`)
-  // Where all rows say the same, it is said once.
+  // Where all rows say the same, the area says it for them.
   const alike = new Set(rows.map(({ sentence }) => sentence)).size === 1 && rows.length > 1
-  const lead = [says, alike ? (rows[0]?.sentence ?? '') : ''].filter(Boolean).join(' ')
   const table = rows.map(({ name, kind, default: standard, sentence }) =>
     alike ? `| \`${name}\` |\n` : `| \`${name}\` | ${standard === null ? '' : `\`${standard}\``} | ${cell(sentence)}<br>${cell(kind.what)} |\n`,
   )
-  return `\n## ${heading}\n\n${lead === '' ? '' : `${lead}\n\n`}${alike ? '| setting |\n|---|\n' : '| setting | default | |\n|---|---|---|\n'}${table.join('')}`
+  return `\n## ${heading}\n\n${says === undefined || says === '' ? '' : `${says}\n\n`}${alike ? '| setting |\n|---|\n' : '| setting | default | |\n|---|---|---|\n'}${table.join('')}`
 }
 
 /** A sentence in a cell of a table. */
