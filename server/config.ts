@@ -13,12 +13,12 @@ const MOST = 1_000_000_000
 /** Megabytes below which a converter may not even start (it takes 12 for an empty page). */
 const LEAST_HEAP = 32
 
-/** A plan by its name: how many conversions a UTC day its accounts have; `null` is without a limit. */
-export type Plans = Readonly<Record<string, { readonly conversions_per_day: number | null }>>
+/** Plans by their names: how many conversions a UTC day their accounts have; `null` is without a limit. */
+type PlanLimits = Record<string, { conversions_per_day: number | null }>
 
-const plans: Kind<Plans> = json('JSON such as {"team":{"conversions_per_day":1000},"unlimited":{"conversions_per_day":null}}', (value) => {
+const plans: Kind<Readonly<PlanLimits>> = json('JSON such as {"team":{"conversions_per_day":1000},"unlimited":{"conversions_per_day":null}}', (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  const read: Record<string, { conversions_per_day: number | null }> = {}
+  const read: PlanLimits = {}
   for (const [name, plan] of Object.entries(value)) {
     const count: unknown = typeof plan === 'object' && plan !== null && 'conversions_per_day' in plan ? plan.conversions_per_day : undefined
     const countable = count === null || (typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MOST)

@@ -9,7 +9,7 @@ import { environment, readConfig, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
 import { systemClock } from './clock.ts'
 import { jobChanges } from './convert/changes.ts'
-import type { JobChanges } from './convert/changes.ts'
+import type { ConversionParts } from './convert/convert.ts'
 import { openConverters } from './convert/converters.ts'
 import type { ConverterLimits } from './convert/converters.ts'
 import { sweepJobs } from './convert/jobs.ts'
@@ -32,11 +32,9 @@ import { sweepBlobs } from './store/blobs/blobs.ts'
 import type { BlobStore } from './store/blobs/blobs.ts'
 import { openBlobs } from './store/blobs/open.ts'
 import { enterInstance } from './store/instance.ts'
-import type { Instance } from './store/instance.ts'
 import { openStore } from './store/open.ts'
 import type { Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
-import type { Scratch } from './store/scratch.ts'
 import { passingTrouble } from './store/trouble.ts'
 import { openWatching } from './watch/open.ts'
 
@@ -59,13 +57,8 @@ export interface ServeOptions {
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
 
 /** What every process has, whatever its role. */
-interface Common extends SurfaceParts {
-  readonly config: Config
-  readonly store: Store
-  readonly instance: Instance
-  readonly scratch: Scratch
-  readonly blobs: BlobStore
-  readonly changes: JobChanges
+interface Common extends SurfaceParts, Omit<ConversionParts, 'converters'> {
+  config: Config
 }
 
 /**

@@ -1,8 +1,8 @@
 // The headers that tell a caller its quota (IETF draft-ietf-httpapi-ratelimit-headers-10: structured fields, RFC 9651).
+import { DAY } from '../clock.ts'
 import type { Plan } from './plans.ts'
 import { secondsToReset } from './quota.ts'
 
-const DAY_SECONDS = 86_400
 /** The largest integer of a structured field stands for a plan without a limit: the draft knows no "unlimited". */
 const UNLIMITED = 999_999_999_999_999
 
@@ -14,7 +14,7 @@ export function rateLimitHeaders(plan: Plan, used: number | null, now: number): 
   const quota = plan.conversionsPerDay ?? UNLIMITED
   const remaining = Math.max(0, quota - (used ?? 0))
   return {
-    'ratelimit-policy': `"${plan.name}";q=${quota};w=${DAY_SECONDS}`,
+    'ratelimit-policy': `"${plan.name}";q=${quota};w=${DAY / 1000}`,
     ratelimit: `"${plan.name}";r=${remaining};t=${secondsToReset(now)}`,
   }
 }

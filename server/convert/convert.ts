@@ -1,7 +1,25 @@
 // A conversion: its steps, on the pool's converters.
 import { stat } from 'node:fs/promises'
-import type { Progress, Task } from './run.ts'
+import type { Log } from '../log.ts'
+import type { BlobStore } from '../store/blobs/blobs.ts'
+import type { Instance } from '../store/instance.ts'
+import type { Store } from '../store/open.ts'
+import type { Scratch } from '../store/scratch.ts'
+import type { JobChanges } from './changes.ts'
 import type { Converters } from './converters.ts'
+import type { Progress, Task } from './run.ts'
+
+/** What whoever converts works with, for a request or for a job. */
+export interface ConversionParts {
+  store: Store
+  blobs: BlobStore
+  scratch: Scratch
+  converters: Converters
+  changes: JobChanges
+  instance: Instance
+  clock: () => number
+  log: Log
+}
 
 /** From this size on an archive is worth more than one converter: opening it once more costs less than half of its pages. */
 const DIVIDED = 512 * 1024

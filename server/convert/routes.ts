@@ -6,19 +6,13 @@ import type { Api, ApiContext, Middleware } from '../api.ts'
 import type { Config } from '../config.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
-import type { Log } from '../log.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
-import type { BlobStore } from '../store/blobs/blobs.ts'
 import { openFile } from '../store/blobs/folder.ts'
-import type { Instance } from '../store/instance.ts'
-import type { Store } from '../store/open.ts'
-import type { Scratch } from '../store/scratch.ts'
 import { abandon, admit, countConversion, fingerprint, readKey, refuseUsedUp } from './admission.ts'
 import type { Admission, KeptAnswer } from './admission.ts'
 import { CONTENT_TYPES, answerFrom, documentAnswer, whenGone } from './answer.ts'
-import type { JobChanges } from './changes.ts'
 import { convert as convertOn } from './convert.ts'
-import type { Converters } from './converters.ts'
+import type { ConversionParts } from './convert.ts'
 import { JobSchema, acceptedAnswer } from './job-routes.ts'
 import { asAccepted, findJob, newJob, waitingJobs } from './jobs.ts'
 import type { ClaimableJob } from './jobs.ts'
@@ -27,16 +21,8 @@ import { checkHead } from './upload.ts'
 import type { Upload } from './upload.ts'
 
 /** What the conversion's routes work with. */
-export interface ConvertParts {
-  store: Store
-  blobs: BlobStore
-  scratch: Scratch
-  converters: Converters
-  changes: JobChanges
-  instance: Instance
+export interface ConvertParts extends ConversionParts {
   plans: Plans
-  clock: () => number
-  log: Log
   limits: Config['conversion']
   receiver: Receiver
 }

@@ -1,16 +1,12 @@
 // Runs jobs, one at a time: claim → fetch → convert → store → finish. One job has all converters of the process.
 import { newId } from '../id.ts'
 import { Problem } from '../errors.ts'
-import type { Log } from '../log.ts'
 import { dropBlobs, keepBlob } from '../store/blobs/blobs.ts'
-import type { BlobStore } from '../store/blobs/blobs.ts'
-import type { Instance } from '../store/instance.ts'
 import type { Store } from '../store/open.ts'
-import type { Scratch } from '../store/scratch.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import type { JobChanges } from './changes.ts'
 import { convert } from './convert.ts'
-import type { Converters } from './converters.ts'
+import type { ConversionParts } from './convert.ts'
 import { claimJob, failJob, handBack, isHeld, jobWaits, reportProgress, succeedJob } from './jobs.ts'
 import type { ClaimedJob } from './jobs.ts'
 import type { Progress } from './run.ts'
@@ -24,15 +20,8 @@ const MOST_FAILURES = 3
 /** Milliseconds before a job is begun again: the first time, and at most. */
 const [WAIT_FIRST, WAIT_MOST] = [500, 30_000]
 
-export interface WorkerParts {
-  store: Store
-  blobs: BlobStore
-  scratch: Scratch
-  converters: Converters
-  changes: JobChanges
-  instance: Instance
-  clock: () => number
-  log: Log
+/** What a worker works with. */
+export interface WorkerParts extends ConversionParts {
   /** Milliseconds that a result is kept. */
   retention: number
 }
