@@ -66,21 +66,26 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   const windows = new Map<string, Window>()
   /** `up`: the store decides. `down`: we do. `behind`: what is owed is being written, and who asks waits for that. */
   let state: 'up' | 'down' | 'behind' = 'up'
+  /** Since when the store does not answer (monotonic milliseconds); null while it does. */
   let since: number | null = null
   let owed: Given[] = []
+  /** Who waits until what is owed is written. */
   let parked: Pending[] = []
+  /** The last number that was given in place of a place. */
   let last = 0
   /** Let through without the store and not in the ledger yet. */
   let unwritten = 0
   /** Places of rows that were written late, until they are settled; settlements that wait for their row's place. */
   const places = new Map<number, { seq: number; created_at: number }>()
   const ended = new Map<number, Settlement>()
+  /** Whether the store has said anything since the last tick; how many ticks it has said nothing although it was asked. */
   let heard = false
   let silent = 0
   let ticks = 0
   let probing = false
   let writing: Promise<void> | null = null
   let closed = false
+  /** The most processes that there were lately, and when that was seen. */
   let peak = 1
   let peakAt = -Infinity
 

@@ -1,3 +1,4 @@
+// A connection to an upstream, as its pool and the exchange that holds it see it.
 import type { Socket } from 'node:net'
 import type { RawHeaders } from '../../http/fields.ts'
 import { openSocket, type Dial } from './dial.ts'

@@ -1,3 +1,4 @@
+// Where and how a connection to an upstream is opened, and where none ever is.
 import { lookup as lookupHost } from 'node:dns'
 import { BlockList, connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
