@@ -4,10 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SetupError, codeOf } from './errors.ts'
-import { readProvidersFile } from './providers-file.ts'
-import type { ProviderEntry } from './providers-file.ts'
-import { bytes, bytesFrom, choice, credential, days, decoded, duration, flag, headers, host, hostPart, integer, json, key256, setting, share, text, url, wait } from './setting.ts'
-import type { Kind, Setting } from './setting.ts'
+import { readProvidersFile, type ProviderEntry } from './providers-file.ts'
+import { bytes, bytesFrom, choice, credential, days, decoded, duration, flag, headers, host, hostPart, integer, json, key256, setting, share, text, url, wait, type Kind, type Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
 /** Megabytes below which a converter may not even start (it takes 12 for an empty page). */

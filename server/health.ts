@@ -1,7 +1,6 @@
 // Whether the process lives, and whether it should be sent requests.
 import { createRoute, z } from '@hono/zod-openapi'
-import { json, newApi } from './api.ts'
-import type { Api } from './api.ts'
+import { json, newApi, type Api } from './api.ts'
 
 export interface Health {
   /** What keeps the server from working, or a part of it, in words; empty where nothing does. */

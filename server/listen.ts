@@ -1,8 +1,6 @@
 // The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them without cutting anyone off.
-import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { BlockList, isIP, isIPv6 } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { BlockList, isIP, isIPv6, type AddressInfo } from 'node:net'
 import { SetupError, codeOf } from './errors.ts'
 import type { Caller } from './http/caller.ts'
 import { openFront, type Front } from './http/front.ts'

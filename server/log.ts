@@ -1,7 +1,6 @@
 // The structured log: one JSON line each. Callers pass fields of a fixed list, so that no secret, no query
 // string and no body can reach it by accident.
-import { pino } from 'pino'
-import type { DestinationStream, Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 
 /** What the line of one request says. Everything is either ours or a number; nothing is copied from what a caller typed. */
 export interface RequestLine {

@@ -1,7 +1,6 @@
 // GET /openapi.json, made from the routes themselves.
 import { createRoute, z } from '@hono/zod-openapi'
-import { SESSION_COOKIE, json } from './api.ts'
-import type { Api } from './api.ts'
+import { SESSION_COOKIE, json, type Api } from './api.ts'
 
 const INFO = {
   openapi: '3.1.0',

@@ -7,8 +7,7 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow, InvitationRow } from '../store/schema.ts'
 import { hashPassword, inTurn } from './passwords.ts'
-import { enterSession, makeSession } from './sessions.ts'
-import type { NewSession, SignedIn } from './sessions.ts'
+import { enterSession, makeSession, type NewSession, type SignedIn } from './sessions.ts'
 
 const OPEN_MS = 7 * DAY
 

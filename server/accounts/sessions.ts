@@ -3,14 +3,12 @@ import { DAY } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
 import type { Store } from '../store/open.ts'
-import { first, procedure, run } from '../store/procedure.ts'
-import type { Steps } from '../store/procedure.ts'
+import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { AccountRow, SessionRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { asAttempt } from './attempts.ts'
 import { hashPassword, inTurn, matchesPassword } from './passwords.ts'
-import { SCOPES } from './tokens.ts'
-import type { Caller, Scope } from './tokens.ts'
+import { SCOPES, type Caller, type Scope } from './tokens.ts'
 
 /** How long a session lasts, in milliseconds: 30 days. */
 export const SESSION_MS = 30 * DAY

@@ -7,12 +7,10 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import { findOrMakeAccount } from './accounts.ts'
-import type { AccountChoice } from './accounts.ts'
+import { findOrMakeAccount, type AccountChoice } from './accounts.ts'
 import { hashPassword, inTurn } from './passwords.ts'
 import { FREE } from './plans.ts'
-import { enterSession, makeSession } from './sessions.ts'
-import type { NewSession, SignedIn } from './sessions.ts'
+import { enterSession, makeSession, type NewSession, type SignedIn } from './sessions.ts'
 
 /** TABLE of what sign-in data must be like. */
 export const SIGN_IN = {

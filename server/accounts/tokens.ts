@@ -6,8 +6,7 @@ import { displayPrefix, makeSecret, matchesHash, publicIdOf } from '../secret.ts
 import type { Store } from '../store/open.ts'
 import { procedure, run } from '../store/procedure.ts'
 import type { AccountRow, TokenRow } from '../store/schema.ts'
-import { findOrMakeAccount } from './accounts.ts'
-import type { AccountChoice } from './accounts.ts'
+import { findOrMakeAccount, type AccountChoice } from './accounts.ts'
 
 /** TABLE of scopes: what a token may open. */
 export const SCOPES = {

@@ -6,19 +6,16 @@
 // So do requests that find the rest of the quota reserved by others: only what is counted is used up.
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { count, isUsedUp, newReservation, quotaExceeded, quotaLock, reserve } from '../accounts/quota.ts'
-import type { Reservation } from '../accounts/quota.ts'
+import { count, isUsedUp, newReservation, quotaExceeded, quotaLock, reserve, type Reservation } from '../accounts/quota.ts'
 import type { Plan } from '../accounts/plans.ts'
 import { Problem } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { takeBlob } from '../store/blobs/blobs.ts'
 import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
-import { first, procedure, run } from '../store/procedure.ts'
-import type { Steps } from '../store/procedure.ts'
+import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import { passingTrouble } from '../store/trouble.ts'
-import { GRACE, enterJob } from './jobs.ts'
-import type { ClaimableJob } from './jobs.ts'
+import { GRACE, enterJob, type ClaimableJob } from './jobs.ts'
 import type { Upload } from './upload.ts'
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/

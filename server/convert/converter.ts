@@ -2,8 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import { codeOf } from '../errors.ts'
 import { carry } from './carried-error.ts'
-import { run } from './run.ts'
-import type { Step, Task } from './run.ts'
+import { run, type Step, type Task } from './run.ts'
 import type { FromConverter } from './converters.ts'
 
 function send(message: FromConverter): void {

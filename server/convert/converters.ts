@@ -4,14 +4,12 @@
 // Processes and not threads, because a thread that runs out of memory takes the whole process along unless V8 gets to a check in time. Measured with
 // Node 24.21, a limit of 64 or 256 MB and eleven ways of eating memory (arrays, strings, maps, JSON, split, regular expressions): 26 of 44 runs ended
 // the process. It also keeps the server's secrets out of the process that reads strangers' files, and lets the system prefer the server.
-import { fork } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../errors.ts'
-import { rebuilt } from './carried-error.ts'
-import type { CarriedError } from './carried-error.ts'
+import { rebuilt, type CarriedError } from './carried-error.ts'
 import { getOn, giveWay } from './priority.ts'
 import type { Progress, Step, Task } from './run.ts'
 

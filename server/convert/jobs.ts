@@ -7,8 +7,7 @@ import { DAY, HOUR } from '../clock.ts'
 import type { JobRow } from '../store/schema.ts'
 import { FOR_NOW, releaseBlob, takeBlob } from '../store/blobs/blobs.ts'
 import type { Store } from '../store/open.ts'
-import { first, procedure, run } from '../store/procedure.ts'
-import type { Steps } from '../store/procedure.ts'
+import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 
 export type JobStatus = JobRow['status']

@@ -1,8 +1,7 @@
 // One step of a conversion: files in, files out. It knows no HTTP and no database, so that the request, the job and the command line all
 // use it.
 import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
-import { convertFile, convertShare, joinShares } from '@tollmark/notion-markdown/archive'
-import type { OnPage, Share, Write } from '@tollmark/notion-markdown/archive'
+import { convertFile, convertShare, joinShares, type OnPage, type Share, type Write } from '@tollmark/notion-markdown/archive'
 import type { FileKind } from './sniff.ts'
 import { FLUSHED } from './steady-file.ts'
 import type { Format } from './upload.ts'

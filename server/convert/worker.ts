@@ -5,10 +5,8 @@ import { dropBlobs, keepBlob } from '../store/blobs/blobs.ts'
 import type { Store } from '../store/open.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import type { JobChanges } from './changes.ts'
-import { convert } from './convert.ts'
-import type { ConversionParts } from './convert.ts'
-import { claimJob, failJob, handBack, isHeld, jobWaits, reportProgress, succeedJob } from './jobs.ts'
-import type { ClaimedJob } from './jobs.ts'
+import { convert, type ConversionParts } from './convert.ts'
+import { claimJob, failJob, handBack, isHeld, jobWaits, reportProgress, succeedJob, type ClaimedJob } from './jobs.ts'
 import type { Progress } from './run.ts'
 
 /** Milliseconds between two looks for a job where nobody tells of one. */

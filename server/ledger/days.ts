@@ -2,8 +2,7 @@
 // request waits for it. What was added stands below a mark; everything from there on is read by the hour, so that nothing is late or doubled.
 // Only what comes for an hour below the mark is missed by the days: the end of a request that was written off (its process stood still for long
 // enough to be taken for dead), or a wall clock that was set back by more than an hour.
-import { sql } from 'kysely'
-import type { Expression, RawBuilder, SelectQueryBuilder } from 'kysely'
+import { sql, type Expression, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'

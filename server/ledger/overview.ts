@@ -1,7 +1,6 @@
 // What an account did in the last hour, day or month, along the time, by key and by model: one look for a whole page. The last hour is read
 // from the ledger itself, minute by minute; what is longer from the roll-ups.
-import { sql } from 'kysely'
-import type { SelectQueryBuilder } from 'kysely'
+import { sql, type SelectQueryBuilder } from 'kysely'
 import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import type { Database } from '../store/schema.ts'

@@ -1,10 +1,8 @@
 // /api/v1/accounts and /api/v1/plans. Everybody sees their own account; an administrator sees and changes all.
 import { createRoute, z } from '@hono/zod-openapi'
 import { changeAccount, createAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
-import { FREE } from '../accounts/plans.ts'
-import type { Plans } from '../accounts/plans.ts'
-import { IdParams, PageQuery, answers, callerOf, guarded, jsonContent, listOf, newApi, page, whole } from '../api.ts'
-import type { Api } from '../api.ts'
+import { FREE, type Plans } from '../accounts/plans.ts'
+import { IdParams, PageQuery, answers, callerOf, guarded, jsonContent, listOf, newApi, page, whole, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'

@@ -1,11 +1,9 @@
 // /api/v1/credentials: what the proxy presents to providers. Written once, never shown again; administrators only.
 import { createRoute, z } from '@hono/zod-openapi'
-import { IdParams, answers, done, guarded, jsonContent, listOf, newApi, whole } from '../api.ts'
-import type { Api } from '../api.ts'
+import { IdParams, answers, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
-import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential } from '../proxy/credentials/stored.ts'
-import type { ShownCredential } from '../proxy/credentials/stored.ts'
+import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential, type ShownCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { hostValues } from '../proxy/providers/table.ts'
 import { CREDENTIAL, HOST_PART } from '../setting.ts'

@@ -1,10 +1,8 @@
 // /api/v1/invitations: links that make an account. Administrators make them; whoever holds one uses it.
 import { createRoute, z } from '@hono/zod-openapi'
 import { acceptInvitation, createInvitation, deleteInvitation, listInvitations, openInvitation } from '../accounts/invitations.ts'
-import { FREE } from '../accounts/plans.ts'
-import type { Plans } from '../accounts/plans.ts'
-import { IdParams, PageQuery, answers, done, guarded, json, jsonContent, listOf, newApi, page, problems } from '../api.ts'
-import type { Api } from '../api.ts'
+import { FREE, type Plans } from '../accounts/plans.ts'
+import { IdParams, PageQuery, answers, done, guarded, json, jsonContent, listOf, newApi, page, problems, type Api } from '../api.ts'
 import type { Store } from '../store/open.ts'
 import { knownPlan } from './accounts.ts'
 import { SignedInSchema, UNGUARDED_PROBLEMS, email, newPassword, unguarded, welcome } from './session.ts'

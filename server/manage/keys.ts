@@ -1,7 +1,6 @@
 // /api/v1/keys: the account's proxy keys.
 import { createRoute, z } from '@hono/zod-openapi'
-import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi } from '../api.ts'
-import type { Api } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, type Api } from '../api.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'

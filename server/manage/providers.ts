@@ -1,12 +1,10 @@
 // /api/v1/providers: who can be called through the proxy. Everybody sees which are ready; administrators add their own.
 import { createRoute, z } from '@hono/zod-openapi'
-import { IdParams, answers, callerOf, done, guarded, jsonContent, listOf, newApi, whole } from '../api.ts'
-import type { Api } from '../api.ts'
+import { IdParams, answers, callerOf, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import type { Proxy } from '../proxy/open.ts'
 import type { CustomProvider, Provider } from '../proxy/providers/provider.ts'
-import { changeProvider, createProvider, deleteProvider, noSuchProvider, storedProviders } from '../proxy/providers/stored.ts'
-import type { ProviderWishes } from '../proxy/providers/stored.ts'
+import { changeProvider, createProvider, deleteProvider, noSuchProvider, storedProviders, type ProviderWishes } from '../proxy/providers/stored.ts'
 import type { Store } from '../store/open.ts'
 import { CredentialSchema, allCredentials } from './credentials.ts'
 

@@ -1,11 +1,9 @@
 // /api/v1/requests: the ledger.
 import { createRoute, z } from '@hono/zod-openapi'
-import { IdParams, PageQuery, answers, callerOf, guarded, listOf, newApi, page, tableAnswers } from '../api.ts'
-import type { Api } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, guarded, listOf, newApi, page, tableAnswers, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { keyNames } from '../keys/keys.ts'
-import { getRequest, listRequests } from '../ledger/requests.ts'
-import type { ShownRequest } from '../ledger/requests.ts'
+import { getRequest, listRequests, type ShownRequest } from '../ledger/requests.ts'
 import type { Store } from '../store/open.ts'
 import { csvHeaders, toCsv } from './csv.ts'
 import { Moment } from './fields.ts'

@@ -1,9 +1,7 @@
 // /api/v1/tokens: the account's API tokens.
 import { createRoute, z } from '@hono/zod-openapi'
-import { SCOPES, createToken, getToken, listTokens, revokeToken } from '../accounts/tokens.ts'
-import type { Scope } from '../accounts/tokens.ts'
-import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page } from '../api.ts'
-import type { Api } from '../api.ts'
+import { SCOPES, createToken, getToken, listTokens, revokeToken, type Scope } from '../accounts/tokens.ts'
+import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page, type Api } from '../api.ts'
 import type { Store } from '../store/open.ts'
 import { Moment, Name, expiryOf } from './fields.ts'
 import { Whose, ownerOf, whose } from './whose.ts'

@@ -1,8 +1,9 @@
 // Kysely on our store: it compiles SQL for the database, and hands each query to whoever executes it. What SQLite and PostgreSQL do not have
 // in common stands here, in two compilers; every query, procedure and migration is written once.
-import { DataTypeNode, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, RawNode } from 'kysely'
-import { SelectQueryNode, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
-import type { ColumnDefinitionNode, CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult, SelectModifierNode } from 'kysely'
+import {
+  DataTypeNode, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, RawNode, SelectQueryNode, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler,
+  type ColumnDefinitionNode, type CompiledQuery, type DatabaseConnection, type Dialect, type Driver, type QueryResult, type SelectModifierNode,
+} from 'kysely'
 import type { Database } from './schema.ts'
 import type { QueryBuilder, Statement, StatementResult } from './statement.ts'
 

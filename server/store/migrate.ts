@@ -1,10 +1,8 @@
 // Which migrations a store still needs, and how a SQLite file gets them: every migration once, in order, under the file's write lock.
 import { SetupError } from '../errors.ts'
-import { MIGRATIONS } from './migrations/index.ts'
-import type { Migration } from './migrations/index.ts'
+import { MIGRATIONS, type Migration } from './migrations/index.ts'
 import type { Connection } from './sqlite.ts'
-import { statement } from './statement.ts'
-import type { QueryBuilder } from './statement.ts'
+import { statement, type QueryBuilder } from './statement.ts'
 
 /** Where it is recorded what has run. */
 export const CREATE_MIGRATIONS = 'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at bigint NOT NULL)'

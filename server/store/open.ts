@@ -3,17 +3,14 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } fro
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { SetupError, codeOf } from '../errors.ts'
-import { startThread } from './client.ts'
-import type { ThreadClient } from './client.ts'
-import { kyselyOn, queryBuilder } from './dialect.ts'
-import type { DialectName } from './dialect.ts'
+import { startThread, type ThreadClient } from './client.ts'
+import { kyselyOn, queryBuilder, type DialectName } from './dialect.ts'
 import { StoreError, readError } from './error.ts'
 import { migrate } from './migrate.ts'
 import type { Procedure } from './procedure.ts'
 import type { Database } from './schema.ts'
 import { Connection } from './sqlite.ts'
-import { statement } from './statement.ts'
-import type { Query, Statement, StatementResult } from './statement.ts'
+import { statement, type Query, type Statement, type StatementResult } from './statement.ts'
 
 export interface Store extends AsyncDisposable {
   /** SQLite is for the processes of one machine, PostgreSQL for those of many. */

@@ -1,8 +1,7 @@
 // A procedure checks and writes as one atomic unit, inside the writer, together with its neighbours in one group commit. It is a
 // generator: it yields statements and receives their results. So the same procedure runs without a pause on SQLite, in the writer's
 // thread, and with a round trip a statement on PostgreSQL.
-import { statement } from './statement.ts'
-import type { Query, QueryBuilder, Statement, StatementResult } from './statement.ts'
+import { statement, type Query, type QueryBuilder, type Statement, type StatementResult } from './statement.ts'
 
 /** The body of a procedure, or a part of one. */
 export type Steps<R> = Generator<Statement, R, StatementResult>

@@ -1,7 +1,6 @@
 // What a caller is told where the store, the blobs or the disk are at fault, and not what was asked for.
 import { Problem, codeOf } from '../errors.ts'
-import { StoreError } from './error.ts'
-import type { StoreErrorCode } from './error.ts'
+import { StoreError, type StoreErrorCode } from './error.ts'
 
 /** Seconds after which a caller should try again. */
 const RETRY_AFTER = 5

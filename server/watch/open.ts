@@ -1,9 +1,7 @@
 // Whoever watches the server: metrics always, traces where a collector is named.
 import type { Config } from '../config.ts'
-import { observed } from '../log.ts'
-import type { Log } from '../log.ts'
-import { openMetrics } from './metrics.ts'
-import type { Metrics } from './metrics.ts'
+import { observed, type Log } from '../log.ts'
+import { openMetrics, type Metrics } from './metrics.ts'
 
 /** Opens what counts and traces requests. `log` tells them of every request, and logs it as before. */
 export async function openWatching({ watch }: Config, log: Log, clock: () => number, starting: AsyncDisposableStack): Promise<{ log: Log; metrics: Metrics }> {

@@ -1,7 +1,6 @@
 // GET /metrics.
 import { createRoute, z } from '@hono/zod-openapi'
-import { newApi, problems } from '../api.ts'
-import type { Api } from '../api.ts'
+import { newApi, problems, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { isSecret } from '../secret.ts'
 import type { Metrics } from './metrics.ts'

@@ -3,11 +3,9 @@ import { FREE } from '../../../server/accounts/plans.ts'
 import { SetupError } from '../../../server/errors.ts'
 import { newId } from '../../../server/id.ts'
 import { normalOrigin } from '../../../server/keys/authenticate.ts'
-import { changeKey, createKey, listKeys, MOST_RPM, revokeKey, rotateKey } from '../../../server/keys/keys.ts'
-import type { Key, NewKey } from '../../../server/keys/keys.ts'
+import { changeKey, createKey, listKeys, MOST_RPM, revokeKey, rotateKey, type Key, type NewKey } from '../../../server/keys/keys.ts'
 import { scopeEntryProblem } from '../../../server/keys/scope.ts'
-import { ALL, listed, readAccount, readDate, readName, storeCommand } from './store-command.ts'
-import type { Outcome } from './store-command.ts'
+import { ALL, listed, readAccount, readDate, readName, storeCommand, type Outcome } from './store-command.ts'
 
 const USAGE = `usage: tollmark keys create --name NAME [--account ACCOUNT] [--models a,b*] [--rpm N] [--origins ORIGIN,…] [--expires DATE] [--json]
        tollmark keys list [--json]

@@ -1,11 +1,9 @@
 // What the commands share that work on the store: finding the action, opening the store of this folder's settings, printing what came of it.
 import { parseArgs } from 'node:util'
-import { environment, readConfig } from '../../../server/config.ts'
-import type { Config } from '../../../server/config.ts'
+import { environment, readConfig, type Config } from '../../../server/config.ts'
 import { Problem, SetupError } from '../../../server/errors.ts'
 import { Moment } from '../../../server/manage/fields.ts'
-import { openStore } from '../../../server/store/open.ts'
-import type { Store } from '../../../server/store/open.ts'
+import { openStore, type Store } from '../../../server/store/open.ts'
 import type { Command } from './main.ts'
 
 /** What an action works with. */

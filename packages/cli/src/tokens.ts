@@ -1,6 +1,5 @@
 import { FREE, readPlans } from '../../../server/accounts/plans.ts'
-import { SCOPES, createToken, listTokens, revokeToken } from '../../../server/accounts/tokens.ts'
-import type { Scope, Token } from '../../../server/accounts/tokens.ts'
+import { SCOPES, createToken, listTokens, revokeToken, type Scope, type Token } from '../../../server/accounts/tokens.ts'
 import { SetupError } from '../../../server/errors.ts'
 import { ALL, listed, readAccount, readDate, readName, storeCommand } from './store-command.ts'
 

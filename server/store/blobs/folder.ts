@@ -2,8 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { told } from './blobs.ts'
-import type { BlobStore, OpenedBlob } from './blobs.ts'
+import { told, type BlobStore, type OpenedBlob } from './blobs.ts'
 
 /** Blobs under `folder`, which must be on the file system of the files that are put into it. */
 export function folderBlobs(folder: string): BlobStore {

@@ -5,8 +5,7 @@ import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Scratch } from '../scratch.ts'
-import { told } from './blobs.ts'
-import type { BlobStore, OpenedBlob } from './blobs.ts'
+import { told, type BlobStore, type OpenedBlob } from './blobs.ts'
 
 export interface S3Settings {
   /** Null is Amazon's own. */

@@ -1,13 +1,11 @@
 // The store on PostgreSQL: the same tables, queries and procedures as on SQLite, shared by any number of processes.
 import { randomText } from '../../secret.ts'
-import { kyselyOn, queryBuilder } from '../dialect.ts'
-import type { Executor } from '../dialect.ts'
+import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
 import type { Store } from '../open.ts'
 import { statement } from '../statement.ts'
 import { listen } from './listener.ts'
 import { migrate } from './migrate.ts'
-import { openConnections } from './pool.ts'
-import type { Connections } from './pool.ts'
+import { openConnections, type Connections } from './pool.ts'
 import { runProcedure, runStatements } from './transaction.ts'
 import { Turns } from './turns.ts'
 
