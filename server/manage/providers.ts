@@ -5,6 +5,7 @@ import { Problem } from '../errors.ts'
 import type { Proxy } from '../proxy/open.ts'
 import type { CustomProvider, Provider } from '../proxy/providers/provider.ts'
 import { changeProvider, createProvider, deleteProvider, noSuchProvider, storedProviders, type ProviderWishes } from '../proxy/providers/stored.ts'
+import { hostValues } from '../proxy/providers/table.ts'
 import type { Store } from '../store/open.ts'
 import { CredentialSchema, allCredentials } from './credentials.ts'
 
@@ -144,8 +145,9 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
 }
 
 /** Where callers start: for an added provider at its own origin, whatever row of the table it has its ways from. */
-function baseOf({ base }: Provider, origin: string | undefined): string {
-  return origin === undefined || base.includes('{') ? base : `${origin}${new URL(base).pathname.replace(/\/$/, '')}`
+function baseOf(provider: Provider, origin: string | undefined): string {
+  const { base } = provider
+  return origin === undefined || hostValues(provider).length > 0 ? base : `${origin}${new URL(base).pathname.replace(/\/$/, '')}`
 }
 
 /** The hosts that can be called; where none can yet, the patterns. */

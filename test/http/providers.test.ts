@@ -193,6 +193,13 @@ test('another region of a built-in provider is that provider under another name'
   assert.equal((await admin('POST', `credentials/${id}/test`)).json<Outcome>().ok, true)
   const { target, rawHeaders } = served.fake.requests.at(-1)!
   assert.deepEqual([target, headerOf(rawHeaders, 'x-api-key')], ['/v1/models?limit=1', 'second'])
+
+  // Its host is written out, so a credential need not bring a part of it.
+  const eu = await admin('POST', 'providers', { id: 'bedrock-eu', origin: 'https://bedrock-runtime.eu-central-1.amazonaws.com', dial: served.fake.origin })
+  assert.equal(eu.json<{ base: string }>().base, 'https://bedrock-runtime.eu-central-1.amazonaws.com')
+  const stored = await admin('POST', 'credentials', { provider: 'bedrock-eu', secret: 'third' })
+  assert.equal(stored.status, 201, stored.text)
+  assert.equal((await admin('POST', `credentials/${stored.json<Credential>().id}/test`)).json<Outcome>().ok, true)
 })
 
 test('a provider that is added here is known to every other process, and to the next start', async (t: TestContext) => {

@@ -57,11 +57,11 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
 
   for (const row of PROVIDERS) {
     const custom = changed.get(row.id)
-    const provider = ready(custom ? authenticated(row, custom) : row)
+    const provider = ready(custom ? authenticated({ ...row, hosts: [hostOf(custom)] }, custom) : row)
     byId.set(row.id, provider)
     const override = settings.overrides?.[row.id]
     const instances = (settings.instances ?? []).filter((instance) => instance.provider === row.id).map((instance) => instance.values)
-    for (const pattern of custom ? [hostOf(custom)] : row.hosts) {
+    for (const pattern of provider.hosts) {
       for (const { host, instance } of hosts(pattern, instances)) {
         const origin = `https://${host}`
         const dial = override ?? custom?.dial ?? origin
@@ -72,7 +72,7 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   for (const custom of changed.values()) {
     if (byId.has(custom.id)) continue
     const host = hostOf(custom)
-    const provider = ready(authenticated(kinOf(custom, host) ?? customRow(custom), custom))
+    const provider = ready(authenticated({ ...(kinOf(custom, host) ?? customRow(custom)), hosts: [host] }, custom))
     byId.set(custom.id, provider)
     const taken = byHost.get(withPort(host))
     if (taken && changed.has(taken.provider.id)) throw new Error(`Provider "${custom.id}" names the host ${host}, and so does "${taken.provider.id}".`)
