@@ -84,6 +84,14 @@ onEveryStore('two servers on one store share the window', async (t, place) => {
   assert.deepEqual((await verifyWindows(one.store)).violations, [])
 })
 
+onEveryStore('what another server let through is counted once', async (t, place) => {
+  const [one, two] = [await openFor(t, place), await openFor(t, place)]
+  await one.ledger.admit(asking('other', null))
+  for (let i = 0; i < 3; i++) assert.ok((await two.ledger.admit(asking('k', 8))).admitted)
+  const answers = await Promise.all(Array.from({ length: 9 }, () => one.ledger.admit(asking('k', 8))))
+  assert.equal(answers.filter(({ admitted }) => admitted).length, 5)
+})
+
 test('a server that has rested while another let through more than it is told of one by one reads its windows again', async (t) => {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const [one, two] = [await openFor(t, place), await openFor(t, place)]

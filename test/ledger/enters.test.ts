@@ -14,7 +14,8 @@ onEveryStore('a request enters the ledger as under way soon, although nothing el
   const one = asking('k', 10)
   assert.ok((await ledger.admit(one)).admitted)
   const rows = () => store.db.selectFrom('requests').select(['id', 'state']).execute()
-  await until(async () => (await rows()).length > 0)
+  // Sooner than the next look for what dead processes left.
+  await until(async () => (await rows()).length > 0, 5_000)
   assert.deepEqual((await rows()).map((row) => ({ ...row })), [{ id: one.id, state: 'reserved' }])
 })
 

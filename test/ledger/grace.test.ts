@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
-import type { Admission, Admissions, Asking, Ledger } from '../../server/ledger/admit.ts'
+import { setTimeout } from 'node:timers/promises'
+import { openLedger, type Admission, type Admissions, type Asking, type Ledger } from '../../server/ledger/admit.ts'
 import { openGrace } from '../../server/ledger/grace.ts'
+import { recent, reserve } from '../../server/ledger/reserve.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { openLog } from '../../server/log.ts'
 import { StoreError } from '../../server/store/error.ts'
@@ -122,6 +124,23 @@ test('of the requests that were let through without the store, one that it will 
   assert.match(lines[0]!, new RegExp(`The request ${bad.id}, `))
 })
 
+test('what the store could not read or write takes no place, and nobody waits for it for ever', async (t) => {
+  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  let broken: unknown = recent
+  const run = (...call: Parameters<Store['run']>) => (call[0] === broken ? Promise.reject(new StoreError('failed', 'not now')) : store.run(...call))
+  const ledger = await openLedger(Object.create(store, { run: { value: run } }) as Store, 'ins', clock, openLog('silent'))
+  t.after(() => ledger.close())
+  const ask = (key: string, rpm: number | null) => ledger.admit(asking(key, rpm))
+  for (const procedure of [recent, reserve]) {
+    broken = procedure
+    const asked = await Promise.allSettled([...Array.from({ length: 5 }, () => ask('k', 2)), ...(procedure === reserve ? [ask('free', null)] : [])])
+    for (const { status } of asked) assert.equal(status, 'rejected')
+  }
+  broken = null
+  const again = await Promise.all(Array.from({ length: 3 }, () => ask('k', 2)))
+  assert.deepEqual(again.map(({ admitted }) => admitted), [true, true, false])
+})
+
 for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
   test(`${dialect}: while the store stands still limits hold, and afterwards every row is there once`, async (t) => {
     const place = await placeOf(t)
@@ -131,8 +150,12 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     for (let i = 0; i < 3; i++) assert.ok((await go(ledger, 'k', 5, passed)).admitted)
     place.stop()
     // The first are on their way to the store when it stops, and wait until it counts as failing.
-    const early = await Promise.all(Array.from({ length: 20 }, () => go(ledger, 'k', 5, passed)))
-    assert.equal(early.filter(({ admitted }) => admitted).length, 2)
+    const early = Array.from({ length: 20 }, () => go(ledger, 'k', 5, passed))
+    await setTimeout(20)
+    // These have not set out yet.
+    const late = Array.from({ length: 5 }, () => go(ledger, 'free', null, passed))
+    assert.equal((await Promise.all(early)).filter(({ admitted }) => admitted).length, 2)
+    assert.ok((await Promise.all(late)).every(({ admitted }) => admitted))
     assert.ok(ledger.failing())
     for (let i = 0; i < 20; i++) {
       const refused = await go(ledger, 'k', 5, passed)
@@ -200,7 +223,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const [one, two] = [await openGraced(t, place, 60_000), await openGraced(t, place, 60_000)]
     const passed: Asking[] = []
     // The first learns within a second that it is not alone.
-    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    await setTimeout(2_500)
     place.stop()
     await until(() => one.ledger.failing() && two.ledger.failing())
     for (const { ledger } of [one, two]) {

@@ -8,7 +8,7 @@ import { createToken } from '../../../server/accounts/tokens.ts'
 import { call as apiCall } from '../../harness.ts'
 import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
-import { ANTHROPIC, GOOGLE, OPENAI, startServed } from './served.ts'
+import { ANTHROPIC, GOOGLE, OPENAI, SECRETS, startServed } from './served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const [V1, GEMINI] = [`${OPENAI}/v1`, `${GOOGLE}/v1beta`]
@@ -348,6 +348,33 @@ test('items of a response are named on the credential that has them, and are nob
     fake.play(answer(200, JSON_TYPE, '{}'))
     const named = { input: [{ role: 'user', content: 'x' }, { type: 'item_reference', id: `fc_${i}` }, { type: 'function_call_output', call_id: 'c', output: 'y' }] }
     for (let again = 0; again < 3; again++) assert.equal(await post(again === 1 ? theirs : mine, named), credential)
+  }
+})
+
+test('an object is reached with the credential that made it, whichever process made it, and with any where that one is gone', async (t) => {
+  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { token } = await createToken(running.store, { name: null, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, Date.now())
+  const secrets: Record<string, string | null> = { env_openai: SECRETS.OPENAI_API_KEY, cred_gone: null }
+  for (const secret of ['sk-2', 'sk-3', 'sk-4']) {
+    const made = await apiCall(running.url, '/api/v1/credentials', { method: 'POST', token: token.secret, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ provider: 'openai', name: secret, secret }) })
+    secrets[made.json<{ id: string }>().id] = secret
+  }
+  const [mine, theirs] = [await key(), await key()]
+  const get = async ({ secret }: { secret: string }, id: string) => {
+    const { status } = await send(secret, `${V1}/files/${id}`, { method: 'GET' })
+    return status === 200 ? headerOf(fake.requests.at(-1)!.rawHeaders, 'authorization') : status
+  }
+  for (const [credential_id, secret] of Object.entries(secrets)) {
+    const id = `file-${credential_id}`
+    await running.store.db.insertInto('objects').values({ provider: 'openai', kind: 'file', object_id: id, key_id: mine.id, credential_id, created_at: 0 }).execute()
+    assert.equal(await get(theirs, id), 403, id)
+    for (let again = 0; again < 3; again++) assert.match(String(await get(mine, id)), secret === null ? /^Bearer sk-/ : new RegExp(`^Bearer ${secret}$`), id)
+  }
+  for (let i = 0; i < 4; i++) {
+    fake.play(answer(200, JSON_TYPE, `{"id":"file-${i}"}`))
+    assert.equal((await send(mine.secret, `${V1}/files`, { body: '{}', headers: JSON_TYPE })).status, 200)
+    const credential = headerOf(fake.requests.at(-1)!.rawHeaders, 'authorization')
+    for (let again = 0; again < 3; again++) assert.equal(await get(mine, `file-${i}`), credential)
   }
 })
 
