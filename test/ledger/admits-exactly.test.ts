@@ -123,6 +123,18 @@ test('a boot ago is at least as long as this one lasts', async (t) => {
   assert.ok((await ledger.admit(asking('k', 1))).admitted)
 })
 
+test('hours ago in another boot is in no question, however short this one lasts', async (t) => {
+  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const before = await openOn(place, { ...movedClock(), boot: 1 })
+  assert.ok((await before.ledger.admit(asking('k', 1))).admitted)
+  await before.close()
+  const clock = movedClock()
+  clock.monoBy = -clock.mono() + 20_000
+  clock.wallBy = 2 * 3_600_000
+  const { ledger } = await openFor(t, place, clock)
+  assert.ok((await ledger.admit(asking('k', 1))).admitted)
+})
+
 onEveryStore('the proof finds a window that was exceeded', async (_, place) => {
   const { ledger, store, close } = await openOn(place)
   for (let i = 0; i < 3; i++) await ledger.admit(asking('k', 3))

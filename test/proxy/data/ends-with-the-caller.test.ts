@@ -5,6 +5,9 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { chunk, head, type Call } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
+import type { AnswerWatcher, Caller } from '../../../server/http/caller.ts'
+import { relay } from '../../../server/proxy/relay.ts'
+import type { Outgoing, Sender } from '../../../server/proxy/upstream.ts'
 import { ANTHROPIC, startServed } from './served.ts'
 
 const START = 'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","model":"claude","usage":{"input_tokens":9,"output_tokens":1}}}\n\n'
@@ -49,3 +52,20 @@ for (const { name, plays, waits, tokens } of MOMENTS) {
     assert.deepEqual([row!.state, row!.tokens_in, row!.model], ['aborted', tokens, 'claude'])
   })
 }
+
+test('of a caller that has left by then the provider hears nothing, or no more', async () => {
+  const heard: string[] = []
+  const sender: Sender = {
+    send() {
+      heard.push('sent')
+      return { bytesSent: 7, pause() {}, resume() {}, abort: () => void heard.push('aborted') }
+    },
+    close() {},
+  }
+  const passing = { head: (_: number, raw: string[]) => raw, fields: (raw: string[]) => raw, body() {} }
+  const ends = (caller: Partial<Caller>) => relay(sender, {} as Outgoing, caller as Caller, passing)
+  assert.equal((await ends({ gone: true })).outcome, 'aborted')
+  assert.deepEqual(heard, [])
+  assert.equal((await ends({ gone: false, watch: (watcher: AnswerWatcher) => watcher.onGone() })).outcome, 'aborted')
+  assert.deepEqual(heard, ['sent', 'aborted'])
+})
