@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { displayPrefix, hashSecret, makeSecret, matchesHash, publicIdOf } from '../server/secret.ts'
+import { forged } from './forged.ts'
 
 test('a secret has the promised form and finds its own record', () => {
   const { secret, publicId, hash } = makeSecret('tmt')
@@ -10,6 +11,8 @@ test('a secret has the promised form and finds its own record', () => {
   assert.equal(hash, hashSecret(secret))
   assert.ok(matchesHash(secret, hash))
   assert.ok(!matchesHash(makeSecret('tmt').secret, hash))
+  assert.equal(publicIdOf('tmt', forged(secret)), publicId)
+  assert.ok(!matchesHash(forged(secret), hash))
   assert.ok(secret.startsWith(displayPrefix('tmt', publicId)))
 })
 

@@ -53,7 +53,7 @@ export async function signIn(store: Store, who: { email: string; password: strin
   if (found.disabled === 1) throw wrong('This account is disabled. Ask an administrator.')
   const { cookie, session } = makeSession(now)
   const { hash: password, ...account } = found
-  const replaced = (old && publicIdOf('tms', old)) || null
+  const replaced = (old && (await callerBySession(store, old, now))?.sessionId) || null
   if (!(await store.run(enterIfStill, { account: account.id, password, session, replaced, now }))) throw wrong('E-mail or password is wrong.')
   return { account, cookie }
 }

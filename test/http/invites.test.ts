@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
 import type { Invitation } from '../../server/accounts/invitations.ts'
+import { forged } from '../forged.ts'
 import { assertProblem, call, startServer } from '../harness.ts'
 import { ADMIN, invite, openBrowser, setUp, tokenOf } from './browser.ts'
 
@@ -44,6 +45,7 @@ test('a link that has expired, was taken back or never was', async (t) => {
   const admin = await setUp(server)
   const make = async () => (await admin.send('POST', 'invitations', {})).json<Invitation & { link: string }>()
   const [old, withdrawn] = [await make(), await make()]
+  assertProblem(await call(server.url, `/api/v1/invitations/open?token=${forged(tokenOf(old.link))}`), 404, 'invitation_not_found')
   assert.equal((await admin.send('DELETE', `invitations/${withdrawn.id}`)).status, 204)
   assertProblem(await admin.send('DELETE', `invitations/${withdrawn.id}`), 404, 'invitation_not_found')
   server.step(7 * 86_400_000)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
+import { forged } from '../forged.ts'
 import { assertProblem, call, spawnServer, startServer, tollmark } from '../harness.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { ADMIN, invite, openBrowser, setUp, tokenOf } from './browser.ts'
@@ -123,12 +124,13 @@ test('signing in never takes over a cookie that was there, and ends its session'
   assertProblem(await fixed.send('GET', 'keys'), 401, 'invalid_token')
   // A cookie that somebody else has planted.
   const { cookie } = browser
-  for (const planted of ['planted', cookie!.slice(0, -1) + (cookie!.endsWith('x') ? 'y' : 'x'), 'tms_'.padEnd(60, 'a')]) {
+  for (const planted of ['planted', cookie!.slice(0, -1) + (cookie!.endsWith('x') ? 'y' : 'x'), 'tms_'.padEnd(60, 'a'), forged(cookie!)]) {
     fixed.cookie = planted
     assertProblem(await fixed.send('GET', 'keys'), 401, 'invalid_token')
     assert.equal((await fixed.send('POST', 'session', ADMIN)).status, 201)
     assert.notEqual(fixed.cookie, planted)
   }
+  assert.equal((await browser.send('GET', 'keys')).status, 200, 'who makes up a cookie ends nobody\'s session')
 })
 
 test('an unknown e-mail and a wrong password read the same; wrong guesses slow down, right ones start anew', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { makeSecret } from '../../server/secret.ts'
+import { forged } from '../forged.ts'
 import { PAGE, file, form } from '../form.ts'
 import { answerOf, assertProblem, call, convert, start, startServer } from '../harness.ts'
 
@@ -26,6 +27,8 @@ test('without a valid token there is no conversion', async (t) => {
     ['the bare token', good, how],
     ['two tokens', `Bearer ${good} ${good}`, how],
     ['a made-up token', `Bearer ${makeSecret('tmt').secret}`, wrong],
+    ['the head of a token, and another secret', `Bearer ${forged(good)}`, wrong],
+    ['the head of a revoked token, and another secret', `Bearer ${forged(revoked.secret)}`, wrong],
     ['a token with one wrong letter', `Bearer ${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`, wrong],
     ['a proxy key', `Bearer ${makeSecret('tmk').secret}`, /^This is a proxy key/],
     ['garbage', `Bearer ${'x'.repeat(5000)}`, wrong],
