@@ -85,11 +85,15 @@ async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: 
   const [written, ended, lines]: [string[], number[], string[]] = [[], [], []]
   const refused = new StoreError('full', 'no room')
   let full = true
+  const ask = (one: Asking) => new Promise<Admission>((resolve, reject) => graced.ask(one, resolve, reject))
+  /** Asked while the first row is written. */
+  let meanwhile: Promise<Admission> | undefined
   const inner: Admissions = {
-    ask: (one) => queueMicrotask(() => one.reject(refused)),
+    ask: (one) => queueMicrotask(() => (full ? one.reject(refused) : one.resolve({ admitted: true, seq: 99, created_at: 0 }))),
     complete: async () => {},
     record: async (rows) => {
       if (full) throw refused
+      meanwhile ??= ask(asking('k', null))
       if (rows.some(({ id }) => id === bad?.id)) throw new StoreError('failed', 'never')
       return rows.map(({ id }) => written.push(id))
     },
@@ -98,12 +102,13 @@ async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: 
   }
   const graced = await openGrace(inner, { store, clock, log: openLog('error', { write: (line) => void lines.push(line) }), grace: 60_000, write: ({ seq }) => ended.push(seq) })
   for (const one of asked) {
-    const admission = await new Promise<Admission>((resolve, reject) => graced.ask(one, resolve, reject))
+    const admission = await ask(one)
     assert.ok(admission.admitted)
     graced.settle(settlement(one, admission))
   }
   full = false
   await until(() => !graced.failing())
+  assert.equal((await meanwhile as { seq?: number }).seq, 99, 'who asks while they are written waits for the store')
   const found = { written: [...written], ended: [...ended], lines: [...lines] }
   await graced.close()
   return found
@@ -122,6 +127,19 @@ test('of the requests that were let through without the store, one that it will 
   assert.deepEqual([written, ended], [asked.filter((one) => one !== bad).map(({ id }) => id), [1, 2, 3, 4, 5, 6]])
   assert.equal(lines.length, 1)
   assert.match(lines[0]!, new RegExp(`The request ${bad.id}, `))
+})
+
+test('so many rows may wait to be written, and no more', async (t) => {
+  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const refused = new StoreError('full', 'no room')
+  const refuse = () => Promise.reject(refused)
+  const inner: Admissions = { ask: (one) => one.reject(refused), complete: refuse, record: refuse, recall: async () => [], close: async () => {} }
+  const graced = await openGrace(inner, { store, clock, log: openLog('silent'), grace: 60_000, write: () => {} })
+  let passed = 0
+  const ends = Array.from({ length: 10_001 }, () => new Promise<Admission>((resolve, reject) => graced.ask(asking('k', null), resolve, reject)).then(() => passed++))
+  await assert.rejects(Promise.all(ends), { name: 'StoreError' })
+  assert.equal(passed, 10_000)
+  await graced.close()
 })
 
 test('what the store could not read or write takes no place, and nobody waits for it for ever', async (t) => {
