@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
+import { enterIfStill, makeSession } from '../../server/accounts/sessions.ts'
 import { forged } from '../forged.ts'
 import { assertProblem, call, spawnServer, startServer, tollmark } from '../harness.ts'
 import { temporaryFolder } from '../temporary.ts'
@@ -244,6 +245,18 @@ test('another password needs the current one, and ends the other sessions', asyn
     method: 'POST', token, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ current: ADMIN.password, password: 'another password' }),
   })
   assertProblem(byToken, 403, 'insufficient_scope')
+})
+
+test('whoever signs in while the password is changed, or the account disabled, gets no session', async (t) => {
+  const server = await startServer(t)
+  await setUp(server)
+  const { store, clock } = server
+  const { account_id: account, hash } = await store.db.selectFrom('passwords').selectAll().executeTakeFirstOrThrow()
+  const enter = (password: string) => store.run(enterIfStill, { account, password, session: makeSession(clock()).session, replaced: null, now: clock() })
+  assert.deepEqual([await enter(hash), await enter('the hash of before')], [true, false])
+  await store.db.updateTable('accounts').set({ disabled: 1 }).execute()
+  assert.equal(await enter(hash), false)
+  assert.equal((await store.db.selectFrom('sessions').selectAll().execute()).length, 2)
 })
 
 test('a disabled account: its sessions end, its tokens and keys stop', async (t) => {
