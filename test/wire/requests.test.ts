@@ -58,6 +58,7 @@ const TAKEN: [name: string, bytes: string, requests: Partial<Read>[]][] = [
   ['chunks', `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1;a=b;c="d;e"\r\n!\r\n0\r\n\r\n`, [{ body: 'hello!' }]],
   ['chunks, other case', `POST /proxy HTTP/1.1\r\n${HOST}transfer-encoding: Chunked\r\n\r\nA\r\n0123456789\r\n0\r\n\r\n`, [{ body: '0123456789' }]],
   ['trailers', `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n`, [{ body: 'x', trailers: ['X-Sum', '1', 'X-Sum', '2'] }]],
+  ['an expectation', `POST /proxy HTTP/1.1\r\n${HOST}Expect: 100-Continue\r\nContent-Length: 1\r\n\r\nx`, [{ body: 'x' }]],
   ['two in a row', `POST /proxy?1 HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\nabGET /proxy?2 HTTP/1.1\r\n${HOST}\r\n`, [{ target: '/proxy?1', body: 'ab' }, { target: '/proxy?2' }]],
   ['HTTP/1.0 without Host', 'GET /proxy HTTP/1.0\r\n\r\n', [{ method: 'GET' }]],
   ['blanks around values', `GET /proxy HTTP/1.1\r\nHost: \t x \t\r\nA:\r\nB:c  d\r\n\r\n`, [{ headers: ['Host', 'x', 'A', '', 'B', 'c  d'] }]],
@@ -133,6 +134,9 @@ const REFUSED: [name: string, bytes: string, code?: 'headers_too_large'][] = [
   ['a chunk extension with a bare LF', post(CHUNKED, '1;a\nb\r\na\r\n0\r\n\r\n')],
   ['a chunk extension with a bare CR', post(CHUNKED, '1;a\rb\r\na\r\n0\r\n\r\n')],
   ['a chunk longer than it says', post(CHUNKED, '1\r\nab\r\n0\r\n\r\n')],
+  ['two other bytes where a chunk ends', post(CHUNKED, '1\r\naXX0\r\n\r\n')],
+  ['CR and another byte where a chunk ends', post(CHUNKED, '1\r\na\rX0\r\n\r\n')],
+  ['NUL and LF where a line ends', post('A: b\0\nB: c\r\n')],
   ['a chunk that ends with a bare LF', post(CHUNKED, '1\r\na\n0\r\n\r\n')],
   ['a malformed trailer', post(CHUNKED, '0\r\nA b\r\n\r\n')],
   ['a length among the trailers', post(CHUNKED, '1\r\nx\r\n0\r\nContent-Length: 1\r\n\r\n')],
@@ -142,6 +146,7 @@ const REFUSED: [name: string, bytes: string, code?: 'headers_too_large'][] = [
   ['many extensions', post(CHUNKED, `1;${'a'.repeat(4_000)}\r\na\r\n`.repeat(6))],
   ['trailers without end', post(CHUNKED, `0\r\n${'A: b\r\n'.repeat(4_000)}`)],
   ['a head without end', post('A: b\r\n'.repeat(4_000)), 'headers_too_large'],
+  ['a large head', post(`A: ${'b'.repeat(40_000)}\r\n`), 'headers_too_large'],
   ['too many headers', post('A:\r\n'.repeat(300)), 'headers_too_large'],
 ]
 

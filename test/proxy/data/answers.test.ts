@@ -90,6 +90,8 @@ const ANSWERS: [name: string, text: string, seen: Partial<ReturnType<typeof read
   ['a length beside chunks', '200 OK\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', null],
   ['another coding', '200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n', null],
   ['two codings', '200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', null],
+  ['other bytes where a chunk ends', '200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nokXX0\r\n\r\n', null],
+  ['NUL and LF where a line ends', '200 OK\r\nX: y\0\nContent-Length: 0\r\n\r\n', null],
   ['half a head', '200 OK\r\nContent-Le', null],
   ['half a body', '200 OK\r\nContent-Length: 3\r\n\r\nok', null],
   ['half the chunks', '200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n', null],

@@ -29,7 +29,7 @@ test('a request reaches the provider with our credential in place of the key, by
   const served = await startServed(t, answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":11,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":4}}}'))
   const { secret, id } = await served.key()
   const body = '{"model" : "gpt-5",\n "messages":[ ], "z":1,"a":2}'
-  const got = await served.send(secret, `${CHAT}?b=2&a=1`, { body, headers: { ...JSON_TYPE, Cookie: 'a=b', Origin: 'https://app.test', 'X-Api-Key': 'theirs', 'X-Stainless-Lang': 'js' } })
+  const got = await served.send(secret, `${CHAT}?b=2&a=1`, { body, headers: { ...JSON_TYPE, Cookie: 'a=b', Origin: 'https://app.test', 'X-Api-Key': 'theirs', 'X-Stainless-Lang': 'js', 'X-Stainless-OS': 'Linux' } })
   assert.equal(got.status, 200)
   const [received] = served.fake.requests
   assert.ok(received)
@@ -38,6 +38,8 @@ test('a request reaches the provider with our credential in place of the key, by
   assert.equal(headerOf(received.rawHeaders, 'host'), 'api.openai.com')
   assert.equal(headerOf(received.rawHeaders, 'authorization'), `Bearer ${SECRETS.OPENAI_API_KEY}`)
   assert.equal(headerOf(received.rawHeaders, 'x-stainless-lang'), 'js')
+  // As long a name as Content-Length, which is set anew.
+  assert.equal(headerOf(received.rawHeaders, 'x-stainless-os'), 'Linux')
   for (const gone of ['cookie', 'origin', 'x-api-key']) assert.equal(headerOf(received.rawHeaders, gone), null, gone)
   assert.ok(!JSON.stringify(received.rawHeaders).includes('tmk_'))
   const row = await settled(served)
