@@ -58,6 +58,7 @@ const TAKEN: [name: string, bytes: string, requests: Partial<Read>[]][] = [
   ['chunks', `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n1;a=b;c="d;e"\r\n!\r\n0\r\n\r\n`, [{ body: 'hello!' }]],
   ['chunks, other case', `POST /proxy HTTP/1.1\r\n${HOST}transfer-encoding: Chunked\r\n\r\nA\r\n0123456789\r\n0\r\n\r\n`, [{ body: '0123456789' }]],
   ['trailers', `POST /proxy HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n`, [{ body: 'x', trailers: ['X-Sum', '1', 'X-Sum', '2'] }]],
+  ['names as long as those that matter', `GET /proxy?1 HTTP/1.1\r\n${HOST}From: x\r\nExtras: y\r\nUser-Agent: close\r\nX-Stainless-OS: 5\r\nX-Not-An-Encoding: chunked\r\n\r\nGET /proxy?2 HTTP/1.1\r\n${HOST}\r\n`, [{ target: '/proxy?1', body: '' }, { target: '/proxy?2' }]],
   ['an expectation', `POST /proxy HTTP/1.1\r\n${HOST}Expect: 100-Continue\r\nContent-Length: 1\r\n\r\nx`, [{ body: 'x' }]],
   ['two in a row', `POST /proxy?1 HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\nabGET /proxy?2 HTTP/1.1\r\n${HOST}\r\n`, [{ target: '/proxy?1', body: 'ab' }, { target: '/proxy?2' }]],
   ['HTTP/1.0 without Host', 'GET /proxy HTTP/1.0\r\n\r\n', [{ method: 'GET' }]],
