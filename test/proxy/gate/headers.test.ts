@@ -134,13 +134,17 @@ test('a preflight lists Authorization by name and reflects what was asked for', 
   // RFC 9110, section 8.6: a 204 has no length.
   assert.equal(headers.get('content-length'), undefined)
   assert.match(headers.get('access-control-allow-methods') ?? '', /GET, HEAD, POST, PUT, PATCH, DELETE/)
+  assert.equal(pairs(preflightHeaders("AUTHORIZATION, X-a, x-A, !#$%&'*+.^_`|~-09")).get('access-control-allow-headers'), "Authorization, Content-Type, X-a, !#$%&'*+.^_`|~-09")
+  assert.equal(pairs(preflightHeaders(Array.from({ length: 99 }, (_, i) => `x-${i}`).join())).get('access-control-allow-headers')!.split(', ').length, 64)
   assert.equal(pairs(preflightHeaders(undefined)).get('access-control-allow-headers'), 'Authorization, Content-Type')
   assert.doesNotMatch(preflightHeaders('a\r\nX-Evil: 1').join('|'), /\r|\n/)
 })
 
 test('what a browser may read, by name', () => {
-  const exposed = (pairs(corsHeaders(['x-ratelimit-limit-images', '1', 'X-Goog-Upload-URL', 'u', 'Content-Type', 'x'])).get('access-control-expose-headers') ?? '').toLowerCase().split(', ')
-  for (const name of ['retry-after', 'retry-after-ms', 'x-request-id', 'x-proxy-error', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-remaining-requests', 'x-ratelimit-limit-images', 'x-goog-upload-url', 'x-goog-upload-status']) {
+  const exposed = (pairs(corsHeaders(['x-ratelimit-limit-images', '1', 'X-Goog-Upload-URL', 'u', 'Content-Type', 'x', 'RateLimit-Reset', '1', 'anthropic-ratelimit-tokens-limit', '1', 'x-goog-upload-more', '1'])).get('access-control-expose-headers') ?? '').toLowerCase().split(', ')
+  for (const name of ['retry-after', 'retry-after-ms', 'x-request-id', 'x-proxy-error', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-remaining-requests', 'x-ratelimit-limit-images', 'x-goog-upload-url', 'x-goog-upload-status', 'location',
+    'x-ratelimit-limit-tokens', 'x-goog-upload-control-url', 'x-goog-upload-chunk-granularity', 'x-goog-upload-size-received', 'x-goog-upload-header-content-type',
+    'ratelimit-reset', 'anthropic-ratelimit-tokens-limit', 'x-goog-upload-more']) {
     assert.ok(exposed.includes(name), name)
   }
   assert.ok(!exposed.includes('content-type'))
