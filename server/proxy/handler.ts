@@ -4,7 +4,7 @@ import type { Caller } from '../http/caller.ts'
 import { valueOf } from '../http/fields.ts'
 import { newId } from '../id.ts'
 import { authenticate } from '../keys/authenticate.ts'
-import type { KeyCache } from '../keys/cache.ts'
+import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import type { Admission } from '../ledger/admit.ts'
 import type { Log } from '../log.ts'
 import { release } from './body.ts'
@@ -68,10 +68,12 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   trip.provider = named?.provider ?? null
 
   // 2. The key.
-  const proof = authenticate(keys, valueOf(headers, 'authorization'), valueOf(headers, 'origin'), clock.now())
-  if (!proof.ok) throw new Refused(proof.code, proof.message)
-  const { key } = proof
-  trip.key = key
+  const prove = (): CachedKey => {
+    const proof = authenticate(keys, valueOf(headers, 'authorization'), valueOf(headers, 'origin'), clock.now())
+    if (!proof.ok) throw new Refused(proof.code, proof.message)
+    return (trip.key = proof.key)
+  }
+  const { scope } = prove()
 
   // 3. The provider.
   if (named === null) throw new Refused('upstream_not_allowed', `The host ${hostname} is not one of a provider that this proxy knows.`)
@@ -79,13 +81,14 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
 
   // 4. The endpoint.
   const match = (route.match ??= classify(provider, method, pathAndQuery))
-  const closed = refuseEndpoint(match, !key.scope.all)
+  const closed = refuseEndpoint(match, !scope.all)
   if (closed !== null) throw new Refused(closed.code, closed.message)
 
   // 5. The models, and the stored objects, that the request can reach.
-  const reaching = reachOf(trip, provider, match, pathAndQuery, parts.limits, parts.objects)
+  const reaching = reachOf(trip, provider, match, pathAndQuery, parts.limits, parts.objects, prove)
   const reach = reaching instanceof Promise ? await reaching : reaching
   if (reach === null) return
+  const key = trip.key!
   try {
     const owned = reach.objects.length === 0 ? NOTHING_STORED : await parts.objects.look(provider.id, reach.objects, key.id)
     const lists = match.endpoint?.lists

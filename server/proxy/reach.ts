@@ -1,6 +1,7 @@
 // Step 5: which models and stored objects a request can reach, and what of its body had to be read to know that.
-import type { Caller } from '../http/caller.ts'
+import type { Caller, CallerBody } from '../http/caller.ts'
 import { NO_BYTES, type RawHeaders } from '../http/fields.ts'
+import type { CachedKey } from '../keys/cache.ts'
 import { discard, readWhole, release, type WholeBody } from './body.ts'
 import { requestHeaders } from './headers.ts'
 import { bodyNeeded, checkScope, type Reach } from './model.ts'
@@ -29,33 +30,33 @@ export interface Limits {
 
 type Read = Extract<WholeBody, { ok: true }>
 
-/** Null: the caller has left. There at once, unless the body has still to come or to be decoded. @throws Refused */
-export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, { body: limit, still }: Limits, objects: Objects): Reached | null | Promise<Reached | null> {
+/**
+ * Null: the caller has left. There at once, unless the body has still to come or to be decoded.
+ *
+ * @param prove proves the key again: what becomes of it while the body comes, which may take its time, counts
+ * @throws Refused
+ */
+export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, { body: limit, still }: Limits, objects: Objects, prove: () => CachedKey): Reached | null | Promise<Reached | null> {
   const { caller, key } = trip
   caller.proceed()
   const { body } = caller
   if (body === null || !((!key!.scope.all && bodyNeeded(match)) || namesObjects(match, caller.headers))) return look(trip, provider, match, pathAndQuery, limit, null)
-  const go = (result: WholeBody): Reached | null | Promise<Reached> => {
-    if (result.ok) return holding(result.body.length, () => look(trip, provider, match, pathAndQuery, limit, result))
-    if (result.reason === 'gone') return null
+  const decide = (result: WholeBody, { scope, id }: CachedKey): Reached | Promise<Reached> => {
+    if (result.ok) return look(trip, provider, match, pathAndQuery, limit, result)
     if (result.reason === 'busy') throw busy('The proxy holds too many large requests at the moment.')
-    if (result.reason === 'still') throw new Refused('upstream_timeout', 'The body of the request stood still for too long.')
+    if (result.reason !== 'too_large') throw new Refused('upstream_timeout', 'The body of the request stood still for too long.')
     const { begun } = result
     const refuse = (what: string): never => {
-      discard(body, begun.length)
       throw new Refused('body_too_large', `The body must be read to find its ${what}, and is larger than ${limit} bytes.`)
     }
-    if (!key!.scope.all) return refuse('model')
+    if (!scope.all) return refuse('model')
     // Of a key without limits on its models only stored objects matter; where there is none that it may not name, the rest need not be read.
-    return objects.anyForeign(provider.id, key!.id).then(
-      (some) => (some ? refuse('stored objects') : look(trip, provider, match, pathAndQuery, limit, null, begun)),
-      (error: unknown) => {
-        discard(body, begun.length)
-        throw error
-      },
-    )
+    return objects.anyForeign(provider.id, id).then((some) => (some ? refuse('stored objects') : look(trip, provider, match, pathAndQuery, limit, null, begun)))
   }
-  return after(readWhole(body, limit, still), go)
+  const go = (result: WholeBody, proven: () => CachedKey): Reached | null | Promise<Reached> =>
+    !result.ok && result.reason === 'gone' ? null : holding(body, result, () => decide(result, proven()))
+  const reading = readWhole(body, limit, still)
+  return reading instanceof Promise ? reading.then((result) => go(result, prove)) : go(reading, () => key!)
 }
 
 const unclear = (): Refused => new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
@@ -97,10 +98,11 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
   })
 }
 
-/** Where it fails, the bytes that are held for it are let go. */
-function holding<T>(bytes: number, deed: () => T | Promise<T>): T | Promise<T> {
+/** Where it fails, what is held of the body is let go. */
+function holding<T>(body: CallerBody, result: WholeBody, deed: () => T | Promise<T>): T | Promise<T> {
   const letGo = (error: unknown): never => {
-    release(bytes)
+    if (result.ok) release(result.body.length)
+    else if (result.reason === 'too_large') discard(body, result.begun.length)
     throw error
   }
   try {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -7,6 +9,7 @@ import { enter } from '../../../server/ledger/journal.ts'
 import { answer, headerOf, type Script } from '../../providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../../providers/scripts.ts'
 import { changeKey, revokeKey, rotateKey } from '../../../server/keys/keys.ts'
+import type { Store } from '../../../server/store/open.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, raw, SECRETS, startServed, type Served } from './served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
@@ -289,6 +292,31 @@ test('a key that has worked stops working the moment that it is disabled, replac
   assert.deepEqual([await status(secret), await status(next), await status(next)], [401, 200, 200])
   await known(revokeKey(store, id, null, Date.now()))
   assert.deepEqual([await status(secret), await status(next)], [401, 401])
+})
+
+/** TABLE of what becomes of a key while the body of its request is on its way, and how that request is answered. */
+const MEANWHILE: [what: string, change: (store: Store, id: string) => Promise<unknown>, code: string][] = [
+  ['revoked', (store, id) => revokeKey(store, id, null, Date.now()), 'invalid_api_key'],
+  ['disabled', (store, id) => changeKey(store, id, null, { disabled: true }, Date.now()), 'api_key_disabled'],
+  ['replaced', (store, id) => rotateKey(store, id, null, 0, Date.now()), 'api_key_expired'],
+  ['limited to other models', (store, id) => changeKey(store, id, null, { models: ['o*'] }, Date.now()), 'model_not_allowed'],
+]
+
+test('a key that changes while the body comes that has to be read first is what it is by then', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { running, port, fake } = served
+  for (const [what, change, code] of MEANWHILE) {
+    const { secret, id } = await served.key({ models: ['gpt-*'] })
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.write(`POST /proxy?url=${encodeURIComponent(CHAT)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: 17\r\nExpect: 100-continue\r\n\r\n{`)
+    assert.match(String(await once(socket, 'data')), /^HTTP\/1\.1 100 /)
+    await change(running.store, id)
+    await running.keys?.refresh()
+    socket.write('"model":"gpt-5"}')
+    assert.match(String(await once(socket, 'data')), new RegExp(`X-Proxy-Error: ${code}\r\n`), what)
+    socket.destroy()
+  }
+  assert.deepEqual(fake.requests, [])
 })
 
 test('when the server stops, streams may end within the bound, and what goes on is cut off', async (t) => {
