@@ -36,7 +36,7 @@ export function newApi(): Api {
       if (result.success) return
       const [issue] = result.error.issues
       const field = issue && issue.path.length > 0 ? `"${issue.path.join('.')}"` : `The ${result.target === 'json' ? 'body' : result.target}`
-      throw new Problem('invalid_field', `${field} is not as it must be: ${issue?.message ?? 'it cannot be read'}.`)
+      throw new Problem('invalid_field', `${field} is not valid: ${issue?.message ?? 'it cannot be read'}.`)
     },
   })
 }

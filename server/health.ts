@@ -1,4 +1,4 @@
-// Whether the process lives, and whether it should be sent requests.
+// Check that the process is alive, and whether it should be sent requests.
 import { createRoute, z } from '@hono/zod-openapi'
 import { json, newApi, type Api } from './api.ts'
 
@@ -20,16 +20,16 @@ export function healthRoutes(health: Health): Api {
   const live = createRoute({
     method: 'get',
     path: '/livez',
-    summary: 'Whether the process lives',
-    responses: { 200: json('It does', StateSchema) },
+    summary: 'Check that the process is alive',
+    responses: { 200: json('The process is alive', StateSchema) },
   })
   api.openapi(live, (c) => c.json({ status: 'ok' as const, troubles: [] }, 200))
 
   const ready = createRoute({
     method: 'get',
     path: '/readyz',
-    summary: 'Whether the server can take requests',
-    responses: { 200: json('It can', StateSchema), 503: json('It cannot, and why', StateSchema) },
+    summary: 'Check that the server can take requests',
+    responses: { 200: json('The server can take requests', StateSchema), 503: json('It cannot; the body says why', StateSchema) },
   })
   api.openapi(ready, async (c) => {
     const troubles = await health.troubles()

@@ -11,11 +11,11 @@ const INFO = {
 const HEADERS: readonly { name: string; at: RegExp; status: RegExp; description: string; always?: true }[] = [
   { name: 'X-Request-Id', at: /^/, status: /^/, description: 'Id of this request, in the log and in problems.', always: true },
   { name: 'RateLimit-Policy', at: /^\/api\//, status: /^/, description: 'Quota of the plan: `"free";q=10;w=86400` (IETF httpapi draft).', always: true },
-  { name: 'RateLimit', at: /^\/api\//, status: /^/, description: 'What is left of the quota, and seconds until it comes back: `"free";r=9;t=43200`.', always: true },
+  { name: 'RateLimit', at: /^\/api\//, status: /^/, description: 'What is left of the quota, and seconds until it resets: `"free";r=9;t=43200`.', always: true },
   { name: 'Location', at: /^/, status: /^202$/, description: 'Address of the job.', always: true },
-  { name: 'Retry-After', at: /^\/api\//, status: /^(?:202|429|503)$/, description: 'Seconds after which it is worth trying, or asking, again.' },
-  { name: 'Retry-After', at: /\/jobs\/\{id\}$/, status: /^200$/, description: 'Seconds after which it is worth asking again, while the job is not finished.' },
-  { name: 'Retry-After', at: /\/result$/, status: /^409$/, description: 'Seconds after which it is worth asking again.' },
+  { name: 'Retry-After', at: /^\/api\//, status: /^(?:202|429|503)$/, description: 'Seconds to wait before trying, or asking, again.' },
+  { name: 'Retry-After', at: /\/jobs\/\{id\}$/, status: /^200$/, description: 'Seconds to wait before asking again, while the job is not finished.' },
+  { name: 'Retry-After', at: /\/result$/, status: /^409$/, description: 'Seconds to wait before asking again.' },
   { name: 'WWW-Authenticate', at: /^/, status: /^401$/, description: 'Which authentication is wanted (RFC 6750).', always: true },
   { name: 'WWW-Authenticate', at: /^\/api\//, status: /^403$/, description: 'Which scope is wanted (RFC 6750).' },
   { name: 'Set-Cookie', at: /\/(?:setup|session|accept)$/, status: /^201$/, description: 'The session: HttpOnly, SameSite=Strict.', always: true },
@@ -35,7 +35,7 @@ export function describeApi(api: Api): void {
     type: 'apiKey',
     in: 'cookie',
     name: SESSION_COOKIE,
-    description: 'The cookie of a signed-in browser. A change needs `Origin` or `Sec-Fetch-Site` of this very server besides.',
+    description: 'The cookie of a signed-in browser. A change also needs an `Origin` or `Sec-Fetch-Site` of this very server.',
   })
   api.openAPIRegistry.registerPath(route)
   let document: string | undefined

@@ -23,7 +23,7 @@ export function readProvidersFile(path: string, env: Readonly<Record<string, str
   const parsed = z.array(Entry).safeParse(readJson(path))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    throw new SetupError(`${path} (TOLLMARK_PROVIDERS): ${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'it is not as it must be'}.`)
+    throw new SetupError(`${path} (TOLLMARK_PROVIDERS): ${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'it is not valid'}.`)
   }
   const ids = parsed.data.map(({ id }) => id)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)

@@ -12,7 +12,7 @@ import { cancelJob, findJob, isFinished, listJobs } from './jobs.ts'
 import type { JobWatch } from './watch.ts'
 
 const PATH = '/api/v1/jobs'
-/** Seconds after which it is worth asking again for a job that is not finished. */
+/** Seconds to wait before asking again for a job that is not finished. */
 const RETRY_AFTER = '1'
 
 const moment = z.iso.datetime().nullable()
@@ -141,7 +141,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     security,
     middleware: [mayConvert] as const,
     request: { params: IdParams },
-    responses: { 204: { description: 'Nothing of it is stored any more but what GET shows' }, ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
+    responses: { 204: { description: 'Nothing of it is stored any more except what GET shows' }, ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
   })
   api.openapi(cancel, async (c) => {
     const held = await store.run(cancelJob, { id: c.req.valid('param').id, account: callerOf(c).account.id, now: clock() })

@@ -40,7 +40,7 @@ const convertRoute = createRoute({
           schema: z.object({
             file: z.string().openapi({ format: 'binary', description: 'A .html file or a .zip archive.' }),
             format: z.enum(['markdown', 'json']).default('markdown'),
-            include_metadata: z.boolean().default(false).openapi({ description: 'Puts front matter with title, date and source in front.' }),
+            include_metadata: z.boolean().default(false).openapi({ description: 'Adds front matter: title, export date and source.' }),
           }),
         },
       },

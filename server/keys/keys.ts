@@ -23,7 +23,7 @@ export interface Key {
   name: string
   /** The public head of the newest secret, for display. */
   prefix: string
-  /** Exact names and `*` globs; null is every model. */
+  /** Exact names and `*` globs; null means every model. */
   models: string[] | null
   rpm: number | null
   allowed_origins: string[] | null

@@ -35,7 +35,7 @@ export interface Overview {
   from: number
   to: number
   totals: Measures
-  /** Every step, also where nothing was. */
+  /** Every step, including those without requests. */
   series: (Measures & { at: number })[]
   /** Most requests first. */
   keys: (Measures & { key_id: string })[]

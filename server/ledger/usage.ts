@@ -49,7 +49,7 @@ export interface UsageLine extends Totals {
   time?: string
   aborted: number
   unknown: number
-  /** Requests whose tokens nobody said. */
+  /** Requests whose tokens are unknown. */
   unmetered: number
   bytes_in: number
   bytes_out: number

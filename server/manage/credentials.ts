@@ -20,12 +20,12 @@ export const CredentialSchema = z
     weight: z.number().int(),
     status: z.enum(['active', 'paused']),
     source: z.enum(['environment', 'stored']),
-    readable: z.boolean().openapi({ description: 'Whether the master key opens it; one that it does not open is not used.' }),
-    resting_ms: z.number().int().openapi({ description: 'How long it is left alone after a refusal of the provider; 0 is healthy.' }),
+    readable: z.boolean().openapi({ description: 'Whether the master key opens it; if not, it is not used.' }),
+    resting_ms: z.number().int().openapi({ description: 'How long it is left unused after a refusal by the provider; 0 means healthy.' }),
     last_error: z
       .object({ status: z.number().int(), at: z.iso.datetime() })
       .nullable()
-      .openapi({ description: 'The last refusal, as this process saw it; null where there was none since it last worked.' }),
+      .openapi({ description: 'The last refusal, as this process saw it; null if there was none since it last worked.' }),
     created_at: z.iso.datetime().nullable(),
   })
   .openapi('Credential')

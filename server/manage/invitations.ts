@@ -11,7 +11,7 @@ const InvitationSchema = z
   .object({
     id: z.string(),
     object: z.literal('invitation'),
-    email: z.string().nullable().openapi({ description: 'Whom it is meant for: what the form proposes.' }),
+    email: z.string().nullable().openapi({ description: 'The person it is meant for; the form suggests this address.' }),
     plan: z.string(),
     status: z.enum(['open', 'accepted', 'expired']),
     created_at: z.iso.datetime(),
@@ -20,7 +20,7 @@ const InvitationSchema = z
   })
   .openapi('Invitation')
 
-const NewInvitationSchema = InvitationSchema.extend({ link: z.url().openapi({ description: 'To be opened by who is invited. It is not shown again.' }) }).openapi('NewInvitation')
+const NewInvitationSchema = InvitationSchema.extend({ link: z.url().openapi({ description: 'For the invited person to open. It is not shown again.' }) }).openapi('NewInvitation')
 
 /** The routes of invitations. */
 export function invitationRoutes(store: Store, plans: Plans, clock: () => number): Api {
@@ -57,7 +57,7 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
   const open = createRoute({
     method: 'get',
     path: '/api/v1/invitations/open',
-    summary: 'Whom a link is for',
+    summary: 'Read the invitation that a link is for',
     request: { query: z.object({ token: z.string().max(200) }) },
     responses: {
       200: json('An invitation that can be accepted', z.object({ object: z.literal('invitation'), email: z.string().nullable(), expires_at: z.iso.datetime() })),

@@ -19,8 +19,8 @@ const KeySchema = z
     account_id: z.string(),
     name: z.string(),
     prefix: z.string().openapi({ description: 'The public head of the newest secret, for display.' }),
-    models: z.array(z.string()).nullable().openapi({ description: 'Exact names and `*` globs; null is every model.' }),
-    rpm: count.nullable().openapi({ description: 'Requests in any 60 seconds; null is without a limit.' }),
+    models: z.array(z.string()).nullable().openapi({ description: 'Exact names and `*` globs; null means every model.' }),
+    rpm: count.nullable().openapi({ description: 'Requests in any 60 seconds; null means no limit.' }),
     allowed_origins: z.array(z.string()).nullable(),
     expires_at: z.iso.datetime().nullable(),
     status: Status,
@@ -90,7 +90,7 @@ const ListQuery = PageQuery.extend({
   status: Status.optional(),
   search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }),
   model: z.string().max(300).optional().openapi({ description: 'Keys that may reach this model.' }),
-  sort: z.enum(KEY_SORTS).default('-created_at').openapi({ description: 'A minus turns the order round.' }),
+  sort: z.enum(KEY_SORTS).default('-created_at').openapi({ description: 'A leading minus reverses the order.' }),
 })
 
 /** The routes of keys. */

@@ -52,7 +52,7 @@ const OverviewSchema = z
     to: z.iso.datetime(),
     step_seconds: count,
     totals: z.object({ ...measures, refused }),
-    series: z.array(z.object({ time: z.iso.datetime(), ...measures })).openapi({ description: 'Every step, also where nothing was.' }),
+    series: z.array(z.object({ time: z.iso.datetime(), ...measures })).openapi({ description: 'Every step, including those without requests.' }),
     keys: z.array(z.object({ key_id: z.string(), name: z.string().nullable(), ...measures, refused })).openapi({ description: 'The most used ones.' }),
     models: z.array(z.object({ provider: z.string(), model: z.string().nullable(), ...measures })).openapi({ description: 'The most used ones.' }),
     attention: z.array(AttentionSchema),
@@ -61,7 +61,7 @@ const OverviewSchema = z
   .openapi('Overview')
 
 const ModelSchema = z
-  .object({ id: z.string(), object: z.literal('model'), provider: z.string(), requests: count, last_used_at: z.iso.datetime().openapi({ description: 'To the hour on the last day, to the day before.' }) })
+  .object({ id: z.string(), object: z.literal('model'), provider: z.string(), requests: count, last_used_at: z.iso.datetime().openapi({ description: 'Exact to the hour within the last day, before that to the day.' }) })
   .openapi('Model')
 
 const Query = Whose.extend({
@@ -78,7 +78,7 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   const read = createRoute({
     method: 'get',
     path: '/api/v1/overview',
-    summary: 'What happened lately, and what needs attention',
+    summary: 'Read recent usage, and what needs attention',
     ...guard,
     request: { query: Query },
     responses: answers(200, 'The overview', OverviewSchema),

@@ -11,7 +11,7 @@ import { CredentialSchema, allCredentials } from './credentials.ts'
 
 const AuthSchema = z.object({
   header: z.string().max(100),
-  scheme: z.string().max(100).nullable().default(null).openapi({ description: 'What stands before the credential: `Bearer`; null is nothing.' }),
+  scheme: z.string().max(100).nullable().default(null).openapi({ description: 'What stands before the credential: `Bearer`; null means nothing.' }),
 })
 
 const ProviderSchema = z
@@ -20,18 +20,18 @@ const ProviderSchema = z
     object: z.literal('provider'),
     name: z.string(),
     source: z.enum(['built_in', 'settings', 'stored']).openapi({ description: 'Where it comes from; only stored ones are changed here.' }),
-    base: z.string().openapi({ description: 'What callers name: an origin and the usual first path.' }),
-    hosts: z.array(z.string()).openapi({ description: 'What callers may name. `{…}` stands for a value of a credential.' }),
+    base: z.string().openapi({ description: 'The address that callers use: an origin and the usual first path.' }),
+    hosts: z.array(z.string()).openapi({ description: 'Hosts that callers may use. `{…}` stands for a value of a credential.' }),
     auth: z.object({ header: z.string(), scheme: z.string().nullable() }),
-    ready: z.boolean().openapi({ description: 'There is a credential that is used.' }),
-    dial: z.string().nullable().openapi({ description: 'Where it is reached instead; administrators only.' }),
+    ready: z.boolean().openapi({ description: 'Whether there is a credential to use.' }),
+    dial: z.string().nullable().openapi({ description: 'Where the proxy connects instead; administrators only.' }),
     credentials: z.array(CredentialSchema).nullable().openapi({ description: 'With their health; administrators only.' }),
   })
   .openapi('Provider')
 
 const wishes = {
-  origin: z.string().max(300).openapi({ description: 'What callers name: https://host or https://host:port.', example: 'https://llm.example.com' }),
-  dial: z.url({ protocol: /^https?$/ }).max(300).nullable().openapi({ description: 'Where it is reached instead, with a path if need be. Only an address that stands here may be private.' }),
+  origin: z.string().max(300).openapi({ description: 'The address that callers use: https://host or https://host:port.', example: 'https://llm.example.com' }),
+  dial: z.url({ protocol: /^https?$/ }).max(300).nullable().openapi({ description: 'Where the proxy connects instead, with a path if needed. Only an address given here may be private.' }),
   auth: AuthSchema.nullable().openapi({ description: '`Authorization: Bearer …` where it is null.' }),
 }
 const id = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'lower-case letters, digits, - and _')

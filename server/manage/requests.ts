@@ -18,7 +18,7 @@ const RequestSchema = z
     object: z.literal('request'),
     created_at: z.iso.datetime(),
     key_id: z.string(),
-    key_name: z.string().nullable().openapi({ description: 'What the key is called now.' }),
+    key_name: z.string().nullable().openapi({ description: 'The current name of the key.' }),
     account_id: z.string(),
     provider: z.string(),
     model: z.string().nullable(),

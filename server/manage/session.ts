@@ -16,7 +16,7 @@ export const email = z
   .max(SIGN_IN.email.most)
   .regex(SIGN_IN.email.form, 'it must look like name@example.com')
   .transform((text) => text.toLowerCase())
-  .openapi({ type: 'string', description: 'Case does not count.' })
+  .openapi({ type: 'string', description: 'Upper and lower case are the same.' })
 const { least, most } = SIGN_IN.password
 export const newPassword = z.string().min(least, `it must have ${least} characters at least`).max(most, `it must have ${most} characters at most`)
 /** What is compared only: whatever it is, it is refused as a wrong one. */
@@ -28,7 +28,7 @@ const SessionSchema = z
     object: z.literal('session'),
     setup_required: z.boolean().openapi({ description: 'The first account has no password yet: follow the link that the server printed.' }),
     // Not `.nullable()`, which would make every account in the description nullable.
-    account: z.union([AccountSchema, z.null()]).openapi({ description: 'Who is signed in; null is nobody.' }),
+    account: z.union([AccountSchema, z.null()]).openapi({ description: 'Who is signed in; null means nobody.' }),
   })
   .openapi('Session')
 
@@ -110,7 +110,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
   const change = createRoute({
     method: 'post',
     path: '/api/v1/session/password',
-    summary: 'Change the password; the other sessions of the account end',
+    summary: 'Change the password, and end the other sessions of the account',
     ...guard,
     request: { body: jsonContent(z.object({ current: password, password: newPassword })) },
     responses: done('Changed', 'invalid_credentials', 'too_many_attempts'),

@@ -8,7 +8,7 @@ import type { AccountRow } from '../store/schema.ts'
 
 /** The parameter that names another account than the caller's. */
 export const Whose = z.object({
-  account: z.string().min(1).max(100).optional().openapi({ description: 'Another account, or `all`; administrators only. Your own where it is missing.' }),
+  account: z.string().min(1).max(100).optional().openapi({ description: 'Another account, or `all`; administrators only. Defaults to your own.' }),
 })
 
 /**

@@ -11,7 +11,7 @@ export function metricsRoutes(metrics: Metrics, token: string | null): Api {
   const route = createRoute({
     method: 'get',
     path: '/metrics',
-    summary: 'What Prometheus reads',
+    summary: 'Read metrics, for Prometheus',
     responses: { 200: { description: 'Metrics in the text format of Prometheus', content: { 'text/plain': { schema: z.string() } } }, ...problems('invalid_token') },
   })
   api.openapi(route, async (c) => {

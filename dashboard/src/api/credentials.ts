@@ -25,6 +25,9 @@ export function useProviders() {
   })
 }
 
+/** What people call a credential: those of the settings have no name of their own. */
+export const nameOfCredential = ({ source, name }: Credential): string => (source === 'stored' ? name : 'From the settings')
+
 export const useCreateCredential = () => useOnce(useChange(PROVIDERS, (body: CredentialWishes) => call(Credential, '/api/v1/credentials', { method: 'POST', body })))
 
 export const useChangeCredential = () =>

@@ -23,7 +23,7 @@ export class Refused extends Error {
     this.retryAfter = retryAfter
   }
 
-  /** The field of the request that the refusal names first (`"name" is not as it must be: …`). */
+  /** The field of the request that the refusal names first (`"name" is not valid: …`). */
   get field(): string | null {
     return /^"(\w+)/.exec(this.message)?.[1] ?? null
   }

@@ -18,7 +18,7 @@ export default function AccountPage() {
             ['E-mail', <Parts key="email" name={email ?? name} />],
             ['Role', role === 'admin' ? 'Administrator' : 'Member'],
             ['Plan', plan],
-            ['Since', date(created_at)],
+            ['Created', date(created_at)],
           ]}
         />
       </Card>
@@ -48,20 +48,20 @@ function Password() {
     )
   }
   return (
-    <Card title="Change the password" note="Everybody else who is signed in to this account is signed out.">
+    <Card title="Change password" note="Changing it signs this account out everywhere else.">
       <div style={{ maxWidth: 400 }}>
         <Form busy={change.isPending} onSubmit={send}>
-          <PasswordField label="Current password" autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.currentTarget.value)} error={checked && current === '' ? 'Enter the password that you have now.' : wrong} />
+          <PasswordField label="Current password" autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.currentTarget.value)} error={checked && current === '' ? 'Enter your current password.' : wrong} />
           <PasswordField label="New password" description="10 characters or more." autoComplete="new-password" value={password} onChange={(event) => setPassword(event.currentTarget.value)} error={checked ? passwordProblem(password) : null} />
           <ProblemNote error={wrong === null ? change.error : null} />
           <Buttons>
             {change.isSuccess && (
               <span role="status">
-                <Badge label="The password is changed" tone="good" />
+                <Badge label="Password changed" tone="good" />
               </span>
             )}
             <Button type="submit" loading={change.isPending}>
-              Change the password
+              Change password
             </Button>
           </Buttons>
         </Form>

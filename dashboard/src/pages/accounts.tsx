@@ -59,7 +59,7 @@ function Accounts() {
     { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge label="Disabled" tone="warn" /> : <Badge label={role === 'admin' ? 'Admin' : 'Member'} tone="good" />) },
     { title: 'Plan', from: 'middle', cell: (account) => !narrow && <PlanOf account={account} /> },
     { title: 'Conversions today', from: 'wide', right: true, cell: ({ quota }) => usedOf(quota) },
-    { title: 'Since', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span> },
+    { title: 'Created', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span> },
     {
       title: 'Actions',
       quiet: true,
@@ -109,6 +109,7 @@ function PlanOf({ account }: { account: Account }) {
   return (
     <NativeSelect
       size="xs"
+      miw={110}
       maw={150}
       aria-label={`Plan of ${account.email ?? account.name}`}
       value={chosen ?? account.plan}
@@ -133,8 +134,8 @@ function Invitations() {
     { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Whoever has the link' : <Parts name={email} />}</span> },
     { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
     { title: 'Plan', from: 'middle', cell: ({ plan }) => plan ?? UNKNOWN },
-    { title: 'Made', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{ago(created_at)}</span> },
-    { title: 'Open until', from: 'middle', cell: ({ expires_at }) => <span className={nowrap}>{date(expires_at)}</span> },
+    { title: 'Created', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{ago(created_at)}</span> },
+    { title: 'Expires', from: 'middle', cell: ({ expires_at }) => <span className={nowrap}>{date(expires_at)}</span> },
     {
       title: 'Actions',
       quiet: true,
@@ -179,7 +180,7 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
     <Dialog title="Invite a colleague" opened={opened} onClose={close}>
       <DialogForm
-        submit="Make the link"
+        submit="Create link"
         busy={invite.isPending}
         error={besides(['email'], invite.error)}
         onCancel={close}
@@ -187,7 +188,7 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
       >
         <TextInput
           label="E-mail"
-          description="Fills in the form for them. No mail is sent."
+          description="Optional: it fills in their form. No e-mail is sent."
           type="email"
           autoComplete="off"
           value={email}
@@ -204,7 +205,7 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
 function NewLink({ made: { email, link, expires_at } }: { made: NewInvitation }) {
   return (
     <NewSecret text={link} what="the link">
-      Send this link to {email ?? 'whom you invite'}. It is shown only now, works once, and is open until {date(expires_at)}.
+      Send this link to {email ?? 'the person you invite'}. It is shown only now, works once, and is open until {date(expires_at)}.
     </NewSecret>
   )
 }

@@ -27,7 +27,7 @@ export default function ConvertPage() {
     conversion.mutate({ file, wishes, key: newIdempotencyKey() }, { onSuccess: (made: Converted) => isHere() && change({ job: made.kind === 'job' ? made.job.id : '' }) })
   }
   return (
-    <Page title="Convert" lead="A Notion export, as HTML or as a ZIP of HTML pages, becomes one Markdown document.">
+    <Page title="Convert" lead="In Notion, choose ⋯ → Export → HTML. The page or the ZIP that you get becomes one Markdown document.">
       <div className={css.options}>
         <Segments
           label="Format"
@@ -38,7 +38,7 @@ export default function ConvertPage() {
           ]}
           onChange={(format) => change({ format })}
         />
-        <Switch label="With metadata" checked={wishes.include_metadata} onChange={(event) => change({ metadata: event.currentTarget.checked ? '1' : '' })} />
+        <Switch label="Include metadata" checked={wishes.include_metadata} onChange={(event) => change({ metadata: event.currentTarget.checked ? '1' : '' })} />
         <Quota />
       </div>
       {/* One place, which stays while what is in it changes. */}
@@ -230,7 +230,7 @@ function Jobs() {
     },
   ]
   return (
-    <Card title="Jobs" note="Archives over 5 MB are converted in the background. Their results are kept for a time." flush>
+    <Card title="Jobs" note="Archives over 5 MB are converted in the background. Their results are kept for a while." flush>
       <ProblemNote error={remove.error} />
       <PagedTable
         label="Jobs"
@@ -238,7 +238,7 @@ function Jobs() {
         columns={columns}
         empty={
           <Empty icon="convert" title="No jobs yet">
-            Drop a large archive above: it is listed here until its result is no longer kept.
+            A large archive that you drop above is listed here until its result expires.
           </Empty>
         }
       />

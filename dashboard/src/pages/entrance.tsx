@@ -57,7 +57,7 @@ export function EntranceForm({ email: known = '', password: kind, submit, busy, 
   const [password, setPassword] = useState('')
   const [checked, setChecked] = useState(false)
   const wrong = {
-    email: checked && !email.includes('@') ? 'An e-mail address, such as you@example.com.' : refusalOf(error, 'email'),
+    email: checked && !email.includes('@') ? 'Enter an e-mail address, such as you@example.com.' : refusalOf(error, 'email'),
     password: checked && kind === 'new' ? passwordProblem(password) : refusalOf(error, 'password'),
   }
   const send = (): void => {

@@ -17,7 +17,7 @@ export default function InvitePage() {
     return (
       <Entrance title="This invitation is not open" lead={gone ? 'It was used already, has expired, or never existed. Ask whoever sent it for a new one.' : invitation.error.message}>
         <Link className="textlink" href="/">
-          Go to the sign-in
+          Go to sign-in
         </Link>
       </Entrance>
     )

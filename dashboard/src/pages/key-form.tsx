@@ -31,7 +31,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
   const seen = useSeenModels()
   const wrong = {
     name: checked && name.trim() === '' ? 'A key needs a name, so that people know what it is for.' : refusalOf(error, 'name'),
-    rpm: checked && !RPM.test(rpm) ? 'A whole number from 1 to 1,000,000, or nothing.' : refusalOf(error, 'rpm'),
+    rpm: checked && !RPM.test(rpm) ? 'Enter a whole number from 1 to 1,000,000, or leave it empty.' : refusalOf(error, 'rpm'),
   }
   const send = (): void => {
     setChecked(true)
@@ -50,7 +50,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       <ListInput
         label="Models"
         what="model"
-        description="What the key may call; * stands for anything. None means every model."
+        description="What the key may call; * stands for anything. Leave it empty for every model."
         placeholder="gemini-2.5-*"
         list={models}
         suggestions={seen}
@@ -59,18 +59,18 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       />
       <TextInput
         label="Requests per minute"
-        description="At most so many in any 60 seconds. Empty is without a limit."
+        description="The most in any 60 seconds. Leave it empty for no limit."
         inputMode="numeric"
         placeholder="60"
         value={rpm}
         onChange={(event) => setRpm(event.currentTarget.value.replace(/[\s,]/g, ''))}
         error={wrong.rpm}
       />
-      <DayField label="Expires" description="The key stops when this day begins, in UTC. Empty is never." value={expires} onChange={setExpires} error={refusalOf(error, 'expires_at')} />
+      <DayField label="Expires" description="The key stops working when this day begins, in UTC. Leave it empty for never." value={expires} onChange={setExpires} error={refusalOf(error, 'expires_at')} />
       <ListInput
         label="Allowed origins"
         what="origin"
-        description="For keys in browsers: the sites that may use it. None means everywhere."
+        description="For keys in browsers: the sites that may use it. Leave it empty for any site."
         placeholder="https://app.example.com"
         list={origins}
         onChange={setOrigins}

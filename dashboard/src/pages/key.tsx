@@ -133,8 +133,8 @@ function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClo
   }
   return (
     <Dialog title={`Rotate “${found.name}”`} opened={opened} onClose={close}>
-      <DialogForm submit="Make a new secret" busy={rotate.isPending} error={rotate.error} onCancel={close} onSubmit={() => rotate.mutate(Number(grace), { onSuccess: close })}>
-        <NativeSelect label="The old secret goes on working for" description="Time to bring the new one to every program that uses it." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
+      <DialogForm submit="Create a new secret" busy={rotate.isPending} error={rotate.error} onCancel={close} onSubmit={() => rotate.mutate(Number(grace), { onSuccess: close })}>
+        <NativeSelect label="The old secret goes on working for" description="Time to give the new one to every program that uses this key." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
       </DialogForm>
     </Dialog>
   )

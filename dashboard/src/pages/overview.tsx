@@ -54,8 +54,8 @@ function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) 
   return (
     <Card title={title} note="by requests">
       {items.length === 0 ? (
-        <Empty icon="overview" title="No requests in this time">
-          Send one with a key, or look at a longer time.
+        <Empty icon="overview" title="No requests in this period">
+          Send one with a key, or choose a longer period.
         </Empty>
       ) : (
         <RankedBars items={items.slice(0, MOST)} />

@@ -7,7 +7,7 @@ import { Dialog, DialogForm } from '../ui/dialog.tsx'
 import { PasswordField, besides, refusalOf } from '../ui/form.tsx'
 
 const WEIGHT = /^(?:0|[1-9]\d{0,3})$/
-const weightProblem = (weight: string): string | null => (WEIGHT.test(weight) && Number(weight) <= 1000 ? null : 'A whole number from 0 to 1,000.')
+const weightProblem = (weight: string): string | null => (WEIGHT.test(weight) && Number(weight) <= 1000 ? null : 'Enter a whole number from 0 to 1,000.')
 
 export function AddCredential({ provider, onClose }: { provider: Provider | null; onClose: () => void }) {
   return (
@@ -35,7 +35,7 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
     <DialogForm submit="Store credential" busy={create.isPending} error={besides(['secret', 'name', 'weight'], create.error)} onCancel={onClose} onSubmit={send}>
       <PasswordField
         label="Secret"
-        description={`What ${provider.name} gave you. It is sealed at once, and never shown again.`}
+        description={`The key or token that ${provider.name} gave you. It is encrypted at once, and never shown again.`}
         autoComplete="off"
         value={secret}
         onChange={(event) => setSecret(event.currentTarget.value)}
@@ -47,20 +47,20 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
         <TextInput
           key={value}
           label={value.charAt(0).toUpperCase() + value.slice(1)}
-          description={`Part of its address: ${provider.base}`}
+          description={`Part of the provider's address, ${provider.base}`}
           value={values[value] ?? ''}
           onChange={(event) => setValues({ ...values, [value]: event.currentTarget.value.trim() })}
-          error={checked && !values[value] ? 'It is needed to find the server.' : null}
+          error={checked && !values[value] ? 'This is needed to reach the provider.' : null}
         />
       ))}
-      <TextInput label="Name" description="For people, to tell several apart." value={name} onChange={(event) => setName(event.currentTarget.value)} error={checked && name.trim() === '' ? 'A name is needed.' : refusalOf(create.error, 'name')} maxLength={200} />
+      <TextInput label="Name" description="To tell several credentials apart." value={name} onChange={(event) => setName(event.currentTarget.value)} error={checked && name.trim() === '' ? 'Enter a name.' : refusalOf(create.error, 'name')} maxLength={200} />
       <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
     </DialogForm>
   )
 }
 
 function Weight({ value, onChange, error }: { value: string; onChange: (value: string) => void; error: string | null }) {
-  return <TextInput label="Weight" description="Its share of the requests, against the provider's other credentials; 0 is only when all others fail." inputMode="numeric" value={value} onChange={(event) => onChange(event.currentTarget.value)} error={error} />
+  return <TextInput label="Weight" description="Its share of requests, relative to the provider's other credentials. With 0 it is used only when all others fail." inputMode="numeric" value={value} onChange={(event) => onChange(event.currentTarget.value)} error={error} />
 }
 
 export function EditCredential({ credential, opened, onClose }: { credential: Credential; opened: boolean; onClose: () => void }) {
@@ -80,7 +80,7 @@ function EditForm({ credential, onClose }: { credential: Credential; onClose: ()
   }
   return (
     <DialogForm submit="Save" busy={change.isPending} error={change.error} onCancel={onClose} onSubmit={send}>
-      <TextInput label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} error={name.trim() === '' ? 'A name is needed.' : null} maxLength={200} data-autofocus />
+      <TextInput label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} error={name.trim() === '' ? 'Enter a name.' : null} maxLength={200} data-autofocus />
       <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
     </DialogForm>
   )
@@ -116,18 +116,18 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
   }
   return (
     <DialogForm submit="Add provider" busy={create.isPending} error={besides(['id', 'origin', 'dial'], create.error)} onCancel={onClose} onSubmit={send}>
-      <TextInput label="Id" description="How it is called in the ledger." placeholder="acme" value={id} onChange={(event) => setId(event.currentTarget.value)} error={wrong.id} data-autofocus />
-      <TextInput label="Origin" description="What callers name. The server there speaks OpenAI's dialect." placeholder="https://llm.example.com" value={origin} onChange={(event) => setOrigin(event.currentTarget.value.trim())} error={wrong.origin} />
+      <TextInput label="Id" description="The provider's name in the ledger." placeholder="acme" value={id} onChange={(event) => setId(event.currentTarget.value)} error={wrong.id} data-autofocus />
+      <TextInput label="Origin" description="The address that callers use. The server there speaks OpenAI's dialect." placeholder="https://llm.example.com" value={origin} onChange={(event) => setOrigin(event.currentTarget.value.trim())} error={wrong.origin} />
       <TextInput
         label="Reached at"
-        description="Another address of the same server, if it has one; only what stands here may be in a private network."
+        description="Where the proxy connects, if not to the origin. Only an address given here may be in a private network."
         placeholder="http://10.0.0.7:8000"
         value={dial}
         onChange={(event) => setDial(event.currentTarget.value.trim())}
         error={refusalOf(create.error, 'dial')}
       />
-      <TextInput label="Header of the credential" value={header} onChange={(event) => setHeader(event.currentTarget.value.trim())} />
-      <TextInput label="Word before the credential" value={scheme} onChange={(event) => setScheme(event.currentTarget.value.trim())} />
+      <TextInput label="Credential header" value={header} onChange={(event) => setHeader(event.currentTarget.value.trim())} />
+      <TextInput label="Word before the credential" description="Leave it empty for none." value={scheme} onChange={(event) => setScheme(event.currentTarget.value.trim())} />
     </DialogForm>
   )
 }

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { useChangeCredential, useDeleteCredential, useDeleteProvider, useProviders, useTestCredential } from '../api/credentials.ts'
+import { nameOfCredential, useChangeCredential, useDeleteCredential, useDeleteProvider, useProviders, useTestCredential } from '../api/credentials.ts'
 import { useAccount } from '../api/session.ts'
 import type { Credential, Provider } from '../api/shapes.ts'
 import { ago, count, duration } from '../format.ts'
@@ -19,7 +19,7 @@ export default function ProvidersPage() {
   return (
     <Page
       title="Providers"
-      lead="Who can be called through the proxy, and what it presents to them."
+      lead="What programs can reach through the proxy, and the credentials that it presents there."
       actions={
         admin && (
           <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setExtending(true)}>
@@ -33,7 +33,7 @@ export default function ProvidersPage() {
           {(found) =>
             set(found).length === 0 ? (
               <Empty icon="plug" title="No provider is ready">
-                {admin ? 'Add the credential of one below. It is sealed at once, and never shown again.' : 'An administrator adds what the proxy presents to providers.'}
+                {admin ? 'Add a credential for one below. It is encrypted at once, and never shown again.' : 'An administrator adds what the proxy presents to providers.'}
               </Empty>
             ) : (
               set(found).map((provider) => <ProviderRow key={provider.id} provider={provider} admin={admin} onAdd={() => setAdding(provider)} />)
@@ -128,7 +128,7 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
   return (
     <li className={css.credential}>
       <div className={css.credentialName}>
-        <span className={css.strong}>{stored ? name : 'From the settings'}</span>
+        <span className={css.strong}>{nameOfCredential(credential)}</span>
         <span className={css.small}>{[...Object.values(values), `weight ${count(weight)}`, part].join(' · ')}</span>
       </div>
       <Health credential={credential} />
@@ -162,7 +162,7 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
       )}
       <EditCredential credential={credential} opened={opened === 'edit'} onClose={close} />
       <Confirm title={`Remove “${name}”?`} opened={opened === 'remove'} onClose={close} submit="Remove" busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(id, { onSuccess: close })}>
-        The proxy stops using it within a second. It cannot be brought back, because nobody can read it.
+        The proxy stops using it within a second. This cannot be undone: nobody can read the secret any more.
       </Confirm>
     </li>
   )

@@ -1,6 +1,7 @@
 // One request of the ledger: its way through time, and what it used.
 import { Drawer } from '@mantine/core'
 import { Link } from 'wouter'
+import { nameOfCredential, useProviders } from '../api/credentials.ts'
 import type { Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'
 import { bytes, duration, exactTime, fullCount } from '../format.ts'
@@ -20,6 +21,9 @@ export function RequestDetails({ id, onClose }: { id: string | null; onClose: ()
 
 function Details({ request }: { request: Request }) {
   const { id, key_id, key_name, model, provider, endpoint, method, created_at, error, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning, credential_id, context } = request
+  const known = useProviders().data?.find(({ id }) => id === provider)
+  // One that was removed, or that only administrators see, has its id and no name.
+  const credential = known?.credentials?.find(({ id }) => id === credential_id)
   return (
     <Fields>
       <div className={css.top}>
@@ -32,8 +36,8 @@ function Details({ request }: { request: Request }) {
         items={[
           ['Tokens in', fullCount(tokens_in)],
           ['Tokens out', fullCount(tokens_out)],
-          ['of those in, cached', fullCount(tokens_cached)],
-          ['of those out, reasoning', fullCount(tokens_reasoning)],
+          ['Of which cached', fullCount(tokens_cached)],
+          ['Of which reasoning', fullCount(tokens_reasoning)],
           ['Bytes in', bytes(bytes_in)],
           ['Bytes out', bytes(bytes_out)],
         ]}
@@ -41,10 +45,10 @@ function Details({ request }: { request: Request }) {
       <Facts
         items={[
           ['Key', <Link key="key" className="textlink" href={`/keys/${key_id}`}>{key_name ?? key_id}</Link>],
-          ['Provider', provider],
+          ['Provider', known?.name ?? provider],
           ['Endpoint', <Parts key="endpoint" name={`${method} ${endpoint}`} />],
           ['Received', exactTime(created_at)],
-          ['Credential', credential_id ?? 'none'],
+          ['Credential', credential === undefined ? (credential_id ?? 'none') : nameOfCredential(credential)],
           ['Context key', context === null ? 'none' : `${context.slice(0, 12)}… (hash)`],
         ]}
       />
@@ -58,7 +62,7 @@ function Details({ request }: { request: Request }) {
 
 /** Waiting for the first byte, then receiving, to scale. */
 function Timeline({ request: { first_byte_ms, total_ms } }: { request: Request }) {
-  if (total_ms === null) return <p className="dimmed">Its times are not known yet.</p>
+  if (total_ms === null) return <p className="dimmed">How long it took is not known yet.</p>
   const first = Math.min(first_byte_ms ?? total_ms, total_ms)
   const part = total_ms === 0 ? 100 : (first / total_ms) * 100
   return (

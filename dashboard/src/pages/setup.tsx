@@ -23,7 +23,7 @@ export default function SetupPage() {
   )
   const token = given === '' ? tokenOf(pasted) : given
   return (
-    <Entrance title="Welcome to Tollmark" lead="Make the first account. It administers this server.">
+    <Entrance title="Welcome to Tollmark" lead="Create the first account. It administers this server.">
       <EntranceForm
         password="new"
         submit="Create account"

@@ -22,7 +22,7 @@ const STATUS: Readonly<Record<Token['status'], State>> = {
 
 /** TABLE of what a token can open. */
 const SCOPES = [
-  { value: 'convert', label: 'Convert', description: 'Convert exports and read the jobs.' },
+  { value: 'convert', label: 'Convert', description: 'Convert exports and follow jobs.' },
   { value: 'manage', label: 'Manage', description: 'Everything that this dashboard can do, except signing in.' },
 ] as const
 
@@ -68,7 +68,7 @@ export default function TokensPage() {
         <Facts
           items={[
             ['Conversions today', usedOf(quota)],
-            ['Begins anew', dateTime(quota.resets_at)],
+            ['Resets', dateTime(quota.resets_at)],
           ]}
         />
       </Card>
@@ -160,14 +160,14 @@ function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
         maxLength={200}
         data-autofocus
       />
-      <Checkbox.Group label="What it may do" value={scopes} onChange={setScopes} error={checked && scopes.length === 0 ? 'Choose one at least.' : null}>
+      <Checkbox.Group label="What it may do" value={scopes} onChange={setScopes} error={checked && scopes.length === 0 ? 'Choose at least one.' : null}>
         <div style={{ display: 'grid', gap: 10, marginTop: 8 }}>
           {SCOPES.map(({ value, label, description }) => (
             <Checkbox key={value} value={value} label={label} description={description} />
           ))}
         </div>
       </Checkbox.Group>
-      <DayField label="Expires" description="The token stops when this day begins, in UTC. Empty is never." value={expires} onChange={setExpires} error={refused} />
+      <DayField label="Expires" description="The token stops working when this day begins, in UTC. Leave it empty for never." value={expires} onChange={setExpires} error={refused} />
     </DialogForm>
   )
 }

@@ -92,7 +92,7 @@ export function TimeChart({ label, buckets, ticks, series, kind, format }: Chart
         </svg>
       </div>
       <ul className={css.legend}>
-        {(at !== null || series.length > 1) && <li className={css.when}>{at === null ? 'All of it' : buckets[at]}</li>}
+        {(at !== null || series.length > 1) && <li className={css.when}>{at === null ? 'In total' : buckets[at]}</li>}
         {(at !== null || series.length > 1) &&
           series.map(({ name, values }, index) => (
             <li key={index}>
@@ -180,7 +180,7 @@ function ceiling(series: readonly Series[], kind: 'bars' | 'line'): number {
   }
   if (most === 0) return 1
   const magnitude = 10 ** Math.floor(Math.log10(most))
-  const round = [1, 2, 4, 5, 10].find((factor) => factor * magnitude >= most) ?? 10
+  const round = [1, 2, 3, 4, 5, 6, 8, 10].find((factor) => factor * magnitude >= most) ?? 10
   return round * magnitude
 }
 

@@ -54,7 +54,7 @@ export function DayField({ error, onChange, ...props }: Omit<TextInputProps, 'on
       {...props}
       type="date"
       max={LAST_DAY}
-      error={half ? 'A whole day, or nothing.' : error}
+      error={half ? 'Enter a whole date, or leave it empty.' : error}
       onInvalid={() => setHalf(true)}
       onBlur={({ currentTarget }) => setHalf(half && currentTarget.validity.badInput)}
       onChange={({ currentTarget }) => {

@@ -103,12 +103,12 @@ export function Empty({ icon, title, children, action }: { icon: IconName; title
 export function NoMatch({ what, onClear }: { what: string; onClear: () => void }) {
   const clear = (
     <Button variant="default" onClick={onClear}>
-      Clear the filters
+      Clear filters
     </Button>
   )
   return (
     <Empty icon="search" title={`No ${what} matches`} action={clear}>
-      Other filters may find it.
+      Try other filters.
     </Empty>
   )
 }

@@ -88,7 +88,7 @@ function Tiles({ totals, show, onShow }: { totals: Overview['totals']; show: Mea
           <button key={name} type="button" className={css.tile} aria-pressed={name === show} onClick={() => onShow(name)}>
             <span className={css.label}>{label}</span>
             <span className={css.number}>{format(of(totals))}</span>
-            <span className={css.note}>{name === 'requests' ? refusedNote(totals.refused) : totals.requests === 0 ? 'nothing in this time' : note(totals)}</span>
+            <span className={css.note}>{name === 'requests' ? refusedNote(totals.refused) : totals.requests === 0 ? 'none in this period' : of(totals) === null ? 'not known' : note(totals)}</span>
           </button>
         )
       })}

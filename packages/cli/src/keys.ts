@@ -26,7 +26,7 @@ export const command = storeCommand('keys', USAGE, OPTIONS, {
       name: readName(values.name, 'key'),
       models: readList(values.models, (entry) => scopeEntryProblem(entry)),
       rpm: readNumber(values.rpm, '--rpm', 1, MOST_RPM),
-      allowed_origins: readList(values.origins, (origin) => (normalOrigin(origin) === null ? `"${origin}" is no origin such as https://app.example.com.` : null)),
+      allowed_origins: readList(values.origins, (origin) => (normalOrigin(origin) === null ? `"${origin}" is not an origin such as https://app.example.com.` : null)),
       expires_at: readDate(values.expires, now),
     }
     const account = await store.run(provideAccount, { name: readAccount(values.account), plan: FREE, newId: newId('acc', now), now })

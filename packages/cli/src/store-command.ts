@@ -83,7 +83,7 @@ export function listed<R>(nouns: string, data: R[], lineOf: (row: R) => string):
 /** A moment that lies ahead, in milliseconds since 1970; null where none was given. @throws SetupError */
 export function readDate(text: string | undefined, now: number): number | null {
   if (text === undefined) return null
-  if (!Moment.safeParse(text).success) throw new SetupError(`"${text}" is no date. Write it as 2027-01-31 or 2027-01-31T12:00:00Z.`)
+  if (!Moment.safeParse(text).success) throw new SetupError(`"${text}" is not a date. Write it as 2027-01-31 or 2027-01-31T12:00:00Z.`)
   const date = Date.parse(text)
   if (date <= now) throw new SetupError(`${text} lies in the past.`)
   return date

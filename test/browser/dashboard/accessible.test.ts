@@ -43,7 +43,7 @@ test('with the colours of a person in place of ours, what is chosen looks unlike
     await open(page, site.url + path.replace(':id', key))
     if (path !== '/') {
       await page.getByRole('button', { name: 'Rotate' }).click()
-      await page.getByRole('button', { name: 'Make a new secret' }).click()
+      await page.getByRole('button', { name: 'Create a new secret' }).click()
     }
     const colour = (selector: string): Promise<unknown> => page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).color`)
     await page.locator(chosen).first().waitFor()

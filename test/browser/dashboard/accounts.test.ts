@@ -18,7 +18,7 @@ test('an invited colleague has an account of their own, and sees nothing of othe
   await page.goto(`${site.url}/accounts`)
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByLabel('E-mail').fill('grace@example.com')
-  await page.getByRole('button', { name: 'Make the link' }).click()
+  await page.getByRole('button', { name: 'Create link' }).click()
   const link = (await page.locator('[data-secret]').textContent()) ?? ''
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.getByRole('row', { name: /grace@example.com Open/ }).waitFor()
@@ -51,6 +51,16 @@ test('an invited colleague has an account of their own, and sees nothing of othe
   await page.getByRole('button', { name: 'Enable grace@example.com' }).waitFor()
   await grace.goto(`${site.url}/keys`)
   await grace.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
+test('the plan of an account can be read beside the longest address', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  await site.api(cookie, 'POST', '/api/v1/accounts', { name: 'W'.repeat(200) })
+  const { page } = await visit(t, site, cookie, { viewport: { width: 1024, height: 720 } })
+  await page.goto(`${site.url}/accounts`)
+  const box = await page.getByLabel(`Plan of ${ADMIN.email}`).boundingBox()
+  assert.ok((box?.width ?? 0) >= 100, `${box?.width} px wide`)
 })
 
 test('going through the plans by arrow keys ends at the one that is seen, however slowly each is saved', async (t) => {
@@ -161,7 +171,7 @@ test('whoever saves something after the session has ended is told so, signs in a
   await site.api(cookie, 'DELETE', '/api/v1/session')
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await page.getByText('The session has ended.').waitFor()
+  await page.getByText('Your session has ended.').waitFor()
   await page.getByLabel('E-mail').fill(ADMIN.email)
   await page.getByLabel('Password', { exact: true }).fill(ADMIN.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -169,5 +179,5 @@ test('whoever saves something after the session has ended is told so, signs in a
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  assert.equal(await page.getByText('The session has ended.').count(), 0)
+  assert.equal(await page.getByText('Your session has ended.').count(), 0)
 })

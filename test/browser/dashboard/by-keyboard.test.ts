@@ -110,7 +110,7 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     ['choose', 'Model', 'gemini'],
     ['choose', 'Status', 'Revoked'],
     ['see', 'text', 'No key matches'],
-    ['press', 'button', 'Clear the filters'],
+    ['press', 'button', 'Clear filters'],
     ['see', 'link', 'Website'],
     ['press', 'link', 'Website'],
     ['on', 'heading', 'Website'],
@@ -130,7 +130,7 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     ['press', 'button', 'Rotate'],
     ['dialog', 'Rotate “Seven”'],
     ['choose', 'The old secret goes on working for', '1 hour'],
-    ['press', 'button', 'Make a new secret'],
+    ['press', 'button', 'Create a new secret'],
     ['dialog', 'The new secret'],
     ['press', 'button', 'I have copied it'],
     ['gone', 'dialog', 'The new secret'],
@@ -181,7 +181,7 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     ['choose', 'Model', 'gemini'],
     ['type', 'To day (UTC)', '01012020'],
     ['address', /to=2020-01-01/],
-    ['press', 'button', 'Clear the filters'],
+    ['press', 'button', 'Clear filters'],
     ['see', 'button', /details of/],
     ['press', 'button', /details of/],
     ['dialog', 'Request'],
@@ -225,7 +225,7 @@ const REST: typeof PROXY = {
     ['on', 'textbox', 'E-mail'],
     ['keys', 'Control+a', ...'mary@example.com'],
     ['choose', 'Plan', 'f'],
-    ['press', 'button', 'Make the link'],
+    ['press', 'button', 'Create link'],
     ['dialog', 'The invitation is ready'],
     ['press', 'button', 'I have copied it'],
     ['gone', 'dialog', 'The invitation is ready'],
@@ -328,7 +328,7 @@ test('an export is chosen, watched, read, copied, downloaded and deleted by keyb
     await walk([['keys', 'Enter']])
     await (await choosing).setFiles({ name, mimeType: 'application/octet-stream', buffer })
   }
-  await walk([['enter', '/convert'], ['to', 'radio', 'Markdown'], ['keys', 'ArrowRight'], ['address', /format=json/], ['keys', 'ArrowLeft'], ['to', 'switch', 'With metadata'], ['keys', 'Space'], ['address', /metadata=1/]])
+  await walk([['enter', '/convert'], ['to', 'radio', 'Markdown'], ['keys', 'ArrowRight'], ['address', /format=json/], ['keys', 'ArrowLeft'], ['to', 'switch', 'Include metadata'], ['keys', 'Space'], ['address', /metadata=1/]])
 
   await choose('Long.html', Buffer.from(pageHtml('Long', '<p>One two three</p>'.repeat(200))))
   await walk([['see', 'heading', 'Long'], ['on', 'region', 'Upload'], ['press', 'button', 'Copy the Markdown'], ['see', 'text', 'Copied'], ['on', 'button', /the Markdown$/]])
@@ -371,15 +371,15 @@ test('an invitation, the password, signing out and in again, by keyboard alone',
     ['on', 'heading', 'Overview'],
     ['press', 'link', 'grace@example.com'],
     ['on', 'heading', 'Your account'],
-    ['press', 'button', 'Change the password'],
+    ['press', 'button', 'Change password'],
     ['on', 'textbox', 'Current password'],
     ['type', 'Current password', 'wrong'],
     ['type', 'New password', 'even longer than that'],
-    ['press', 'button', 'Change the password'],
+    ['press', 'button', 'Change password'],
     ['see', 'text', 'The current password is wrong.'],
     ['on', 'textbox', 'Current password'],
     ['keys', 'Control+a', ...'short but long enough', 'Enter'],
-    ['see', 'text', 'The password is changed'],
+    ['see', 'text', 'Password changed'],
     ['press', 'button', 'Sign out'],
     ['on', 'textbox', 'E-mail'],
     ['keys', ...'grace@example.com'],

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../until.ts'
-import { GEMINI } from './seeded.ts'
+import { ANTHROPIC, GEMINI } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
@@ -28,7 +28,7 @@ test('a key is rotated and revoked while a client calls', async (t) => {
   await page.goto(`${site.url}/keys/${id}`)
   await page.getByRole('button', { name: 'Rotate' }).click()
   await page.getByLabel('The old secret goes on working for').selectOption('1 hour')
-  await page.getByRole('button', { name: 'Make a new secret' }).click()
+  await page.getByRole('button', { name: 'Create a new secret' }).click()
   const newer = (await page.locator('[data-secret]').textContent()) ?? ''
   await page.getByRole('button', { name: 'I have copied it' }).click()
   assert.notEqual(newer, secret)
@@ -71,7 +71,7 @@ test('filters live in the address, errors stand beside what caused them', async 
   assert.equal(await page.getByRole('row').count(), 2)
   await page.getByLabel('Search by name').fill('nothing like it')
   await page.getByText('No key matches').waitFor()
-  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByText('First 25 keys').waitFor()
 
   await page.getByRole('button', { name: 'Create key' }).click()
@@ -203,7 +203,22 @@ test('two keys of the same name are two in the charts', async (t) => {
   await page.goto(`${site.url}/?split=key`)
   const legend = page.getByRole('figure').getByRole('listitem')
   await legend.first().waitFor()
-  assert.deepEqual(await legend.allTextContents(), ['All of it', 'Website2', 'Website1'])
+  assert.deepEqual(await legend.allTextContents(), ['In total', 'Website2', 'Website1'])
+  assert.deepEqual(await page.getByRole('slider').locator('text[text-anchor="end"]').allTextContents(), ['0', '3'], 'the axis ends close above the bars')
+})
+
+test('a request is told by the names of its provider and its credential', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name: 'Team account', secret: 'sk-ant' })
+  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Website' })).json()) as { secret: string }
+  const { page } = await visit(t, site, cookie)
+  for (const [address, provider, credential] of [[ANTHROPIC, 'Anthropic', 'Team account'], [GEMINI('gemini-2.5-flash'), 'Google Gemini', 'From the settings']] as const) {
+    await (await site.proxied(secret, address, { model: 'claude-sonnet-4-5', contents: [] })).arrayBuffer()
+    await page.goto(`${site.url}/requests`)
+    await page.getByRole('button', { name: /details of/ }).first().click()
+    for (const name of [provider, credential]) await page.getByRole('dialog').getByText(name, { exact: true }).waitFor()
+  }
 })
 
 test('a limit and an end are told exactly, wherever somebody lives', async (t) => {
@@ -264,7 +279,7 @@ test('a day that is half typed is asked for: it would be no end at all', async (
     await end.focus()
     await page.keyboard.type('0131')
     await dialog.getByRole('button', { name: button }).click()
-    await dialog.getByText('A whole day, or nothing.').waitFor()
+    await dialog.getByText('Enter a whole date, or leave it empty.').waitFor()
     assert.equal(await end.evaluate('document.activeElement.type'), 'date')
     await end.fill('2040-01-31')
     await dialog.getByRole('button', { name: button }).click()
