@@ -109,7 +109,6 @@ function PlanOf({ account }: { account: Account }) {
   return (
     <NativeSelect
       size="xs"
-      miw={110}
       maw={150}
       aria-label={`Plan of ${account.email ?? account.name}`}
       value={chosen ?? account.plan}

@@ -247,7 +247,7 @@ const REST: typeof PROXY = {
     ['enter', '/docs'],
     ['press', 'link', 'Usage'],
     ['on', 'heading', 'Usage'],
-    ['press', 'summary', /Read what was used/],
+    ['press', 'summary', /Read usage/],
     ['press', 'button', 'Run'],
     ['see', 'text', '200'],
     ['on', 'button', 'Run'],
