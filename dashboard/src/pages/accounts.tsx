@@ -1,4 +1,4 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Box, Button, NativeSelect, TextInput } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFilters } from '../address.ts'
@@ -57,7 +57,7 @@ function Accounts() {
       },
     },
     { title: 'Status', cell: ({ disabled, role }) => (disabled ? <Badge label="Disabled" tone="warn" /> : <Badge label={role === 'admin' ? 'Admin' : 'Member'} tone="good" />) },
-    { title: 'Plan', from: 'middle', cell: (account) => !narrow && <PlanOf account={account} /> },
+    { title: 'Plan', from: 'middle', cell: (account) => !narrow && <Box miw={110}><PlanOf account={account} /></Box> },
     { title: 'Conversions today', from: 'wide', right: true, cell: ({ quota }) => usedOf(quota) },
     { title: 'Created', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{date(created_at)}</span> },
     {
