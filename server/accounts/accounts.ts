@@ -82,12 +82,16 @@ export async function getAccount(store: Store, id: string): Promise<AccountRow> 
  * @throws Problem `account_not_found`
  */
 export async function changeAccount(store: Store, id: string, { plan, disabled }: Partly<{ plan: string; disabled: boolean }>): Promise<AccountRow> {
-  if (plan !== undefined || disabled !== undefined) {
-    const update = store.db.updateTable('accounts').set({ plan, disabled: disabled === undefined ? undefined : Number(disabled) }).where('id', '=', id)
-    await store.write(update, ...(disabled ? [store.db.deleteFrom('sessions').where('account_id', '=', id)] : []))
-  }
+  const set = { plan, disabled: disabled === undefined ? undefined : Number(disabled) }
+  if (plan !== undefined || disabled !== undefined) await store.run(updateAccount, { id, set })
   return getAccount(store, id)
 }
+
+/** Changes an account; where that disables it, its sessions end, and so does one that is being entered. */
+export const updateAccount = procedure(import.meta.url, 'updateAccount', function* (db, { id, set }: { id: string; set: Partly<Pick<AccountRow, 'plan' | 'disabled'>> }) {
+  yield* run(db.updateTable('accounts').set(set).where('id', '=', id))
+  if (set.disabled === 1) yield* run(db.deleteFrom('sessions').where('account_id', '=', id))
+})
 
 /** An account's row as the API shows it, with today's quota. */
 export async function showAccount(store: Store, plans: Plans, row: AccountRow, now: number): Promise<Account> {

@@ -91,7 +91,7 @@ export async function signOut(store: Store, sessionId: string): Promise<void> {
 /**
  * Gives an account another password; its other sessions end.
  *
- * @throws Problem `invalid_credentials` where the current one is wrong; `too_many_attempts`
+ * @throws Problem `invalid_credentials` where the current one is wrong, or is not the current one any more; `too_many_attempts`
  */
 export async function changePassword(
   store: Store,
@@ -105,11 +105,19 @@ export async function changePassword(
     if (!(await asAttempt(store, who, now, () => matchesPassword(current, stored?.hash ?? null)))) throw wrong('The current password is wrong.')
     return hashPassword(password)
   })
-  await store.write(
-    store.db.updateTable('passwords').set({ hash }).where('account_id', '=', account.id),
-    store.db.deleteFrom('sessions').where('account_id', '=', account.id).where('public_id', '!=', sessionId),
-  )
+  const replacing = { account: account.id, sessionId, old: stored?.hash ?? '', hash }
+  if (!(await store.run(replaceIfStill, replacing))) throw wrong('The session has ended, or the password was changed meanwhile.')
 }
+
+type Replacing = { account: string; sessionId: string; old: string; hash: string }
+
+/** Replaces a password and ends the other sessions, unless this one has ended, or the password was changed, while it was being checked. */
+export const replaceIfStill = procedure(import.meta.url, 'replaceIfStill', function* (db, { account, sessionId, old, hash }: Replacing) {
+  if (!(yield* first(db.selectFrom('sessions').select('public_id').where('public_id', '=', sessionId)))) return false
+  if ((yield* run(db.updateTable('passwords').set({ hash }).where('account_id', '=', account).where('hash', '=', old))) === 0) return false
+  yield* run(db.deleteFrom('sessions').where('account_id', '=', account).where('public_id', '!=', sessionId))
+  return true
+})
 
 function wrong(detail: string): Problem {
   return new Problem('invalid_credentials', detail)

@@ -52,7 +52,7 @@ test('postgres: a change that commits late is not passed over by one that began 
   const [one, two, third] = [await openAt(t, place), await openAt(t, place), await openAt(t, place)]
   const [slow, quick] = await makeKeys(one, 2)
   using cache = await openKeyCache(third, failed)
-  const late = one.run(slowChange, { id: slow!.id, name: 'late', seconds: 0.7 })
+  const late = one.run(slowChange, { id: slow!.id, change: { name: 'late' }, seconds: 0.7 })
   await until(async () => ((await query(place.databaseUrl!, `select 1 from pg_stat_activity where query like '%pg_sleep%' and state = 'active'`)).length > 1))
   await Promise.all([late, two.run(updateKey, { id: quick!.id, change: { rpm: 7 } })])
   await until(() => cache.find(publicId(quick!))?.key.rpm === 7)
