@@ -10,9 +10,10 @@ import { closeBrowser, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
-/** Presses Tab until the element with this name has the focus. */
+/** Presses Tab until the element with this name has the focus. As a person would, only once it is there to be seen. */
 async function tabTo(page: Page, role: 'button' | 'link' | 'textbox' | 'radio', name: string | RegExp): Promise<void> {
   const wanted = page.getByRole(role, { name, exact: typeof name === 'string' })
+  await wanted.first().waitFor()
   for (let presses = 0; presses < 80; presses++) {
     if (await wanted.evaluateAll((found) => found.includes(found[0]?.ownerDocument.activeElement as never))) return
     await page.keyboard.press('Tab')
