@@ -45,7 +45,7 @@ export function valuesAt(value: unknown, path: string): unknown[] {
 
 /**
  * Compiles paths such as `model`, `requests[].params.model` or `[].usageMetadata` (a list at the root).
- * A path may not run through another wanted path.
+ * A path may run through another wanted path by a key: what stands there is then the value unless it is an object, which is looked into instead.
  */
 export function wantPaths(paths: Iterable<string>): WantedPaths {
   const root = node('')

@@ -168,7 +168,7 @@ export class JsonScanner {
 
   #beginValue(chunk: Buffer, i: number, byte: number): number {
     const next = this.#next
-    if (next !== null && next.wanted && this.#capture === null) {
+    if (next !== null && next.wanted && this.#capture === null && !(byte === OPEN_OBJECT && next.props !== null)) {
       this.#capture = next
       this.#captureDepth = this.#depth
       this.#captureStart = i

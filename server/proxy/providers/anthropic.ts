@@ -1,5 +1,5 @@
-import type { ModelPlace } from './endpoint.ts'
-import { creates, model, neutral, STORED } from './openai-rows.ts'
+import type { EndpointRow, ModelPlace } from './endpoint.ts'
+import { creates, model, neutral, STORED, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** Places of Messages that name a model beside their own: the advisor tool, which a message may bring too, and the chain of fallbacks. */
@@ -27,6 +27,31 @@ export const messagesBody = (at: string): ModelPlace => ({
 })
 
 const SKILLS = { 'skills[].skill_id': 'skill' } as const
+/** Other agents that an agent may call. */
+const ROSTER = Object.fromEntries(
+  ['agents[]', 'callable_agents[]', 'multiagent.agents[]', 'multiagent.subagents.predefined_agents[]', 'multiagent.workflows.predefined_agents[]'].map((place) => [place, 'agent']),
+)
+/** What a session can reach in its container. */
+const RESOURCE = { file_id: 'file', memory_store_id: 'memory_store' } as const
+const EVENT = { 'content[].source.file_id': 'file', 'rubric.file_id': 'file' } as const
+/** A session, and a deployment, which makes sessions. */
+const SESSION = {
+  agent: 'agent',
+  ...within('agent.', { id: 'agent', ...SKILLS }),
+  environment_id: 'environment',
+  'vault_ids[]': 'vault',
+  ...within('resources[].', RESOURCE),
+  ...within('initial_events[].', EVENT),
+}
+/** A dream works in a session, on memory that it may make. */
+const DREAMT = { session_id: 'session', 'outputs[].memory_store_id': 'memory_store' } as const
+const DREAM = { 'inputs[].memory_store_id': 'memory_store', 'inputs[].session_ids[]': 'session', 'output_behavior.memory_store_id': 'memory_store' } as const
+
+/** What is stored beside agents and runs nothing by itself. */
+const storedRows = (kind: string): EndpointRow[] => {
+  const at = `/v1/${kind}s`
+  return [neutral(`GET POST ${at}`, creates(kind)), neutral(`GET POST DELETE ${at}/{${kind}}`), neutral(`POST ${at}/{${kind}}/archive`)]
+}
 
 /** What may come into being with a message: itself where it is kept in a thread, the container of its code, and the files that the code wrote. */
 const MADE = {
@@ -68,20 +93,29 @@ export const anthropic: ProviderRow = {
     neutral('GET POST /v1/skills/{skill}/versions'),
     neutral('GET DELETE /v1/skills/{skill}/versions/{any}'),
     neutral('GET /v1/skills/{skill}/versions/{any}/content'),
-    model('POST /v1/agents', { at: 'body', body: { required: ['model'], stored: ['agents', 'multiagent', 'callable_agents'], objects: SKILLS } }, creates('agent')),
-    model('POST /v1/agents/{agent}', STORED, { names: SKILLS }),
+    ...['memory_store', 'environment', 'vault', 'user_profile', 'tunnel'].flatMap(storedRows),
+    neutral('GET POST /v1/memory_stores/{memory_store}/memories'),
+    neutral('GET POST DELETE /v1/memory_stores/{memory_store}/memories/{any}'),
+    neutral('GET /v1/memory_stores/{memory_store}/memory_versions'),
+    neutral('GET /v1/memory_stores/{memory_store}/memory_versions/{any}'),
+    neutral('POST /v1/memory_stores/{memory_store}/memory_versions/{any}/redact'),
+    model('POST /v1/agents', { at: 'body', body: { required: ['model'], stored: [...Object.keys(ROSTER), 'multiagent.type'], objects: { ...SKILLS, ...ROSTER } } }, creates('agent')),
+    model('POST /v1/agents/{agent}', STORED, { names: { ...SKILLS, ...ROSTER } }),
     neutral('GET /v1/agents'),
     neutral('GET /v1/agents/{agent}'),
-    model('POST /v1/sessions', STORED, { ...creates('session'), names: { agent: 'agent', 'resources[].file_id': 'file' } }),
-    model('POST /v1/sessions/{session}/events', STORED, { names: { 'events[].content[].source.file_id': 'file' } }),
-    neutral('GET POST /v1/sessions/{session}/resources', { names: { file_id: 'file' } }),
+    model('POST /v1/sessions', STORED, { ...creates('session'), names: SESSION }),
+    model('POST /v1/sessions/{session}', STORED, { names: SESSION }),
+    model('POST /v1/sessions/{session}/events', STORED, { names: within('events[].', EVENT) }),
+    neutral('GET POST /v1/sessions/{session}/resources', { names: RESOURCE }),
     neutral('GET /v1/sessions'),
     neutral('GET DELETE /v1/sessions/{session}'),
     neutral('GET /v1/sessions/{session}/events'),
     neutral('GET /v1/sessions/{session}/events/stream'),
-    model('POST /v1/deployments', STORED, creates('deployment')),
-    model('POST /v1/deployments/{deployment}/run', STORED),
-    model('POST /v1/dreams', STORED, creates('dream')),
+    model('POST /v1/deployments', STORED, { ...creates('deployment'), names: SESSION }),
+    model('POST /v1/deployments/{deployment}', STORED, { names: SESSION }),
+    model('POST /v1/deployments/{deployment}/run', STORED, { creates: { id: 'deployment_run', session_id: 'session' } }),
+    model('POST /v1/dreams', STORED, { creates: { id: 'dream', ...DREAMT }, names: DREAM }),
+    neutral('GET /v1/dreams/{dream}', { creates: DREAMT }),
   ],
   minting: [
     /\/tunnels\/[^/]+\/(reveal_token|rotate_token)($|[/:])/,

@@ -2,7 +2,7 @@
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
 
 /** These places, further inside a body. */
-const within = (at: string, places: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
+export const within = (at: string, places: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
 
 /** Stored objects that a tool may point to. An object in such a place names what its `id` and its `file_ids` say. */
 const TOOL: Readonly<Record<string, string>> = {

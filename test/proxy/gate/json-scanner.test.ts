@@ -5,7 +5,7 @@ import { wantPaths } from '../../../server/proxy/json-paths.ts'
 import { JsonScanner, type ScanOptions } from '../../../server/proxy/json-scanner.ts'
 import { heldBytes } from './memory.ts'
 
-const wanted = wantPaths(['a', 'b.c', 'd[].e', '[].f', 'g[]'])
+const wanted = wantPaths(['a', 'b.c', 'd[].e', '[].f', 'g[]', 'h', 'h.i', 'h.j[].k'])
 
 /** What a scan of these pieces tells. */
 function scan(pieces: readonly Buffer[], options: ScanOptions = { strict: true }): { ok: boolean; events: string[] } {
@@ -30,6 +30,9 @@ const cases: [text: string, ok: boolean, events: string[]][] = [
   ['[{"f":null},{"f":true}]', true, ['[].f=null', '[].f=true']],
   ['{"g":[1,"x",[2]]}', true, ['g[]=1', 'g[]="x"', 'g[]=[2]']],
   ['{"x":{"a":1},"a":2}', true, ['a=2']],
+  ['{"h":"x"}', true, ['h="x"']],
+  ['{"h":[{"i":1}]}', true, ['h=[{"i":1}]']],
+  ['{"h":{"x":2,"i":1,"j":[{"k":3}]}}', true, ['h.i=1', 'h.j[].k=3']],
   ['{"a":1,"a":2}', true, ['a=1', 'duplicate a', 'a=2']],
   ['{"\\u0061":1}', true, ['escaped a', 'a=1']],
   ['{"A":1}', true, ['lookalike a']],

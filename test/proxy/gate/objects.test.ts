@@ -1,0 +1,66 @@
+// Which stored objects a request names, and which an answer makes: what each endpoint's row says.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Created } from '../../../server/proxy/meter/created.ts'
+import { observeHeld } from '../../../server/proxy/model/observer.ts'
+import { classify } from '../../../server/proxy/providers/endpoint.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+
+const table = createProviderTable()
+const find = (id: string, on: string) => {
+  const [method = '', path = ''] = on.split(' ')
+  return classify(table.byId(id)!, method, path)
+}
+
+/** TABLE: what an answer makes. */
+const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
+  ['anthropic', 'POST /v1/memory_stores', { id: 'memstore_1' }, 'memory_store:memstore_1'],
+  ['anthropic', 'POST /v1/environments', { id: 'env_1' }, 'environment:env_1'],
+  ['anthropic', 'POST /v1/vaults', { id: 'vlt_1' }, 'vault:vlt_1'],
+  ['anthropic', 'POST /v1/user_profiles', { id: 'uprof_1' }, 'user_profile:uprof_1'],
+  ['anthropic', 'POST /v1/tunnels', { id: 'tnl_1' }, 'tunnel:tnl_1'],
+  ['anthropic', 'POST /v1/deployments/dep_1/run', { id: 'run_1', session_id: 'sesn_1' }, 'deployment_run:run_1', 'session:sesn_1'],
+  ['anthropic', 'POST /v1/dreams', { id: 'drm_1', session_id: null, outputs: [] }, 'dream:drm_1'],
+  ['anthropic', 'GET /v1/dreams/drm_1', { id: 'drm_1', session_id: 'sesn_2', outputs: [{ type: 'memory_store', memory_store_id: 'memstore_2' }] }, 'session:sesn_2', 'memory_store:memstore_2'],
+]
+
+for (const [id, on, answer, ...objects] of MADE) {
+  test(`${id}: ${on} makes ${objects.join(', ')}`, () => {
+    const created = new Created(find(id, on).endpoint?.creates ?? {})
+    created.search(answer)
+    assert.deepEqual(created.objects.map((object) => `${object.kind}:${object.id}`), objects)
+  })
+}
+
+/** TABLE: what a request names, beside what stands in its path. */
+const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
+  ['anthropic', 'POST /v1/sessions', { agent: 'agent_1', environment_id: 'env_1', vault_ids: ['vlt_1', 'vlt_2'] }, 'agent:agent_1', 'environment:env_1', 'vault:vlt_1', 'vault:vlt_2'],
+  ['anthropic', 'POST /v1/sessions', { agent: { type: 'agent', id: 'agent_1', version: 1 }, resources: [{ file_id: 'file_1' }, { memory_store_id: 'memstore_1' }] }, 'agent:agent_1', 'file:file_1', 'memory_store:memstore_1'],
+  ['anthropic', 'POST /v1/sessions', { agent: { type: 'agent_with_overrides', id: 'agent_1', system: 'x'.repeat(100_000), skills: [{ skill_id: 'skill_1' }] } }, 'agent:agent_1', 'skill:skill_1'],
+  ['anthropic', 'POST /v1/sessions', { initial_events: [{ content: [{ source: { file_id: 'file_1' } }] }, { rubric: { file_id: 'file_2' } }] }, 'file:file_1', 'file:file_2'],
+  ['anthropic', 'POST /v1/sessions/sesn_1', { vault_ids: ['vlt_1'] }, 'session:sesn_1', 'vault:vlt_1'],
+  ['anthropic', 'POST /v1/sessions/sesn_1/events', { events: [{ rubric: { type: 'file', file_id: 'file_1' } }] }, 'session:sesn_1', 'file:file_1'],
+  ['anthropic', 'POST /v1/sessions/sesn_1/resources', { type: 'memory_store', memory_store_id: 'memstore_1' }, 'session:sesn_1', 'memory_store:memstore_1'],
+  ...['', '/dep_1'].map((one): (typeof NAMED)[number] => [
+    'anthropic', `POST /v1/deployments${one}`, { agent: 'agent_1', environment_id: 'env_1', vault_ids: ['vlt_1'], resources: [{ memory_store_id: 'memstore_1' }] },
+    ...(one === '' ? [] : ['deployment:dep_1']), 'agent:agent_1', 'environment:env_1', 'vault:vlt_1', 'memory_store:memstore_1',
+  ]),
+  [
+    'anthropic', 'POST /v1/dreams', { inputs: [{ memory_store_id: 'memstore_1' }, { session_ids: ['sesn_1'] }], output_behavior: { memory_store_id: 'memstore_2' } },
+    'memory_store:memstore_1', 'session:sesn_1', 'memory_store:memstore_2',
+  ],
+  ...['', '/agent_9'].map((one): (typeof NAMED)[number] => [
+    'anthropic', `POST /v1/agents${one}`, { model: 'm', multiagent: { type: 'coordinator', agents: ['agent_1', { type: 'agent', id: 'agent_2' }, { type: 'self' }] } },
+    ...(one === '' ? [] : ['agent:agent_9']), 'agent:agent_1', 'agent:agent_2',
+  ]),
+  ['anthropic', 'POST /v1/agents', { multiagent: { subagents: { predefined_agents: [{ id: 'agent_1' }] }, workflows: { predefined_agents: [{ id: 'agent_2' }] } } }, 'agent:agent_1', 'agent:agent_2'],
+]
+
+for (const [id, on, body, ...objects] of NAMED) {
+  const text = JSON.stringify(body)
+  test(`${id}: ${on} ${text.slice(0, 200)} names ${objects.join(', ')}`, async () => {
+    const match = find(id, on)
+    const found = await observeHeld(match, ['Content-Type', 'application/json'], on.split(' ')[1]!, Buffer.from(text), 1e6)
+    assert.deepEqual(found?.objects.map((object) => `${object.kind}:${object.id}`), objects)
+  })
+}
