@@ -71,7 +71,8 @@ export const anthropic: ProviderRow = {
   base: 'https://api.anthropic.com/v1',
   hosts: ['api.anthropic.com'],
   auth: { header: 'x-api-key' },
-  elsewhere: { hosts: ['aws-external-anthropic.{region}.api.aws'], auth: { header: 'x-api-key' } },
+  // On AWS a key is for an account, and every request has to name the workspace.
+  elsewhere: { hosts: ['aws-external-anthropic.{region}.api.aws'], auth: { header: 'x-api-key' }, accountChoice: [] },
   endpoints: [
     model('POST /v1/messages', messagesBody(''), { creates: MADE, kept: 'message' }),
     model('POST /v1/messages/count_tokens', messagesBody('')),
@@ -128,4 +129,5 @@ export const anthropic: ProviderRow = {
   admin: [/\/compliance($|[/:])/],
   errors: 'anthropic',
   usage: 'anthropic',
+  accountChoice: ['anthropic-workspace-id'],
 }

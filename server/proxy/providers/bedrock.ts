@@ -26,6 +26,8 @@ export const bedrock: ProviderRow = {
   ],
   errors: 'bedrock',
   usage: 'bedrock',
+  // Of Mantle: docs.aws.amazon.com/bedrock/latest/userguide/projects.html
+  accountChoice: ['openai-project'],
   encoded: ['model', 'invocation'],
   modelNames: (name) => {
     const id = /^arn:aws[a-z-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/([^/]+)$/.exec(name)?.[1]

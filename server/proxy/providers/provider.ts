@@ -22,8 +22,8 @@ export interface ProviderRow {
   /** Exact hosts, port 443; `{resource}` stands for a value that is part of the credential. */
   readonly hosts: readonly string[]
   readonly auth: Auth
-  /** Hosts that speak the same and want a credential of their own, so that an operator adds them; and what that credential usually is. */
-  readonly elsewhere?: { readonly hosts: readonly string[]; readonly auth: Auth }
+  /** Hosts that speak the same and want a credential of their own, so that an operator adds them; what that credential usually is, and what else is different there. */
+  readonly elsewhere?: Pick<ProviderRow, 'hosts' | 'auth' | 'accountChoice'>
   readonly endpoints: readonly EndpointRow[]
   /** Endpoints that hand out access or run the account, beyond those that are closed everywhere, matched anywhere in the loosened path: refused for every key. */
   readonly minting?: readonly RegExp[]

@@ -57,7 +57,7 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
 
   for (const row of PROVIDERS) {
     const custom = changed.get(row.id)
-    const provider = ready(custom ? authenticated({ ...row, hosts: [hostOf(custom)] }, custom) : row)
+    const provider = ready(custom ? authenticated({ ...rowAt(row, hostOf(custom)), auth: row.auth, hosts: [hostOf(custom)] }, custom) : row)
     byId.set(row.id, provider)
     const override = settings.overrides?.[row.id]
     const instances = (settings.instances ?? []).filter((instance) => instance.provider === row.id).map((instance) => instance.values)
@@ -111,14 +111,14 @@ function compiled(row: ProviderRow): Provider['endpoints'] {
  * of them are closed, holds there too. Undefined where the host is nobody's.
  */
 function kinOf({ id }: CustomProvider, host: string): ProviderRow | undefined {
-  const at = (patterns: readonly string[]): boolean => patterns.some((pattern) => patternOf(pattern).test(host))
-  for (const row of PROVIDERS) {
-    if (at(row.hosts)) return { ...row, id, name: id }
-    if (row.elsewhere && at(row.elsewhere.hosts)) return { ...row, id, name: id, auth: row.elsewhere.auth }
-  }
-  return undefined
+  const row = PROVIDERS.find(({ hosts, elsewhere }) => isOneOf(host, hosts) || isOneOf(host, elsewhere?.hosts ?? []))
+  return row && { ...rowAt(row, host), id, name: id }
 }
 
+/** A row as it is at a host, which may be one of those elsewhere. */
+const rowAt = (row: ProviderRow, host: string): ProviderRow => (isOneOf(host, row.elsewhere?.hosts ?? []) ? { ...row, ...row.elsewhere } : row)
+
+const isOneOf = (host: string, patterns: readonly string[]): boolean => patterns.some((pattern) => patternOf(pattern).test(host))
 const patternOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replace(/\{\w+\}/, '[a-z0-9-]+')}$`)
 
 /** What runs behind an added provider may be a gateway, which tries other models where it is told to. */

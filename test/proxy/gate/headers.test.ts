@@ -8,7 +8,7 @@ import { REFUSALS, type RefusalCode, refusal } from '../../../server/proxy/refus
 
 const table = createProviderTable({
   overrides: { anthropic: 'http://127.0.0.1:9000/u/https/api.anthropic.com' },
-  custom: [{ id: 'acme', origin: 'https://api.acme.test:8443', auth: { header: 'X-Acme-Token' } }],
+  custom: [{ id: 'acme', origin: 'https://api.acme.test:8443', auth: { header: 'X-Acme-Token' } }, { id: 'on-aws', origin: 'https://aws-external-anthropic.us-east-1.api.aws' }],
   instances: [{ provider: 'azure', values: { resource: 'acme' } }],
 })
 const provider = (id: string) => {
@@ -39,6 +39,13 @@ test('request headers: what is dropped, what passes in order, case and number', 
 test('request headers: what chooses an account is dropped for the provider that reads it', () => {
   assert.deepEqual(requestHeaders(['OpenAI-Organization', 'x', 'OpenAI-Project', 'y'], provider('openai')), [])
   assert.deepEqual(requestHeaders(['X-Goog-User-Project', 'x'], provider('google')), [])
+  assert.deepEqual(requestHeaders(['OpenAI-Project', 'proj_1'], provider('bedrock')), [])
+  const workspace = ['Anthropic-Workspace-Id', 'wrkspc_1']
+  assert.deepEqual(requestHeaders(workspace, provider('anthropic')), [])
+  // Claude on AWS asks for it in every request.
+  assert.deepEqual(requestHeaders(workspace, provider('on-aws')), workspace)
+  const there = createProviderTable({ custom: [{ id: 'anthropic', origin: 'https://aws-external-anthropic.us-east-1.api.aws' }] }).byId('anthropic')!
+  assert.deepEqual([requestHeaders(workspace, there), there.name, there.auth], [workspace, 'Anthropic', { header: 'x-api-key' }])
   assert.deepEqual(requestHeaders(['x-acme-token', 'x', 'X-Other', 'y'], provider('acme')), ['X-Other', 'y'])
 })
 
