@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import { release } from './body.ts'
 import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
-import { written } from './model/names.ts'
+import { headerRefs, written } from './model/names.ts'
 import { Passage, settleUnsent, type PassageParts } from './passage.ts'
 import { classify, refuseEndpoint } from './providers/endpoint.ts'
 import { reachOf, type Limits } from './reach.ts'
@@ -90,7 +90,8 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   if (reach === null) return
   const key = trip.key!
   try {
-    const owned = reach.objects.length === 0 ? NOTHING_STORED : await parts.objects.look(provider.id, reach.objects, key.id)
+    const objects = provider.objectHeaders === undefined ? reach.objects : [...reach.objects, ...headerRefs(provider, headers)]
+    const owned = objects.length === 0 ? NOTHING_STORED : await parts.objects.look(provider.id, objects, key.id)
     const lists = match.endpoint?.lists
     if (lists !== undefined && (await parts.objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
     if (owned.foreign) throw new Refused('endpoint_not_allowed', 'The request names an object that was made with another key.')

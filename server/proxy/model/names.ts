@@ -1,6 +1,8 @@
 // Where a request names models and stored objects: headers, query, and the places of its body.
+import { valuesOf } from '../../http/fields.ts'
 import { valuesAt, type WantedPaths, wantPaths } from '../json-paths.ts'
 import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.ts'
+import type { Provider } from '../providers/provider.ts'
 
 /** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
 export function queryModels(pathAndQuery: string): string[] | null {
@@ -84,6 +86,11 @@ export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (typeof value === 'string') return [objectRef(kind, value)]
   const named: [kind: string, place: string][] = [[kind, 'id'], ['file', 'file_ids[]'], ['skill', 'skills[].skill_id']]
   return named.flatMap(([of, place]) => valuesAt(value, place).flatMap((name) => (typeof name === 'string' ? [objectRef(of, name)] : [])))
+}
+
+/** What the headers of a request name. */
+export function headerRefs({ objectHeaders = {} }: Provider, headers: readonly string[]): ObjectRef[] {
+  return Object.entries(objectHeaders).flatMap(([name, kind]) => valuesOf(headers, name).map((value) => objectRef(kind, value)))
 }
 
 /** What the fields of a form name. */

@@ -130,4 +130,5 @@ export const anthropic: ProviderRow = {
   errors: 'anthropic',
   usage: 'anthropic',
   accountChoice: ['anthropic-workspace-id'],
+  objectHeaders: { 'anthropic-user-profile-id': 'user_profile' },
 }

@@ -45,6 +45,7 @@ const MADE: Record<string, { address: string; answered: object }> = {
   anthropicContainer: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'msg_1', container: { id: 'ID', expires_at: 'x' }, content: [] } },
   anthropicThread: { address: `${ANTHROPIC}/v1/messages`, answered: { id: 'ID', content: [] } },
   usedContainer: { address: `${V1}/responses`, answered: { id: 'resp_1', output: [{ type: 'reasoning' }, { type: 'code_interpreter_call', container_id: 'ID' }] } },
+  userProfile: { address: `${ANTHROPIC}/v1/user_profiles`, answered: { id: 'ID' } },
   memoryStore: { address: `${ANTHROPIC}/v1/memory_stores`, answered: { id: 'ID', type: 'memory_store' } },
   anthropicAgent: { address: `${ANTHROPIC}/v1/agents`, answered: { id: 'ID', type: 'agent' } },
   mistralAgent: { address: `${MISTRAL}/agents`, answered: { id: 'ID' } },
@@ -54,7 +55,7 @@ const MADE: Record<string, { address: string; answered: object }> = {
 }
 
 /** TABLE of places that name it. */
-const NAMED: [made: keyof typeof MADE, address: string, body: object][] = [
+const NAMED: [made: keyof typeof MADE, address: string, body: object, headers?: Record<string, string>][] = [
   ['response', `${V1}/responses`, { model: 'gpt-5', previous_response_id: 'ID' }],
   ['conversation', `${V1}/responses`, { model: 'gpt-5', conversation: 'ID' }],
   ['conversation', `${V1}/responses`, { model: 'gpt-5', conversation: { id: 'ID' } }],
@@ -130,6 +131,7 @@ const NAMED: [made: keyof typeof MADE, address: string, body: object][] = [
   ['googleFile', `${GEMINI}/interactions`, { model: 'gemini-x', input: { type: 'document', uri: `${GEMINI}/files/ID` } }],
   ['anthropicAgent', `${ANTHROPIC}/v1/sessions`, { agent: 'ID', environment_id: 'env_1' }],
   ['anthropicAgent', `${ANTHROPIC}/v1/sessions`, { agent: { type: 'agent', id: 'ID', version: 1 }, environment_id: 'env_1' }],
+  ['userProfile', `${ANTHROPIC}/v1/messages`, { model: 'claude', messages: [] }, { 'Anthropic-User-Profile-Id': 'ID' }],
   ['memoryStore', `${ANTHROPIC}/v1/memory_stores/ID/memories`, { path: '/a', content: 'x' }],
   ['memoryStore', `${ANTHROPIC}/v1/sessions`, { agent: 'agent_of_before', environment_id: 'env_1', resources: [{ type: 'memory_store', memory_store_id: 'ID' }] }],
   ['anthropicAgent', `${ANTHROPIC}/v1/agents/ID`, { version: 1, name: 'x' }],
@@ -156,7 +158,7 @@ test('an id that another key made is refused in every place that names it; its m
   const post = (secret: string, address: string, body: object | Buffer, headers = {}) =>
     send(secret, address, { body: Buffer.isBuffer(body) ? body : JSON.stringify(body), headers: { ...JSON_TYPE, ...headers } })
   const named = (value: object, id: string): object => JSON.parse(JSON.stringify(value).replaceAll('ID', id)) as object
-  for (const [i, [made, at, body]] of NAMED.entries()) {
+  for (const [i, [made, at, body, headers = {}]] of NAMED.entries()) {
     const id = `made-${i}`
     const address = at.replace('ID', id)
     const { address: makes, answered } = MADE[made]!
@@ -165,13 +167,13 @@ test('an id that another key made is refused in every place that names it; its m
     fake.play(answer(200, JSON_TYPE, '{}'))
     const reached = fake.requests.length
     const what = `${address} ${JSON.stringify(body)}`
-    const refused = await post(theirs.secret, address, named(body, id))
+    const refused = await post(theirs.secret, address, named(body, id), named(headers, id))
     assert.deepEqual([refused.status, headerOf(refused.rawHeaders, 'x-proxy-error')], [403, 'endpoint_not_allowed'], what)
-    const packed = await post(theirs.secret, address, gzipSync(JSON.stringify(named(body, id))), { 'Content-Encoding': 'gzip' })
+    const packed = await post(theirs.secret, address, gzipSync(JSON.stringify(named(body, id))), { ...named(headers, id), 'Content-Encoding': 'gzip' })
     assert.equal(packed.status, 403, `compressed: ${what}`)
     assert.equal(fake.requests.length, reached, what)
-    assert.equal((await post(mine.secret, address, named(body, id))).status, 200, what)
-    assert.equal((await post(theirs.secret, at.replace('ID', `of-before-${i}`), named(body, `of-before-${i}`))).status, 200, what)
+    assert.equal((await post(mine.secret, address, named(body, id), named(headers, id))).status, 200, what)
+    assert.equal((await post(theirs.secret, at.replace('ID', `of-before-${i}`), named(body, `of-before-${i}`), named(headers, `of-before-${i}`))).status, 200, what)
   }
 })
 
