@@ -85,6 +85,18 @@ test('a request that was let through by what was known before others are heard o
   assert.deepEqual((await verifyWindows(one.store)).violations, [])
 })
 
+test('an admission of another process that is heard of with two units counts once', async (t) => {
+  const place = { data: temporaryFolder(t), databaseUrl: null }
+  const [one, other] = [await openFor(t, place), await openFor(t, place)]
+  const ask = async ({ ledger }: typeof one, key: string, rpm: number | null): Promise<boolean> => (await ledger.admit(asking(key, rpm))).admitted
+  assert.ok((await ask(one, 'k', 3)) && (await ask(other, 'k', 3)))
+  // The second unit sets out while the first one is under way: a key's window is read behind everything that waits.
+  const first = ask(one, 'free', null)
+  await new Promise(setImmediate)
+  assert.deepEqual(await Promise.all([first, ask(one, 'free', null), ask(one, 'new', 1)]), [true, true, true])
+  assert.ok(await ask(one, 'k', 3))
+})
+
 onEveryStore('keys that become full at any moment, asked for at two processes from many sides: exactly as many as each allows', async (t, place) => {
   const ledgers = [(await openFor(t, place)).ledger, (await openFor(t, place)).ledger]
   const store = await openAt(t, place)
