@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openLedger } from '../../server/ledger/admit.ts'
 import { settlements } from '../../server/ledger/rows.ts'
 import { abandon, settle } from '../../server/ledger/settle.ts'
+import { openLog } from '../../server/log.ts'
+import { StoreError } from '../../server/store/error.ts'
+import type { Store } from '../../server/store/open.ts'
 import type { Place } from '../place.ts'
 import { query } from '../postgres.ts'
 import { onEveryStore } from '../stores.ts'
+import { temporaryFolder } from '../temporary.ts'
 import { until } from '../until.ts'
 import { asking, openFor, openOn, settlement } from './opened.ts'
 
@@ -100,6 +106,30 @@ onEveryStore('an end that the store will never take does not keep those of other
   assert.ok(admission.admitted)
   ledger.settle(settlement(later, admission))
   await until(async () => (await states()).at(-1) === 'settled')
+})
+
+test('ends that the store does not take for now are written a second later, although nothing else happens', async (t) => {
+  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const tried: unknown[] = []
+  const full = new StoreError('full', 'no room')
+  const run = (...call: Parameters<Store['run']>) => (call[0] === settle && tried.push(call[1]) === 1 ? Promise.reject(full) : store.run(...call))
+  const ledger = await openLedger(Object.create(store, { run: { value: run } }) as Store, 'ins', clock, openLog('silent'))
+  t.after(() => ledger.close())
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const triedAfter = async (milliseconds: number): Promise<number> => {
+    t.mock.timers.tick(milliseconds)
+    await new Promise(setImmediate)
+    return tried.length
+  }
+  for (const one of [asking('k', null), asking('k', null)]) {
+    const admission = await ledger.admit(one)
+    assert.ok(admission.admitted)
+    ledger.settle(settlement(one, admission))
+  }
+  assert.equal(await triedAfter(50), 1)
+  assert.equal(await triedAfter(999), 1)
+  assert.equal(await triedAfter(1), 2)
+  assert.equal(tried[1], tried[0])
 })
 
 onEveryStore('closing waits for settlements that are on their way', async (t, place) => {
