@@ -108,14 +108,15 @@ const BATCH = 500
 
 /** At most `limit` keys after `cursor`, the `next` of the page before; `next` is null after the last page. */
 export async function listKeys(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<{ keys: Key[]; next: string | null }> {
-  const { model, sort = '-created_at' } = filter
+  const { model, search = '', sort = '-created_at' } = filter
+  const fits = ({ name, models }: KeyRow): boolean => name.toLowerCase().includes(search.toLowerCase()) && (model === undefined || compileScope(listOf(models)).allows([model]))
   if (SORTS[sort].moves) await entered(store)
   const found: PlacedRow[] = []
-  const most = model === undefined ? limit + 1 : BATCH
+  const most = search === '' && model === undefined ? limit + 1 : BATCH
   let last = cursor
   for (;;) {
     const rows = await keyRows(store, filter, most, last, now)
-    found.push(...(model === undefined ? rows : rows.filter((row) => compileScope(listOf(row.models)).allows([model]))))
+    found.push(...rows.filter(fits))
     // One too many tells that there is a next page.
     if (rows.length < most || found.length > limit) break
     last = cursorAfter(rows.at(-1)!, sort)
@@ -145,7 +146,8 @@ async function keyRows(store: Store, { account, status, search, sort = '-created
     if (place === undefined || (moves && !Number.isSafeInteger(place))) return []
     query = query.where((e) => e.or([e(by, after, place), e.and([e(by, '=', place), e('keys.id', after, id)])]))
   }
-  if (search) query = query.where(sql<boolean>`lower(name) like ${`%${search.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`)
+  // Databases know the case of ASCII's letters only: any other text may stand in place of others here.
+  if (search) query = query.where(sql<boolean>`lower(name) like ${`%${search.replaceAll(/[\\%_]/g, '\\$&').replaceAll(/\P{ASCII}+/gu, '%').toLowerCase()}%`} escape '\\'`)
   if (status === 'revoked') query = query.where('revoked_at', 'is not', null)
   else if (status !== undefined) query = query.where('revoked_at', 'is', null)
   if (status === 'disabled') query = query.where('disabled', '=', 1)

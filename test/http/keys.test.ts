@@ -63,9 +63,13 @@ test('a key is made, read, listed, changed, rotated and revoked, and the proxy f
 test('a search finds what stands in a name, whatever it is', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
-  const names = ['ci_deploy', 'CI-deploy', 'ci deploy', '50% off', '50 off', 'a\\b']
+  const names = ['ci_deploy', 'CI-deploy', 'ci deploy', '50% off', '50 off', 'a\\b', 'KÖLN İ', 'Köhn']
   for (const name of names) await api('POST', 'keys', { name })
-  for (const [search, found] of [['ci_', ['ci_deploy']], ['ci-D', ['CI-deploy']], ['deploy', names.slice(0, 3)], ['0%', ['50% off']], ['%', ['50% off']], ['\\', ['a\\b']], ['a\\', ['a\\b']], ['\\%', []]] as const) {
+  const searches = [
+    ['ci_', ['ci_deploy']], ['ci-D', ['CI-deploy']], ['deploy', names.slice(0, 3)], ['0%', ['50% off']], ['%', ['50% off']], ['\\', ['a\\b']], ['a\\', ['a\\b']], ['\\%', []],
+    ['Ö', ['KÖLN İ', 'Köhn']], ['köl', ['KÖLN İ']], ['köln İ', ['KÖLN İ']], ['KÖHN', ['Köhn']], ['ä', []], ['k%n', []],
+  ] as const
+  for (const [search, found] of searches) {
     const { data } = (await api('GET', `keys?sort=created_at&search=${encodeURIComponent(search)}`)).json<{ data: Key[] }>()
     assert.deepEqual(data.map(({ name }) => name), found, search)
   }
