@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
 import type { Admission } from '../../server/convert/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { openLog } from '../../server/log.ts'
+import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
+import { folderBlobs } from '../../server/store/blobs/folder.ts'
 import { enterInstance, processSpace } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
 import type { Place } from '../place.ts'
 import { onEveryStore, openAt } from '../stores.ts'
+import { take } from './blob-steps.ts'
 
 const NOW = Date.UTC(2026, 10, 3, 12)
 const PLAN = { name: 'free', conversionsPerDay: 2 }
@@ -82,4 +87,26 @@ onEveryStore('a process that was taken for dead never counts past the quota', as
   await countConversion(store, first, undefined, 0, NOW)
   await assert.rejects(countConversion(store, second, undefined, 0, NOW), { code: 'quota_exceeded' })
   assert.equal(await usedToday(store, 'acc', NOW), 2)
+})
+
+onEveryStore('what a process that was taken for dead has stored is either kept or not taken where a sweep meets it', async (t, place) => {
+  const store = await openAt(t, place)
+  const blobs = folderBlobs(join(place.data, 'blobs'))
+  const path = join(place.data, 'file')
+  writeFileSync(path, 'x')
+  await store.db.insertInto('blobs').values({ id: 'blob_x', expires_at: 1000, instance_id: 'ins_gone' }).execute()
+  await blobs.put('blob_x', path)
+  let taking: Promise<boolean> | undefined
+  const db = store.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      taking ??= store.run(take, { id: 'blob_x', instance: 'ins_gone', until: 1000 }).then(() => true, () => false)
+      await taking
+      return result
+    },
+  })
+  await sweepBlobs({ ...store, db }, blobs, 100)
+  const opened = await blobs.open('blob_x').catch(() => undefined)
+  opened?.stream.destroy()
+  assert.equal(opened !== undefined, await taking)
 })

@@ -76,19 +76,18 @@ export async function dropBlobs(store: Store, blobs: BlobStore, ids: readonly st
 /** Deletes what has expired, and what an instance was storing that is gone. Gives how many. */
 export async function sweepBlobs(store: Store, blobs: BlobStore, now: number): Promise<number> {
   const { db } = store
-  let swept = 0
-  for (;;) {
-    const due = await db
-      .selectFrom('blobs')
-      .select('id')
-      .where((e) => e.or([e('expires_at', '<', now), e.and([e('instance_id', '>', ''), e('instance_id', 'not in', e.selectFrom('instances').select('id'))])]))
-      .limit(SWEEP_AT_ONCE)
-      .execute()
-    const ids = due.map(({ id }) => id)
-    if (ids.length === 0) return swept
-    await db.updateTable('blobs').set({ instance_id: SWEEPING, expires_at: 0 }).where('id', 'in', ids).execute()
-    await dropBlobs(store, blobs, ids)
-    swept += ids.length
+  // Decided and marked in one statement: what is taken meanwhile stays.
+  await db
+    .updateTable('blobs')
+    .set({ instance_id: SWEEPING, expires_at: 0 })
+    .where('expires_at', '>', 0)
+    .where((e) => e.or([e('expires_at', '<', now), e.and([e('instance_id', '>', ''), e('instance_id', 'not in', e.selectFrom('instances').select('id'))])]))
+    .execute()
+  for (let swept = 0; ; ) {
+    const marked = await db.selectFrom('blobs').select('id').where('instance_id', '=', SWEEPING).limit(SWEEP_AT_ONCE).execute()
+    if (marked.length === 0) return swept
+    await dropBlobs(store, blobs, marked.map(({ id }) => id))
+    swept += marked.length
   }
 }
 
