@@ -18,7 +18,7 @@ export interface ApiEnv {
     client: Client
     /** Milliseconds for which its body may stand still. */
     transferIdle: number
-    /** Set by `authorized`. */
+    /** Set by `authorize`. */
     caller?: Caller
     /** Code of the problem that is answered, for the log. */
     code?: ErrorCode
@@ -53,12 +53,22 @@ export const SESSION_COOKIE = 'tollmark_session'
  */
 export function authorized(store: Store, scope: Scope, clock: () => number): Middleware {
   return async (c, next) => {
-    const caller = await prove(c, store, clock())
-    c.set('caller', caller)
-    if (!caller.scopes.includes(scope)) {
-      throw new Problem('insufficient_scope', `This needs an API token with the scope "${scope}"; the one that was sent has "${caller.scopes.join(' ')}".`)
-    }
+    await authorize(c, store, scope, clock())
     await next()
+  }
+}
+
+/**
+ * Proves who sends a request, and that this scope is open to them. Asked again when the body is there: whoever takes time over one may have been
+ * shut out meanwhile.
+ *
+ * @throws Problem `invalid_token`, `cross_site_request`, `insufficient_scope`
+ */
+export async function authorize(c: ApiContext, store: Store, scope: Scope, now: number): Promise<void> {
+  const caller = await prove(c, store, now)
+  c.set('caller', caller)
+  if (!caller.scopes.includes(scope)) {
+    throw new Problem('insufficient_scope', `This needs an API token with the scope "${scope}"; the one that was sent has "${caller.scopes.join(' ')}".`)
   }
 }
 
@@ -130,7 +140,7 @@ export function askForBody(c: ApiContext): void {
   if (/^100-continue$/i.test(c.req.header('expect') ?? '')) c.env.outgoing.writeContinue()
 }
 
-/** The caller that `authorized` has proven. */
+/** The caller that `authorize` has proven. */
 export function callerOf(c: ApiContext): Caller {
   const caller = c.get('caller')
   if (!caller) throw new Error('the route does not ask who calls')
@@ -200,12 +210,17 @@ type GuardedProblem = (typeof GUARDED_PROBLEMS)[number]
 
 /** What the routes of the management API have in common: spread it into `createRoute`. `admin` lets administrators pass only. */
 export function guarded(store: Store, clock: () => number, who: 'anybody' | 'admin' = 'anybody') {
-  const proven = authorized(store, 'manage', clock)
-  const middleware: Middleware = (c, next) =>
-    proven(c, async () => {
-      if (who === 'admin' && callerOf(c).account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may do this.')
-      await jsonBody(c, next)
+  const allow = async (c: ApiContext): Promise<void> => {
+    await authorize(c, store, 'manage', clock())
+    if (who === 'admin' && callerOf(c).account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may do this.')
+  }
+  const middleware: Middleware = async (c, next) => {
+    await allow(c)
+    await jsonBody(c, async () => {
+      if (c.req.raw.body) await allow(c)
+      await next()
     })
+  }
   return { security, middleware }
 }
 

@@ -1,7 +1,7 @@
 // POST /api/v1/convert, as the numbered steps of one request.
 import { createRoute, z } from '@hono/zod-openapi'
 import type { Plans } from '../accounts/plans.ts'
-import { COMMON_PROBLEMS, askForBody, authorized, callerOf, json, newApi, problems, security, type Api, type ApiContext, type Middleware } from '../api.ts'
+import { COMMON_PROBLEMS, askForBody, authorize, authorized, callerOf, json, newApi, problems, security, type Api, type ApiContext, type Middleware } from '../api.ts'
 import type { Config } from '../config.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -96,7 +96,8 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     const source = end.use(scratch.place())
     const upload = await receiver.receive(incoming, source.path, limits)
 
-    // 4. Is there quota for it, or has another request with this Idempotency-Key been answered?
+    // 4. Is the caller still who it was? Is there quota for it, or has another request with this Idempotency-Key been answered?
+    await authorize(c, store, 'convert', clock())
     const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone, log)
     if ('answer' in admission) return answerAgain(c, admission.answer)
     let counted = false

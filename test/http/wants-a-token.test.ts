@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { changeAccount } from '../../server/accounts/accounts.ts'
+import { makeSession, signOut } from '../../server/accounts/sessions.ts'
+import { revokeToken } from '../../server/accounts/tokens.ts'
+import type { NewToken } from '../../server/accounts/tokens.ts'
 import { makeSecret } from '../../server/secret.ts'
+import type { Store } from '../../server/store/open.ts'
 import { forged } from '../forged.ts'
 import { PAGE, file, form } from '../form.ts'
 import { answerOf, assertProblem, call, convert, start, startServer } from '../harness.ts'
@@ -80,6 +86,48 @@ test('a caller that asks first is asked for the body once it is let in', async (
   outgoing.flushHeaders()
   outgoing.on('continue', () => outgoing.end(FORM.body))
   assert.equal((await answerOf(outgoing)).status, 200)
+})
+
+/** TABLE of what takes away what a token opens. */
+const MEANWHILE: [what: string, deed: (store: Store, token: NewToken) => Promise<unknown>][] = [
+  ['the token is revoked', (store, { id }) => revokeToken(store, id, null, 1)],
+  ['the account is disabled', (store, { account_id: id }) => changeAccount(store, id, { disabled: true })],
+]
+/** TABLE of requests with a body. */
+const BODIES: [path: string, contentType: string, body: Buffer][] = [
+  ['/api/v1/convert', FORM.contentType, FORM.body],
+  ['/api/v1/keys', 'application/json', Buffer.from('{"name":"k"}')],
+]
+
+/** Starts a request; resolves when its body has been asked for, which is when its caller has been proven. */
+async function begin(url: string, path: string, contentType: string, body: Buffer, more: { token?: string; headers?: Record<string, string> }) {
+  const headers = { ...more.headers, 'content-type': contentType, 'content-length': String(body.length), expect: '100-continue' }
+  const outgoing = start(url, path, { ...more, headers })
+  outgoing.flushHeaders()
+  await once(outgoing, 'continue')
+  return outgoing
+}
+
+test('nothing comes of a request whose caller is shut out while its body is on the way', async (t) => {
+  const server = await startServer(t)
+  const { url, store } = server
+  const { cookie, session } = makeSession(server.clock())
+  await store.db.insertInto('sessions').values({ ...session, account_id: (await server.newToken()).account_id }).execute()
+  const [path, contentType, body] = BODIES[1]!
+  const ofBrowser = await begin(url, path, contentType, body, { headers: { cookie: `tollmark_session=${cookie}`, origin: url } })
+  await signOut(store, session.public_id)
+  ofBrowser.end(body)
+  assertProblem(await answerOf(ofBrowser), 401, 'invalid_token')
+  for (const [what, deed] of MEANWHILE) {
+    for (const [path, contentType, body] of BODIES) {
+      const token = await server.newToken({ account: `${what} ${path}`, scopes: ['convert', 'manage'] })
+      const outgoing = await begin(url, path, contentType, body, { token: token.secret })
+      await deed(store, token)
+      outgoing.end(body)
+      assertProblem(await answerOf(outgoing), 401, 'invalid_token')
+    }
+  }
+  for (const table of ['quota_days', 'reservations', 'keys'] as const) assert.deepEqual(await store.db.selectFrom(table).selectAll().execute(), [])
 })
 
 test('a caller that sends everything before it reads still reads the 401', async (t) => {
