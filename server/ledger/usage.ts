@@ -45,7 +45,7 @@ export interface UsageLine extends Totals {
   /** Null where the request named none that we could read. */
   model?: string | null
   provider?: string
-  /** Start of the hour or day, UTC. */
+  /** Start of the hour or day, UTC; of the hour where both are asked for. */
   time?: string
   aborted: number
   unknown: number
@@ -72,20 +72,20 @@ export interface UsageQuestion {
 /** Lines of one report at most; one more says that it has more. */
 export const MOST_LINES = 50_000
 
-/** Reads a report, ordered by time and then by the other dimensions. Whole hours count: those that begin within the time asked for. */
+/** Reads a report, ordered by time and then by the other dimensions. Whole hours count, the first one too. */
 export async function readUsage(store: Store, question: UsageQuestion): Promise<UsageLine[]> {
   const { by, from, to } = question
-  const daily = by.includes('day')
-  const timed = daily || by.includes('hour')
+  const hourly = by.includes('hour')
+  const timed = hourly || by.includes('day')
   const { account, key, model, provider } = question
-  const lines = await rollUps(store, { account, key, model, provider, from, to, hourly: by.includes('hour') })
+  const lines = await rollUps(store, { account, key, model, provider, from, to, hourly })
   let query = lines
     .select((e) => [
       ...SUMS.map((name) => e.fn.sum<number | null>(name).as(name)),
       ...(by.includes('key') ? ['key_id' as const] : []),
       ...(by.includes('model') ? ['model' as const] : []),
       ...(by.includes('provider') ? ['provider' as const] : []),
-      ...(timed ? [(daily ? e('at', '-', e('at', '%', DAY)) : e.ref('at')).as('time')] : []),
+      ...(timed ? [(hourly ? e.ref('at') : e('at', '-', e('at', '%', DAY))).as('time')] : []),
     ])
     .limit(MOST_LINES + 1)
   if (timed) query = query.groupBy('time').orderBy('time')

@@ -14,7 +14,7 @@ const count = z.number().int()
 
 const LineSchema = z
   .object({
-    time: z.iso.datetime().optional().openapi({ description: 'Start of the hour or day, UTC.' }),
+    time: z.iso.datetime().optional().openapi({ description: 'Start of the hour or day, UTC; of the hour where both are asked for.' }),
     key_id: z.string().optional(),
     key_name: z.string().nullable().optional().openapi({ description: 'The current name of the key.' }),
     provider: z.string().optional(),
@@ -43,7 +43,7 @@ const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = { key: ['key_id',
 
 const Query = Whose.extend({
   by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, hour, day, with commas between them.', example: 'day,model' }),
-  from: Moment.optional().openapi({ description: 'Defaults to 30 days ago, or to 30 days before a `to` in the past.' }),
+  from: Moment.optional().openapi({ description: 'Defaults to 30 days ago, or to 30 days before a `to` in the past. Whole hours count, the first one too.' }),
   to: Moment.optional().openapi({ description: 'Not included. Defaults to now.' }),
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),

@@ -44,6 +44,9 @@ test('reports are the same before and after hours are added to their days, also 
   await addHours(store, now)
   assert.deepEqual(await reports(), before)
 
+  const timed = (...by: ('day' | 'hour')[]) => readUsage(store, { account: 'acc', by, from: now - 40 * HOUR, to: now + 1 })
+  assert.deepEqual(await timed('day', 'hour'), await timed('hour'), 'hours stay apart where days are asked for too')
+
   // An hour waits for what is under way in it.
   const held = asking('a', null)
   const admission = await ledger.admit(held)
