@@ -1,4 +1,4 @@
-// How fast a page is converted, beside merely reading it and beside other converters: `node scripts/launch.mjs bench/convert.ts FOLDER`.
+// How fast a page is converted, beside merely reading it and beside other converters: `npm run bench -- convert FOLDER`.
 // All take turns on the same pages in one process, round after round, so that the machine's moods hit all alike.
 //   --rounds N  rounds counted (default 9); one more warms up      --only NAME[,NAME]  contestants to run
 // Fails when a bar is missed.
@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
 })
 const [folder] = positionals
 if (!folder) {
-  console.error('usage: node scripts/launch.mjs bench/convert.ts FOLDER [--rounds N] [--only NAME[,NAME]]')
+  console.error('usage: npm run bench -- convert FOLDER [--rounds N] [--only NAME[,NAME]]')
   process.exit(2)
 }
 

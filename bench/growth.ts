@@ -1,11 +1,11 @@
-// Whether conversion stays linear: every hostile shape at n and 4n characters, `node scripts/launch.mjs bench/growth.ts [NAME …]`.
+// Whether conversion stays linear: every hostile shape at n and 4n characters, `npm run bench -- growth [NAME …]`.
 // Each shape runs in a process of its own with a deadline, so that a hang or a crash is a row of the table and no more.
 //   --size N      the larger size in characters (default 10,000,000)      --deadline S  seconds a shape may take (default 60)
 // Fails when time at 4n is more than 5 times time at n, when a word is lost, or when a process dies.
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { convertHtml } from '../packages/notion-markdown/src/index.ts'
-import { NEEDLE, shapes, type Shape } from './shapes.ts'
+import { NEEDLE, shapes, type Shape } from './parts/shapes.ts'
 
 /** What a child measured. Milliseconds of processor time of the converting thread, which other work on the machine does not stretch; MB. */
 interface Measure {

@@ -13,7 +13,7 @@ import { archive } from '../test/archives/writer.ts'
 import { file, form, type Form } from '../test/form.ts'
 import { answerOf, start, type Answer } from '../test/harness.ts'
 import { seeded } from '../test/random.ts'
-import { startServer } from './server.ts'
+import { startServer } from './parts/server.ts'
 
 const MOST_MB = 300
 const MB = 1024 * 1024

@@ -15,7 +15,7 @@ import { createToken } from '../server/accounts/tokens.ts'
 import { createKey } from '../server/keys/keys.ts'
 import { openStore } from '../server/store/open.ts'
 import { file, form } from '../test/form.ts'
-import { startServer } from './server.ts'
+import { startServer } from './parts/server.ts'
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '15' }, calls: { type: 'string', default: '2000' }, uploads: { type: 'string', default: '400' } } })
 const SLOWEST_MS = 1_000

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { createToken } from '../server/accounts/tokens.ts'
 import { createKey } from '../server/keys/keys.ts'
 import { openStore } from '../server/store/open.ts'
-import { startServer, type Server } from './server.ts'
+import { startServer, type Server } from './parts/server.ts'
 
 const { values } = parseArgs({
   options: { requests: { type: 'string', default: '10000' }, connections: { type: 'string', default: '500' }, rpm: { type: 'string', default: '5' } },

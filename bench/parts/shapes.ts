@@ -35,7 +35,7 @@ const deep = (name: string, open: string, close: string): Shape => ({ name, make
 /** A beginning that never ends, with text before it. */
 const torn = (name: string, begin: string, unit: string): Shape => ({ name, make: (size) => page(`<p id="a" class="">${NEEDLE}</p>${begin}${fill(unit, size)}`).replace(/<\/div><\/article><\/body><\/html>$/, '') })
 
-/** A list item whose content is the unit, over and over. */
+/** Pieces of pages as the exporter writes them: a row of a table, an equation in a line. */
 const cellRow = '<tr id="r"><td id="c1" class="">one</td><td id="c2" class="">two | three</td></tr>'
 const equation = '<style>@import url(\'x\')</style><span data-token-index="0" class="notion-text-equation-token"><span></span><span><span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>x</mi></mrow><annotation encoding="application/x-tex">x_1</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">x</span></span></span><span>\u{FEFF}</span></span>'
 

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 
-const CLI = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
+const CLI = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts')
 
 export interface Server {
   /** On 127.0.0.1. */

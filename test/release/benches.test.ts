@@ -1,0 +1,28 @@
+// `npm run bench`: what it offers are programs, and what the documentation calls is among them.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '..', '..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const bench = (...args: string[]) => spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'bench/run.ts'), ...args], { encoding: 'utf8' })
+
+test('without a name it lists the benches: all are programs, and all that a page names are among them', () => {
+  const { status, stdout } = bench()
+  assert.equal(status, 0)
+  const names = [...stdout.matchAll(/^  (\S+)$/gm)].map(([, name = '']) => name)
+  assert.ok(names.includes('proxy'), stdout)
+  for (const name of names) assert.doesNotMatch(read(`bench/${name}.ts`), /^export /m, `${name} gives others what they import, and does nothing by itself`)
+  for (const page of globSync(['*.md', 'docs/*.md'], { cwd: root })) {
+    for (const [, name = ''] of read(page).matchAll(/npm run bench -- ([\w-]+)/g)) assert.ok(names.includes(name), `${page}: ${name}`)
+  }
+})
+
+test('a name that no bench has is told, with those that there are', () => {
+  const { status, stderr } = bench('nothing')
+  assert.equal(status, 2)
+  assert.match(stderr, /^there is no bench nothing\n/)
+  assert.match(stderr, /^  proxy$/m)
+})
