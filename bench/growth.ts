@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { convertHtml } from '../packages/notion-markdown/src/index.ts'
+import { NODE_FLAGS } from '../test/node.ts'
 import { NEEDLE, shapes, type Shape } from './parts/shapes.ts'
 
 /** What a child measured. Milliseconds of processor time of the converting thread, which other work on the machine does not stretch; MB. */
@@ -83,7 +84,7 @@ async function compareAll(): Promise<number> {
 /** Runs one shape in a process of its own; a sentence says why it failed. */
 function runChild(name: string): Promise<Measure | string> {
   return new Promise((resolve) => {
-    const args = ['--expose-gc', '--conditions=tollmark', '--disable-warning=ExperimentalWarning', import.meta.filename, '--child', name, '--size', String(size)]
+    const args = ['--expose-gc', ...NODE_FLAGS, import.meta.filename, '--child', name, '--size', String(size)]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     let out = ''
     let err = ''

@@ -14,6 +14,7 @@ import { many } from '../test/archives/shapes.ts'
 import { archive } from '../test/archives/writer.ts'
 import { file, form } from '../test/form.ts'
 import { answerOf, start } from '../test/harness.ts'
+import { NODE_FLAGS } from '../test/node.ts'
 import { startCaddy, startNginx, startOurs, startPortkeys, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
 import type { Found } from './proxy/load.ts'
 
@@ -51,7 +52,7 @@ function memory(pid: number): number {
 }
 
 function load(mode: string, { port, path, headers }: Contender, connections: number, time: number, most = Infinity): { child: ChildProcess; found: Promise<Found> } {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'proxy/load.ts'), mode, String(port), String(connections), String(time), String(most), path, ...headers], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 'proxy/load.ts'), mode, String(port), String(connections), String(time), String(most), path, ...headers], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let text = ''

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildWhereChanged } from '../dashboard/build.ts'
+import { NODE_FLAGS } from '../test/node.ts'
 import { startPostgres } from '../test/postgres.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -23,7 +24,7 @@ const steps: { name: string; args: string[]; check?: true }[] = [
   { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--report-unused-disable-directives-severity=error'], check: true },
   {
     name: 'tests',
-    args: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--test', '--test-reporter=spec', '--test-timeout=120000', '--test-concurrency=2', ...tests],
+    args: [...NODE_FLAGS, '--test', '--test-reporter=spec', '--test-timeout=120000', '--test-concurrency=2', ...tests],
   },
 ]
 

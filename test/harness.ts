@@ -5,7 +5,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { buildWhereChanged } from '../dashboard/build.ts'
 import { createToken } from '../server/accounts/tokens.ts'
@@ -16,6 +15,7 @@ import { serve } from '../server/main.ts'
 import type { Running } from '../server/main.ts'
 import { checkDescribed } from './described.ts'
 import type { Form } from './form.ts'
+import { MAIN, NODE_FLAGS } from './node.ts'
 import { storeSettings } from './store-settings.ts'
 import { temporaryFolder } from './temporary.ts'
 
@@ -145,7 +145,7 @@ export function spawnServer(t: TestContext, env: Record<string, string>, ...args
 
 /** A server whose log goes to a file descriptor. */
 export async function spawnLogging(t: TestContext, log: number | 'ignore', env: Record<string, string>, ...args: string[]): Promise<Process> {
-  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve', ...args], { env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) }, stdio: ['ignore', log, 'pipe'] })
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve', ...args], { env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) }, stdio: ['ignore', log, 'pipe'] })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
     child.kill('SIGKILL')
@@ -170,14 +170,11 @@ async function storeOf({ TOLLMARK_DATA: data, DATABASE_URL: url }: Record<string
   return data === undefined || url !== undefined ? {} : { ...(await storeSettings(data)) }
 }
 
-const NODE_ARGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning']
-const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
-
 /** Runs one command of the command line to its end. */
 export async function tollmark(args: string[], env: Record<string, string> = {}, cwd = process.cwd()): Promise<{ code: number | null; out: string; err: string }> {
   // In a fresh clone the first server builds the dashboard, and says so where only what is wrong is expected.
   if (args[0] === 'serve') buildWhereChanged()
-  const child = spawn(process.execPath, [...NODE_ARGS, MAIN, ...args], { env: { ...process.env, ...env, ...(await storeOf(env)) }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], { env: { ...process.env, ...env, ...(await storeOf(env)) }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (out += piece))
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))

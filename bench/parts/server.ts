@@ -1,8 +1,6 @@
 // A server in a process of its own, as a benchmark measures one.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { join } from 'node:path'
-
-const CLI = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts')
+import { MAIN, NODE_FLAGS } from '../../test/node.ts'
 
 export interface Server {
   /** On 127.0.0.1. */
@@ -14,10 +12,11 @@ export interface Server {
 /**
  * Starts a server with these settings, and waits until it listens. It does not outlive this process.
  *
+ * @param flags more of Node's
  * @throws Error with what it said where it did not start
  */
-export async function startServer(env: Readonly<Record<string, string>>): Promise<Server> {
-  const child = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', CLI, 'serve'], {
+export async function startServer(env: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<Server> {
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...flags, MAIN, 'serve'], {
     env: { ...process.env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'silent', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -2,12 +2,15 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createConnection, createServer, type AddressInfo } from 'node:net'
+import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createToken } from '../../server/accounts/tokens.ts'
 import { createKey } from '../../server/keys/keys.ts'
 import { openStore } from '../../server/store/open.ts'
+import { freePort } from '../../test/free-port.ts'
+import { NODE_FLAGS } from '../../test/node.ts'
+import { startServer } from '../parts/server.ts'
 
 /** A proxy that runs. */
 export interface Contender {
@@ -35,9 +38,6 @@ function start(command: string, args: string[], env: Record<string, string> = {}
   return child
 }
 
-const node = (file: string, args: string[], env: Record<string, string> = {}, flags: string[] = []): ChildProcess =>
-  start(process.execPath, [...flags, '--conditions=tollmark', '--disable-warning=ExperimentalWarning', file, ...args], env)
-
 /** Whether a proxy answers a request for a stream with one. */
 export async function streams({ port, path, headers }: Contender): Promise<boolean> {
   const fields = Object.fromEntries(headers.map((line) => line.split(': ', 2) as [string, string]))
@@ -48,14 +48,6 @@ export async function streams({ port, path, headers }: Contender): Promise<boole
 export async function stopAll(): Promise<void> {
   for (const child of children) child.kill('SIGTERM')
   await Promise.all(children.filter((child) => child.exitCode === null && child.signalCode === null).map((child) => once(child, 'exit')))
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 async function listening(port: number): Promise<void> {
@@ -77,7 +69,7 @@ function installed(name: string): string | undefined {
 /** @returns its port; streams of 50 events, one every 20 ms */
 export async function startUpstream(): Promise<number> {
   const port = await freePort()
-  node(join(here, 'upstream.ts'), [String(port), '20', '50'])
+  start(process.execPath, [...NODE_FLAGS, join(here, 'upstream.ts'), String(port), '20', '50'])
   await listening(port)
   return port
 }
@@ -147,12 +139,9 @@ export async function startOurs(folder: string, upstream: number): Promise<Ours>
   const { account, token } = await createToken(store, { name: null, plan: 'free' }, { name: 'bench', scopes: ['manage', 'convert'], expiresAt: null }, now)
   const { secret } = await createKey(store, account.id, { name: 'bench', models: ['gpt-*'], rpm: 1_000_000, allowed_origins: null, expires_at: null }, now)
   await store.close()
-  const port = await freePort()
-  const child = node(join(here, '../../packages/cli/src/main.ts'), ['serve'], {
-    PORT: String(port), HOST: '127.0.0.1', TOLLMARK_DATA: data, LOG_LEVEL: 'warn', OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`,
-    TOLLMARK_FREE_CONVERSIONS: '1000',
-  }, [...process.execArgv.filter((flag) => flag.startsWith('--max-')), ...(process.env['BENCH_FLAGS']?.split(' ') ?? [])])
-  await listening(port)
+  const env = { TOLLMARK_DATA: data, LOG_LEVEL: 'warn', OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`, TOLLMARK_FREE_CONVERSIONS: '1000' }
+  const { port, pid, child } = await startServer(env, [...process.execArgv.filter((flag) => flag.startsWith('--max-')), ...(process.env['BENCH_FLAGS']?.split(' ') ?? [])])
+  children.push(child)
   const path = `/proxy?url=${encodeURIComponent(`https://api.openai.com${PATH}`)}`
-  return { name: 'tollmark', port, pid: child.pid!, path, headers: [`Authorization: Bearer ${secret}`], token: token.secret }
+  return { name: 'tollmark', port, pid, path, headers: [`Authorization: Bearer ${secret}`], token: token.secret }
 }

@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { freePort } from '../free-port.ts'
+import { NODE_FLAGS } from '../node.ts'
 import { query, startPostgres } from '../postgres.ts'
 import { S3_CREDENTIALS } from '../store/s3-server.ts'
 import type { Backing } from './chaos.ts'
@@ -148,7 +149,7 @@ async function startS3(folder: string): Promise<KillableS3> {
   const port = await freePort()
   let child: ChildProcess
   const start = async (): Promise<void> => {
-    child = spawn(process.execPath, [...process.execArgv.filter((arg) => !arg.startsWith('--test')), join(import.meta.dirname, 's3-process.ts'), folder, String(port)], { stdio: ['pipe', 'pipe', 'ignore'] })
+    child = spawn(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 's3-process.ts'), folder, String(port)], { stdio: ['pipe', 'pipe', 'ignore'] })
     await once(child.stdout!, 'data')
   }
   const kill = async (): Promise<void> => {

@@ -1,16 +1,13 @@
 // Server processes that are killed and started again, and the one address at which callers find whichever of them lives.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-
-const MAIN = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts')
-const NODE_ARGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning']
+import { MAIN, NODE_FLAGS } from '../node.ts'
 
 /** Runs one command of the command line; what it prints. Rejects with what it says where it fails. */
 export async function command(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_ARGS, MAIN, ...args], { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 })
+  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, MAIN, ...args], { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 })
   return stdout
 }
 
@@ -58,7 +55,7 @@ export async function startFleet(roles: readonly Role[], env: Record<string, str
   }
 
   function start(role: Role): Member {
-    const child = spawn(process.execPath, [...NODE_ARGS, MAIN, 'serve'], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve'], {
       env: { ...process.env, PORT: '0', HOST: '127.0.0.1', TOLLMARK_ROLE: role, LOG_LEVEL: 'error', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

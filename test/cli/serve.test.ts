@@ -11,11 +11,10 @@ import { isLoopback } from '../../server/listen.ts'
 import { openStore } from '../../server/store/open.ts'
 import { freePort } from '../free-port.ts'
 import { call, spawnLogging, spawnServer, tollmark } from '../harness.ts'
+import { MAIN, NODE_FLAGS } from '../node.ts'
 import { closeDatabases, freshDatabase } from '../postgres.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { until } from '../until.ts'
-
-const MAIN = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts')
 
 after(closeDatabases)
 
@@ -157,7 +156,7 @@ test('a server starts, and ends when it is told to, where it can tell nobody', {
   const port = await freePort()
   const env = { ...process.env, PORT: String(port), TOLLMARK_DATA: temporaryFolder(t), DATABASE_URL: '' }
   const full = openSync('/dev/full', 'w')
-  const child = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', MAIN, 'serve'], { env, stdio: ['ignore', full, full] })
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve'], { env, stdio: ['ignore', full, full] })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(() => child.kill('SIGKILL'))
   await until(() => child.exitCode !== null || call(`http://localhost:${port}`, '/livez').then(({ status }) => status === 200, () => false))

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '../temporary.ts'
 import { PAGE } from '../form.ts'
+import { NODE_FLAGS } from '../node.ts'
 import { until } from '../until.ts'
 
 test('what the first converter has compiled the next ones find, although converters are killed', async (t) => {
@@ -16,7 +17,7 @@ test('what the first converter has compiled the next ones find, although convert
   writeFileSync(path, PAGE)
   const compiled = () => readdirSync(cache, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length
   // A process of its own: the folder for compiled code is set once for each. It keeps its own code there only when it ends.
-  const server = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'converting-process.ts'), path, folder], {
+  const server = spawn(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 'converting-process.ts'), path, folder], {
     env: { ...process.env, NODE_COMPILE_CACHE: cache }, stdio: ['pipe', 'pipe', 'inherit'],
   })
   t.after(() => server.kill('SIGKILL'))

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
+import { NODE_FLAGS } from '../node.ts'
 import { argumentsOf } from '../place.ts'
 import { onEveryStore, openAt } from '../stores.ts'
 import { temporaryFolder } from '../temporary.ts'
@@ -19,7 +20,7 @@ const ASKED = 10_000
 onEveryStore(`${ASKED} requests at once over ${PROCESSES} processes: exactly as many as each key allows`, async (t, place) => {
   const store = await openAt(t, place)
   const keys = Object.entries(LIMITS).map(([key, rpm]) => `${key}:${rpm}`)
-  const args = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'asker-process.ts'), ...argumentsOf(place), String(ASKED / PROCESSES), ...keys]
+  const args = [...NODE_FLAGS, join(import.meta.dirname, 'asker-process.ts'), ...argumentsOf(place), String(ASKED / PROCESSES), ...keys]
   const askers = await Promise.all(
     Array.from({ length: PROCESSES }, async () => {
       const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })

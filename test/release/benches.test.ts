@@ -4,10 +4,11 @@ import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { NODE_FLAGS } from '../node.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
-const bench = (...args: string[]) => spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'bench/run.ts'), ...args], { encoding: 'utf8' })
+const bench = (...args: string[]) => spawnSync(process.execPath, [...NODE_FLAGS, join(root, 'bench/run.ts'), ...args], { encoding: 'utf8' })
 
 test('without a name it lists the benches: all are programs, and all that a page names are among them', () => {
   const { status, stdout } = bench()

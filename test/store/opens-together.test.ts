@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { MIGRATIONS } from '../../server/store/migrations/index.ts'
 import { openStore } from '../../server/store/open.ts'
 import { Connection } from '../../server/store/sqlite.ts'
+import { NODE_FLAGS } from '../node.ts'
 import { query } from '../postgres.ts'
 import { argumentsOf } from '../place.ts'
 import type { Place } from '../place.ts'
@@ -22,7 +23,7 @@ async function migrations({ data, databaseUrl }: Place): Promise<unknown[]> {
 }
 
 onEveryStore('ten processes that start together migrate once', async (_, place) => {
-  const args = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'opener-process.ts'), ...argumentsOf(place)]
+  const args = [...NODE_FLAGS, join(import.meta.dirname, 'opener-process.ts'), ...argumentsOf(place)]
   await Promise.all(Array.from({ length: 10 }, () => promisify(execFile)(process.execPath, args)))
   assert.deepEqual(await migrations(place), MIGRATIONS.map(({ name }) => ({ name })))
 })

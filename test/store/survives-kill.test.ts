@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { openStore } from '../../server/store/open.ts'
+import { NODE_FLAGS } from '../node.ts'
 import { argumentsOf } from '../place.ts'
 import type { Place } from '../place.ts'
 import { onEveryStore } from '../stores.ts'
@@ -26,7 +27,7 @@ onEveryStore('every row that was acknowledged is there after 30 × kill -9', asy
 
 /** Starts a writer, kills it some milliseconds after its first acknowledged row; resolves to the rows it had acknowledged. */
 async function writeUntilKilled(place: Place, run: string, afterMs: number): Promise<string[]> {
-  const args = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'writer-process.ts'), ...argumentsOf(place), run]
+  const args = [...NODE_FLAGS, join(import.meta.dirname, 'writer-process.ts'), ...argumentsOf(place), run]
   const writer = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   writer.stdout.setEncoding('utf8')

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { isPrivateAddress, openSocket, publicLookup } from '../../../server/proxy/upstream/dial.ts'
 import { dialOf, PrivateAddressError } from '../../../server/proxy/upstream.ts'
+import { NODE_FLAGS } from '../../node.ts'
 import { certificateOf } from '../../providers/certificate.ts'
 import { answer, startFake } from '../../providers/fake.ts'
 
@@ -99,6 +100,6 @@ test('a certificate for another name, or from nobody known, ends the connection 
 })
 
 async function outputOf(file: string, args: string[], env: Record<string, string>): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=tollmark', file, ...args], { env: { ...process.env, ...env } })
+  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, file, ...args], { env: { ...process.env, ...env } })
   return stdout.trim()
 }

@@ -1,0 +1,8 @@
+// What runs our sources in a process of its own.
+import { join } from 'node:path'
+
+/** Node's flags, as the launcher sets them. */
+export const NODE_FLAGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning']
+
+/** The command line; with `serve`, the server. */
+export const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
