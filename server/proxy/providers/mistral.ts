@@ -1,9 +1,20 @@
-import { body, compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
+import { BODY, body, compatibleRows, creates, form, model, neutral, STORED, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
-const MESSAGES = { 'messages[].content[].file_id': 'file' } as const
+const TOOLS = { 'tools[].library_ids[]': 'library', 'tools[].connector_id': 'connector' } as const
+const MESSAGES = { 'messages[].content[].file_id': 'file', ...TOOLS } as const
 const INPUTS = { 'inputs[].content[].file_id': 'file' } as const
 const AGENT = { agent_id: 'agent' } as const
+const MANNED = { 'handoffs[]': 'agent', ...TOOLS } as const
+
+/** Guardrails moderate with a model of their own. */
+const GUARDS = ['guardrails[].moderation_llm_v1.model_name', 'guardrails[].moderation_llm_v2.model_name']
+const ALSO = [...(BODY.also ?? []), ...GUARDS]
+
+/** An answer in a conversation, which is a new one where it was restarted; tools write files. */
+const ANSWERED = { creates: { conversation_id: 'conversation', 'outputs[].content[].file_id': 'file', 'content.file_id': 'file' } } as const
+const OUTPUT = creates('file', 'output_file', 'error_file')
+const EXECUTED = { names: { execution_id: 'execution' }, creates: { execution_id: 'execution', run_id: 'run' } } as const
 
 /** Mistral: https://docs.mistral.ai/api. Agents run a stored model. */
 export const mistral: ProviderRow = {
@@ -13,7 +24,7 @@ export const mistral: ProviderRow = {
   hosts: ['api.mistral.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1', { objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
+    ...compatibleRows('/v1', { also: ALSO, objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
     model('POST /v1/fim/completions'),
     model('POST /v1/agents/completions', STORED, { names: { ...AGENT, ...MESSAGES } }),
     model('POST /v1/ocr', body({ objects: { 'document.file_id': 'file' } })),
@@ -22,26 +33,55 @@ export const mistral: ProviderRow = {
     model('POST /v1/chat/moderations'),
     model('POST /v1/audio/transcriptions', form({ objects: { file_id: 'file' } })),
     model('GET /v1/audio/transcriptions/realtime', { at: 'query' }),
+    model('POST /v1/audio/speech', body({ objects: { voice_id: 'voice' } })),
+    neutral('GET POST /v1/audio/voices', creates('voice')),
+    neutral('GET PATCH DELETE /v1/audio/voices/{voice}'),
+    neutral('GET /v1/audio/voices/{voice}/sample'),
     // With an agent id the agent's stored model answers, whatever `model` says.
-    model('POST /v1/conversations', body({ stored: ['agent_id'], objects: { ...AGENT, ...INPUTS } }), creates('conversation', 'conversation_id')),
+    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], objects: { ...AGENT, ...INPUTS, ...TOOLS } }), ANSWERED),
     neutral('GET /v1/conversations'),
     neutral('GET DELETE /v1/conversations/{conversation}'),
-    model('POST /v1/conversations/{conversation}', STORED, { names: INPUTS }),
-    model('POST /v1/conversations/{conversation}/restart', STORED, { names: INPUTS }),
+    model('POST /v1/conversations/{conversation}', STORED, { ...ANSWERED, names: INPUTS }),
+    model('POST /v1/conversations/{conversation}/restart', STORED, { ...ANSWERED, names: INPUTS }),
     neutral('GET /v1/conversations/{conversation}/history'),
     neutral('GET /v1/conversations/{conversation}/messages'),
-    model('POST /v1/batch/jobs', body({ stored: ['input_files[]', 'agent_id'], also: ['requests[].body.model'], objects: { ...AGENT, 'input_files[]': 'file', 'requests[].body.messages[].content[].file_id': 'file' } }), creates('batch')),
+    model(
+      'POST /v1/batch/jobs',
+      body({ stored: ['input_files[]', 'agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), objects: { ...AGENT, 'input_files[]': 'file', ...within('requests[].body.', MESSAGES) } }),
+      creates('batch'),
+    ),
     neutral('GET /v1/batch/jobs'),
-    neutral('GET /v1/batch/jobs/{batch}'),
-    neutral('POST /v1/batch/jobs/{batch}/cancel'),
+    neutral('GET /v1/batch/jobs/{batch}', OUTPUT),
+    neutral('DELETE /v1/batch/jobs/{batch}'),
+    neutral('POST /v1/batch/jobs/{batch}/cancel', OUTPUT),
     model('POST /v1/fine_tuning/jobs', body({ objects: { 'training_files[].file_id': 'file', 'validation_files[]': 'file' } }), creates('fine_tuning_job')),
     neutral('GET /v1/fine_tuning/jobs'),
     neutral('GET /v1/fine_tuning/jobs/{fine_tuning_job}'),
     neutral('POST /v1/fine_tuning/jobs/{fine_tuning_job}/cancel'),
     neutral('GET /v1/files/{file}/url'),
-    model('POST /v1/agents', body({ objects: { 'handoffs[]': 'agent' } }), creates('agent')),
+    model('POST /v1/agents', body({ also: ALSO, objects: MANNED }), creates('agent')),
     neutral('GET /v1/agents'),
-    neutral('GET /v1/agents/{agent}'),
+    neutral('GET DELETE /v1/agents/{agent}'),
+    model('PATCH /v1/agents/{agent}', body({ required: [], also: ['model', ...ALSO], objects: MANNED })),
+    neutral('GET POST /v1/libraries', creates('library')),
+    neutral('GET PUT PATCH DELETE /v1/libraries/{library}'),
+    neutral('GET POST /v1/libraries/{library}/documents'),
+    neutral('GET PUT PATCH DELETE /v1/libraries/{library}/documents/{any}'),
+    ...['status', 'text_content', 'signed-url', 'extracted-text-signed-url'].map((part) => neutral(`GET /v1/libraries/{library}/documents/{any}/${part}`)),
+    neutral('POST /v1/libraries/{library}/documents/{any}/reprocess'),
+    ...['prompt', 'skill'].flatMap((kind) => [
+      neutral(`GET POST /v2/${kind}s`, creates(kind)),
+      neutral(`GET PATCH DELETE /v2/${kind}s/{${kind}}`),
+      neutral(`GET POST /v2/${kind}s/{${kind}}/versions`),
+      neutral(`GET PATCH /v2/${kind}s/{${kind}}/versions/{any}`),
+    ]),
+    // Connectors and workflows run what somebody has stored.
+    model('POST /v1/connectors', STORED, creates('connector')),
+    model('POST /v1/workflows/{any}/execute', STORED, EXECUTED),
+    model('POST /v1/workflows/registrations/{any}/execute', STORED, EXECUTED),
+    ...['cancel', 'terminate'].map((verb) => model(`POST /v1/workflows/executions/${verb}`, STORED, { names: { 'execution_ids[]': 'execution' } })),
+    ...['list', 'stream'].map((form) => neutral(`GET /v1/workflows/events/${form}`, { lists: 'execution' })),
+    model('POST /v1/workflows/schedules', STORED, creates('schedule', 'schedule_id')),
   ],
   minting: [/\/(audio|client)\/sessions($|[/:])/, /\/connectors\/[^/]+\/([^/]+\/)?(credentials|auth_url)($|[/:])/],
   // What observability finds is what every key has asked and was answered.

@@ -40,6 +40,7 @@ async function check({ id = 'openai', path = '/v1/chat/completions', scope = ['a
 const GEMINI = { id: 'google', path: '/v1beta/models/allowed:generateContent' }
 const BATCH = { id: 'google', path: '/v1beta/models/allowed:batchGenerateContent' }
 const ROUTER = { id: 'openrouter', path: '/api/v1/chat/completions' }
+const MISTRAL = { id: 'mistral', path: '/v1/chat/completions' }
 const GATEWAY = { id: 'gateway', path: '/v1/chat/completions' }
 const CLAUDE = { id: 'anthropic', path: '/v1/messages' }
 const CLAUDE_BATCH = { id: 'anthropic', path: '/v1/messages/batches' }
@@ -230,6 +231,8 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['models without model', { ...ROUTER, body: '{"models":["other"]}' }, NO],
   ['an empty list of models', { ...ROUTER, body: '{"models":[]}' }, NO],
   ['models as a string', { ...ROUTER, body: '{"model":"allowed","models":"other"}' }, NO],
+  ['a guardrail\'s model', { ...MISTRAL, body: '{"model":"allowed","guardrails":[{"moderation_llm_v2":{"model_name":"other"}}]}' }, NO],
+  ['a guardrail\'s model that is allowed', { ...MISTRAL, body: '{"model":"allowed","guardrails":[{"moderation_llm_v1":{"model_name":"allowed"}}]}' }, 'ok allowed,allowed'],
   ['models of objects', { ...ROUTER, body: '{"model":"allowed","models":[{"id":"other"}]}' }, NO],
   ['models of lists', { ...ROUTER, body: '{"model":"allowed","models":[["other"]]}' }, NO],
   ['models of an added provider', { ...GATEWAY, body: '{"model":"allowed","models":["other"]}' }, NO],

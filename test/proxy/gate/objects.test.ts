@@ -22,6 +22,17 @@ const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
   ['anthropic', 'POST /v1/deployments/dep_1/run', { id: 'run_1', session_id: 'sesn_1' }, 'deployment_run:run_1', 'session:sesn_1'],
   ['anthropic', 'POST /v1/dreams', { id: 'drm_1', session_id: null, outputs: [] }, 'dream:drm_1'],
   ['anthropic', 'GET /v1/dreams/drm_1', { id: 'drm_1', session_id: 'sesn_2', outputs: [{ type: 'memory_store', memory_store_id: 'memstore_2' }] }, 'session:sesn_2', 'memory_store:memstore_2'],
+  ['mistral', 'POST /v1/libraries', { id: 'lib_1' }, 'library:lib_1'],
+  ['mistral', 'POST /v1/audio/voices', { id: 'voice_1' }, 'voice:voice_1'],
+  ['mistral', 'POST /v2/prompts', { id: 'prompt_1' }, 'prompt:prompt_1'],
+  ['mistral', 'POST /v2/skills', { id: 'skill_1' }, 'skill:skill_1'],
+  ['mistral', 'POST /v1/connectors', { id: 'con_1' }, 'connector:con_1'],
+  ['mistral', 'POST /v1/conversations/conv_1/restart', { conversation_id: 'conv_2', outputs: [{ content: 'x' }] }, 'conversation:conv_2'],
+  ['mistral', 'POST /v1/conversations', { conversation_id: 'conv_1', outputs: [{ content: [{ type: 'text' }, { type: 'tool_file', file_id: 'file_1' }] }] }, 'conversation:conv_1', 'file:file_1'],
+  ['mistral', 'POST /v1/conversations/conv_1', { type: 'message.output.delta', content: { type: 'tool_file', file_id: 'file_1' } }, 'file:file_1'],
+  ['mistral', 'GET /v1/batch/jobs/batch_1', { id: 'batch_1', output_file: 'file_1', error_file: 'file_2' }, 'file:file_1', 'file:file_2'],
+  ['mistral', 'POST /v1/workflows/mine/execute', { execution_id: 'exec_1', run_id: 'run_1' }, 'execution:exec_1', 'run:run_1'],
+  ['mistral', 'POST /v1/workflows/schedules', { schedule_id: 'sched_1' }, 'schedule:sched_1'],
 ]
 
 for (const [id, on, answer, ...objects] of MADE) {
@@ -54,6 +65,14 @@ const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
     ...(one === '' ? [] : ['agent:agent_9']), 'agent:agent_1', 'agent:agent_2',
   ]),
   ['anthropic', 'POST /v1/agents', { multiagent: { subagents: { predefined_agents: [{ id: 'agent_1' }] }, workflows: { predefined_agents: [{ id: 'agent_2' }] } } }, 'agent:agent_1', 'agent:agent_2'],
+  ...['chat/completions', 'conversations', 'agents'].map((path): (typeof NAMED)[number] => [
+    'mistral', `POST /v1/${path}`, { tools: [{ type: 'document_library', library_ids: ['lib_1'] }, { type: 'connector', connector_id: 'con_1' }] }, 'library:lib_1', 'connector:con_1',
+  ]),
+  ['mistral', 'PATCH /v1/agents/ag_1', { handoffs: ['ag_2'], tools: [{ library_ids: ['lib_1'] }] }, 'agent:ag_1', 'agent:ag_2', 'library:lib_1'],
+  ['mistral', 'POST /v1/agents/completions', { agent_id: 'ag_1', tools: [{ library_ids: ['lib_1'] }] }, 'agent:ag_1', 'library:lib_1'],
+  ['mistral', 'POST /v1/batch/jobs', { requests: [{ body: { tools: [{ library_ids: ['lib_1'] }] } }] }, 'library:lib_1'],
+  ['mistral', 'POST /v1/audio/speech', { input: 'x', voice_id: 'voice_1' }, 'voice:voice_1'],
+  ['mistral', 'POST /v1/workflows/executions/terminate', { execution_ids: ['exec_1', 'exec_2'] }, 'execution:exec_1', 'execution:exec_2'],
 ]
 
 for (const [id, on, body, ...objects] of NAMED) {
@@ -64,3 +83,9 @@ for (const [id, on, body, ...objects] of NAMED) {
     assert.deepEqual(found?.objects.map((object) => `${object.kind}:${object.id}`), objects)
   })
 }
+
+test('a list that holds whole what any key may have made says of which kind that is', () => {
+  for (const [id, on, kind] of [['openai', 'GET /v1/chat/completions', 'completion'], ['mistral', 'GET /v1/workflows/events/list', 'execution'], ['mistral', 'GET /v1/workflows/events/stream', 'execution']] as const) {
+    assert.equal(find(id, on).endpoint?.lists, kind, on)
+  }
+})
