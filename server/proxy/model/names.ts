@@ -83,7 +83,12 @@ export function written(model: string | null | undefined): string | null {
 
 /** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids, skills}`). */
 export function refsIn(kind: string, value: unknown): ObjectRef[] {
-  if (typeof value === 'string') return [objectRef(kind, value)]
+  if (typeof value === 'string') {
+    const ref = objectRef(kind, value)
+    // A step of a training, or a version, may stand behind a colon.
+    const [id = ''] = ref.id.split(':', 1)
+    return id === ref.id ? [ref] : [ref, { kind, id }]
+  }
   const named: [kind: string, place: string][] = [[kind, 'id'], ['file', 'file_ids[]'], ['skill', 'skills[].skill_id']]
   return named.flatMap(([of, place]) => valuesAt(value, place).flatMap((name) => (typeof name === 'string' ? [objectRef(of, name)] : [])))
 }

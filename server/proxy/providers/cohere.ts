@@ -1,6 +1,8 @@
 import { body, compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
+const TRAINING = { 'settings.dataset_id': 'dataset' } as const
+
 /** Cohere: https://docs.cohere.com/reference */
 export const cohere: ProviderRow = {
   id: 'cohere',
@@ -10,6 +12,7 @@ export const cohere: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
     ...['/v2', '/v1'].flatMap((prefix) => ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) => model(`POST ${prefix}/${verb}`))),
+    model('POST /v2/parse'),
     model('POST /v2/audio/transcriptions', form()),
     model('POST /v1/tokenize'),
     model('POST /v1/detokenize'),
@@ -22,8 +25,14 @@ export const cohere: ProviderRow = {
     neutral('GET POST /v1/datasets', creates('dataset')),
     neutral('GET DELETE /v1/datasets/{dataset}'),
     model('POST /v2/batches', STORED, { ...creates('batch', 'batch.id'), names: { input_dataset_id: 'dataset' } }),
+    neutral('POST /v2/batches/{batch}:cancel'),
     neutral('GET /v2/batches'),
     neutral('GET /v2/batches/{batch}', creates('dataset', 'batch.output_dataset_id')),
+    model('POST /v1/finetuning/finetuned-models', STORED, { ...creates('finetuned_model', 'finetuned_model.id'), names: TRAINING }),
+    neutral('GET /v1/finetuning/finetuned-models'),
+    neutral('GET DELETE /v1/finetuning/finetuned-models/{finetuned_model}'),
+    model('PATCH /v1/finetuning/finetuned-models/{finetuned_model}', STORED, { names: TRAINING }),
+    ...['events', 'training-step-metrics'].map((list) => neutral(`GET /v1/finetuning/finetuned-models/{finetuned_model}/${list}`)),
     ...compatibleRows('/compatibility/v1').map((row) => ({ ...row, usage: 'openai' as const })),
   ],
   admin: [/\/(check-api-key|connectors|users)($|[/:])/],

@@ -46,6 +46,8 @@ export interface EndpointRow {
   readonly usage?: UsageKind
   /** Places of the body that name a stored object, and its kind, where the endpoint has no rule for the body's models. */
   readonly names?: Readonly<Record<string, string>>
+  /** Query parameters that name a stored object, and its kind. */
+  readonly asks?: Readonly<Record<string, string>>
   /** Places of the answer that name an object that came into being, and its kind. */
   readonly creates?: Readonly<Record<string, string>>
   /** The kind among them that is only there where the body's rule `keeps` the answer. */
@@ -178,10 +180,11 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   const question = pathAndQuery.indexOf('?')
   if (question < 0) return classifyPath(provider, method, pathAndQuery)
   const match = classifyPath(provider, method, pathAndQuery.slice(0, question))
-  const upload = match.endpoint?.upload
-  if (upload === undefined) return match
-  const begun = new URLSearchParams(pathAndQuery.slice(question)).getAll(upload)
-  return { ...match, objects: [...match.objects, ...begun.map((id) => ({ kind: 'upload', id }))] }
+  const { upload, asks = {} } = match.endpoint ?? {}
+  const places = Object.entries(upload === undefined ? asks : { ...asks, [upload]: 'upload' })
+  if (places.length === 0) return match
+  const query = new URLSearchParams(pathAndQuery.slice(question))
+  return { ...match, objects: [...match.objects, ...places.flatMap(([name, kind]) => query.getAll(name).map((value) => objectRef(kind, value)))] }
 }
 
 function classifyPath(provider: Provider, method: string, path: string): Match {

@@ -1,5 +1,8 @@
-import { BODY, body, creates, compatibleRows, model, neutral } from './openai-rows.ts'
+import { BODY, body, creates, compatibleRows, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+
+// A job may go on from where another ended.
+const tuning = body({ stored: ['from_checkpoint', 'from_hf_model'], objects: { training_file: 'file', validation_file: 'file', from_checkpoint: 'fine_tuning_job' } })
 
 /** Together: https://docs.together.ai/reference */
 export const together: ProviderRow = {
@@ -12,11 +15,27 @@ export const together: ProviderRow = {
     ...compatibleRows('/v1', { also: [...(BODY.also ?? []), 'safety_model'] }).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
     ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),
     neutral('POST /v1/files/upload', creates('file')),
-    model('POST /v1/fine-tunes', body({ objects: { training_file: 'file', validation_file: 'file' } }), creates('fine_tuning_job')),
+    model('POST /v1/fine-tunes', tuning, creates('fine_tuning_job')),
+    ...['estimate-price', 'preview'].map((verb) => model(`POST /v1/fine-tunes/${verb}`, tuning)),
     neutral('GET /v1/fine-tunes'),
-    neutral('GET /v1/fine-tunes/{fine_tuning_job}'),
-    neutral('GET /v1/fine-tunes/{fine_tuning_job}/events'),
+    neutral('GET DELETE /v1/fine-tunes/{fine_tuning_job}'),
+    ...['events', 'checkpoints', 'metrics', 'download-tokenized-dataset'].map((part) => neutral(`GET /v1/fine-tunes/{fine_tuning_job}/${part}`)),
+    neutral('GET /v1/fine-tunes/models/limits'),
     neutral('POST /v1/fine-tunes/{fine_tuning_job}/cancel'),
+    neutral('GET /v1/finetune/download', { asks: { ft_id: 'fine_tuning_job' } }),
+    // A judge, and what it judges, may run anywhere.
+    model('POST /v1/evaluation', STORED, { ...creates('evaluation', 'workflow_id'), names: { 'parameters.input_data_file_path': 'file' } }),
+    neutral('GET /v1/evaluation'),
+    neutral('GET /v1/evaluation/{evaluation}', creates('file', 'results.result_file_id')),
+    neutral('GET /v1/evaluation/{evaluation}/status', creates('file', 'results.result_file_id')),
+    model('POST /v1/models', STORED, creates('job', 'data.job_id')),
+    neutral('GET /v1/jobs/{job}'),
+    model('POST /v1/tci/execute', STORED, { ...creates('code_session', 'data.session_id'), names: { session_id: 'code_session' } }),
+    model('POST /v1/queue/submit', STORED, creates('queued', 'requestId')),
+    neutral('GET /v1/queue/status', { asks: { request_id: 'queued' } }),
+    neutral('POST /v1/queue/cancel', { names: { request_id: 'queued' } }),
+    neutral('GET /v1/voices'),
+    neutral('GET /v1/supported-models'),
   ],
   // Dedicated endpoints, clusters and volumes are rented machines.
   admin: [/^\/v[0-9]+\/(endpoints|clusters?|compute|gpu_cluster|hardware|storage|projects|users|billing|deployments)($|[/:])/],

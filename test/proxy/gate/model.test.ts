@@ -233,6 +233,7 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['models as a string', { ...ROUTER, body: '{"model":"allowed","models":"other"}' }, NO],
   ['a guardrail\'s model', { ...MISTRAL, body: '{"model":"allowed","guardrails":[{"moderation_llm_v2":{"model_name":"other"}}]}' }, NO],
   ['a guardrail\'s model that is allowed', { ...MISTRAL, body: '{"model":"allowed","guardrails":[{"moderation_llm_v1":{"model_name":"allowed"}}]}' }, 'ok allowed,allowed'],
+  ['a training that goes on from a stored one', { id: 'together', path: '/v1/fine-tunes', body: '{"model":"allowed","training_file":"file-1","from_checkpoint":"ft-1:10"}' }, NO],
   ['models of objects', { ...ROUTER, body: '{"model":"allowed","models":[{"id":"other"}]}' }, NO],
   ['models of lists', { ...ROUTER, body: '{"model":"allowed","models":[["other"]]}' }, NO],
   ['models of an added provider', { ...GATEWAY, body: '{"model":"allowed","models":["other"]}' }, NO],

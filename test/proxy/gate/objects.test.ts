@@ -33,6 +33,12 @@ const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
   ['mistral', 'GET /v1/batch/jobs/batch_1', { id: 'batch_1', output_file: 'file_1', error_file: 'file_2' }, 'file:file_1', 'file:file_2'],
   ['mistral', 'POST /v1/workflows/mine/execute', { execution_id: 'exec_1', run_id: 'run_1' }, 'execution:exec_1', 'run:run_1'],
   ['mistral', 'POST /v1/workflows/schedules', { schedule_id: 'sched_1' }, 'schedule:sched_1'],
+  ['cohere', 'POST /v1/finetuning/finetuned-models', { finetuned_model: { id: 'ft_1' } }, 'finetuned_model:ft_1'],
+  ['together', 'POST /v1/evaluation', { status: 'pending', workflow_id: 'eval_1' }, 'evaluation:eval_1'],
+  ['together', 'GET /v1/evaluation/eval_1', { workflow_id: 'eval_1', results: { result_file_id: 'file_1' } }, 'file:file_1'],
+  ['together', 'POST /v1/tci/execute', { data: { session_id: 'ses_1', outputs: [] } }, 'code_session:ses_1'],
+  ['together', 'POST /v1/queue/submit', { requestId: 'req_1' }, 'queued:req_1'],
+  ['together', 'POST /v1/models', { data: { job_id: 'job_1' } }, 'job:job_1'],
 ]
 
 for (const [id, on, answer, ...objects] of MADE) {
@@ -73,6 +79,12 @@ const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
   ['mistral', 'POST /v1/batch/jobs', { requests: [{ body: { tools: [{ library_ids: ['lib_1'] }] } }] }, 'library:lib_1'],
   ['mistral', 'POST /v1/audio/speech', { input: 'x', voice_id: 'voice_1' }, 'voice:voice_1'],
   ['mistral', 'POST /v1/workflows/executions/terminate', { execution_ids: ['exec_1', 'exec_2'] }, 'execution:exec_1', 'execution:exec_2'],
+  ['cohere', 'POST /v1/finetuning/finetuned-models', { settings: { dataset_id: 'set_1' } }, 'dataset:set_1'],
+  ['together', 'POST /v1/fine-tunes', { training_file: 'file_1', from_checkpoint: 'ft_1:10' }, 'file:file_1', 'fine_tuning_job:ft_1:10', 'fine_tuning_job:ft_1'],
+  ['together', 'POST /v1/fine-tunes/preview', { training_file: 'file_1' }, 'file:file_1'],
+  ['together', 'POST /v1/evaluation', { parameters: { input_data_file_path: 'file_1' } }, 'file:file_1'],
+  ['together', 'POST /v1/tci/execute', { session_id: 'ses_1' }, 'code_session:ses_1'],
+  ['together', 'POST /v1/queue/cancel', { request_id: 'req_1' }, 'queued:req_1'],
 ]
 
 for (const [id, on, body, ...objects] of NAMED) {
