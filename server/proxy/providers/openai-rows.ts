@@ -14,6 +14,9 @@ const TOOL: Readonly<Record<string, string>> = {
   'input_image_mask.file_id': 'file',
 }
 
+/** The container in which code of an item ran, and may run on. */
+const RAN = { container_id: 'container', 'environment.container_id': 'container' } as const
+
 /** Stored objects that a chat or responses body may point to. */
 const OBJECTS: Readonly<Record<string, string>> = {
   previous_response_id: 'response',
@@ -21,6 +24,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   'input[].content[].file_id': 'file',
   'input[].output[].file_id': 'file',
   'input[].output.file_id': 'file',
+  ...within('input[].', RAN),
   'messages[].content[].file.file_id': 'file',
   ...within('tools[].', TOOL),
   'prompt_cache_options.comparison_response_id': 'response',
@@ -38,6 +42,8 @@ const RESOURCES = {
 } as const
 const ATTACHED = { 'attachments[].file_id': 'file', 'content[].image_file.file_id': 'file' } as const
 const THREAD = { ...RESOURCES, ...within('messages[].', ATTACHED) }
+/** As an object, and as a form spells it. */
+const VIDEO = { 'video.id': 'video', 'video[id]': 'video' } as const
 const PICTURES = { 'image.file_id': 'file', 'images[].file_id': 'file', 'mask.file_id': 'file' } as const
 
 /** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation; routers and gateways try `models` in turn. */
@@ -54,7 +60,7 @@ export const responding = ({ also = [], objects, ...rule }: BodyRule): ModelPlac
 }
 
 /** Items that a conversation keeps for responses to come. */
-const ITEMS = body({ required: [], also: ['items[].tools[].model'], objects: { 'items[].id': 'item', 'items[].content[].file_id': 'file', ...within('items[].tools[].', TOOL) } })
+const ITEMS = body({ required: [], also: ['items[].tools[].model'], objects: { 'items[].id': 'item', 'items[].content[].file_id': 'file', ...within('items[].', RAN), ...within('items[].tools[].', TOOL) } })
 
 /** A row that runs a model, one that reaches none, and what the answer of a row creates (its `id`, where no places are given). */
 export const model = (on: string, place: ModelPlace = body(), more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'model', model: place, ...more })
@@ -62,7 +68,7 @@ export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRo
 export const creates = (kind: string, ...at: string[]): { creates: Readonly<Record<string, string>> } => ({ creates: Object.fromEntries((at.length === 0 ? ['id'] : at).map((place) => [place, kind])) })
 
 /** What comes into being with a response: the containers in which its code ran. */
-const MADE = { 'output[].container_id': 'container', 'item.container_id': 'container', 'response.output[].container_id': 'container' } as const
+const MADE = { ...within('output[].', RAN), ...within('item.', RAN), ...within('response.output[].', RAN) }
 /** A response, with that. */
 export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', ...MADE } } as const
 
@@ -124,7 +130,7 @@ export const batchRows = (prefix: string): EndpointRow[] => [
 
 /** Videos, as OpenAI has them. */
 export const videoRows = (prefix: string): EndpointRow[] => [
-  model(`POST ${prefix}/videos`, form({ objects: { 'input_reference.file_id': 'file', 'input_reference[file_id]': 'file' } }), creates('video')),
+  model(`POST ${prefix}/videos`, form({ objects: { 'input_reference.file_id': 'file', 'input_reference[file_id]': 'file', 'characters[].id': 'character' } }), creates('video')),
   neutral(`GET ${prefix}/videos`),
   neutral(`GET DELETE ${prefix}/videos/{video}`),
   neutral(`GET ${prefix}/videos/{video}/content`),
@@ -191,11 +197,15 @@ export function openaiRows(prefix: string): EndpointRow[] {
     model(`POST ${p}/evals/{eval}`, STORED),
     model(`POST ${p}/evals/{eval}/runs`, STORED, { names: SOURCE }),
     neutral(`GET ${p}/evals/{eval}/runs`),
-    neutral(`GET DELETE ${p}/evals/{eval}/runs/{any}`),
+    neutral(`GET POST DELETE ${p}/evals/{eval}/runs/{any}`),
+    neutral(`GET ${p}/evals/{eval}/runs/{any}/output_items`),
+    neutral(`GET ${p}/evals/{eval}/runs/{any}/output_items/{any}`),
     ...videoRows(p),
     model(`POST ${p}/videos/{video}/remix`, STORED, creates('video')),
-    model(`POST ${p}/videos/edits`, STORED, { ...creates('video'), names: { 'video.id': 'video' } }),
-    model(`POST ${p}/videos/extensions`, STORED, { ...creates('video'), names: { 'video.id': 'video' } }),
+    model(`POST ${p}/videos/edits`, STORED, { ...creates('video'), names: VIDEO }),
+    model(`POST ${p}/videos/extensions`, STORED, { ...creates('video'), names: VIDEO }),
+    model(`POST ${p}/videos/characters`, STORED, creates('character')),
+    neutral(`GET ${p}/videos/characters/{character}`),
     // Assistants: a run uses the assistant's stored model unless its body names one.
     model(`POST ${p}/assistants`, body({ objects: RESOURCES }), creates('assistant')),
     neutral(`GET ${p}/assistants`),
@@ -212,6 +222,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`POST ${p}/threads/{thread}/runs/{any}/cancel`),
     model(`POST ${p}/threads/{thread}/runs/{any}/submit_tool_outputs`, STORED),
     neutral(`GET ${p}/threads/{thread}/runs/{any}/steps`),
+    neutral(`GET ${p}/threads/{thread}/runs/{any}/steps/{any}`),
     model(`GET ${p}/realtime`, { at: 'query' }),
     model(`GET ${p}/realtime/translations`, { at: 'query' }),
   ]

@@ -14,6 +14,9 @@ const find = (id: string, on: string) => {
 
 /** TABLE: what an answer makes. */
 const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
+  ['openai', 'POST /v1/responses', { output: [{ type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_1' } }] }, 'container:cntr_1'],
+  ['openai', 'GET /v1/responses/resp_1', { output: [{ type: 'shell_call', environment: { container_id: 'cntr_1' } }] }, 'container:cntr_1'],
+  ['openai', 'POST /v1/videos/characters', { id: 'char_1' }, 'character:char_1'],
   ['anthropic', 'POST /v1/memory_stores', { id: 'memstore_1' }, 'memory_store:memstore_1'],
   ['anthropic', 'POST /v1/environments', { id: 'env_1' }, 'environment:env_1'],
   ['anthropic', 'POST /v1/vaults', { id: 'vlt_1' }, 'vault:vlt_1'],
@@ -51,6 +54,10 @@ for (const [id, on, answer, ...objects] of MADE) {
 
 /** TABLE: what a request names, beside what stands in its path. */
 const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
+  ['openai', 'POST /v1/responses', { input: [{ type: 'code_interpreter_call', container_id: 'cntr_1' }] }, 'container:cntr_1'],
+  ['openai', 'POST /v1/responses', { input: [{ type: 'shell_call', environment: { container_id: 'cntr_1' } }] }, 'container:cntr_1'],
+  ['openai', 'POST /v1/conversations', { items: [{ container_id: 'cntr_1' }, { environment: { container_id: 'cntr_2' } }] }, 'container:cntr_1', 'container:cntr_2'],
+  ['openai', 'POST /v1/videos', { characters: [{ id: 'char_1' }] }, 'character:char_1'],
   ['anthropic', 'POST /v1/sessions', { agent: 'agent_1', environment_id: 'env_1', vault_ids: ['vlt_1', 'vlt_2'] }, 'agent:agent_1', 'environment:env_1', 'vault:vlt_1', 'vault:vlt_2'],
   ['anthropic', 'POST /v1/sessions', { agent: { type: 'agent', id: 'agent_1', version: 1 }, resources: [{ file_id: 'file_1' }, { memory_store_id: 'memstore_1' }] }, 'agent:agent_1', 'file:file_1', 'memory_store:memstore_1'],
   ['anthropic', 'POST /v1/sessions', { agent: { type: 'agent_with_overrides', id: 'agent_1', system: 'x'.repeat(100_000), skills: [{ skill_id: 'skill_1' }] } }, 'agent:agent_1', 'skill:skill_1'],
@@ -95,6 +102,14 @@ for (const [id, on, body, ...objects] of NAMED) {
     assert.deepEqual(found?.objects.map((object) => `${object.kind}:${object.id}`), objects)
   })
 }
+
+test('a form names the video that is to be changed or gone on with', async () => {
+  const form = Buffer.from('--b\r\nContent-Disposition: form-data; name="video[id]"\r\n\r\nvideo_1\r\n--b--\r\n')
+  for (const path of ['/v1/videos/edits', '/v1/videos/extensions']) {
+    const found = await observeHeld(find('openai', `POST ${path}`), ['Content-Type', 'multipart/form-data; boundary=b'], path, form, 1e6)
+    assert.deepEqual(found?.objects, [{ kind: 'video', id: 'video_1' }], path)
+  }
+})
 
 test('a list that holds whole what any key may have made says of which kind that is', () => {
   for (const [id, on, kind] of [['openai', 'GET /v1/chat/completions', 'completion'], ['mistral', 'GET /v1/workflows/events/list', 'execution'], ['mistral', 'GET /v1/workflows/events/stream', 'execution']] as const) {
