@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { provideAccount } from '../../server/accounts/accounts.ts'
 import { createToken } from '../../server/accounts/tokens.ts'
-import type { NewKey, Key } from '../../server/keys/keys.ts'
+import { createKey, listKeys, updateKey, type Key, type KeyStatus, type NewKey } from '../../server/keys/keys.ts'
 import { answer } from '../providers/fake.ts'
 import { call as proxied } from '../proxy/data/relayed.ts'
 import { OPENAI, startServed, type Served } from '../proxy/data/served.ts'
 import { assertProblem, call, startServer } from '../harness.ts'
+import { openAt, placeOn } from '../stores.ts'
 import { until } from '../until.ts'
 import { setUp } from './browser.ts'
 import { requestNow } from './ledger-row.ts'
@@ -72,6 +74,25 @@ test('a search finds what stands in a name, whatever it is', async (t) => {
   for (const [search, found] of searches) {
     const { data } = (await api('GET', `keys?sort=created_at&search=${encodeURIComponent(search)}`)).json<{ data: Key[] }>()
     assert.deepEqual(data.map(({ name }) => name), found, search)
+  }
+})
+
+test('a list of one status holds the keys that are shown with it', async (t) => {
+  const store = await openAt(t, await placeOn.sqlite(t))
+  const now = 1_000
+  const account = await store.run(provideAccount, { name: null, plan: 'free', newId: 'acc_a', now })
+  const ends = [null, now - 1, now, now + 1]
+  const changes = [{}, { disabled: 1 }, { revoked_at: now }, { disabled: 1, revoked_at: now }]
+  await Promise.all(ends.flatMap((expires_at) => changes.map(async (change) => {
+    const { id } = await createKey(store, account.id, { name: 'k', models: null, rpm: null, allowed_origins: null, expires_at }, now)
+    await store.run(updateKey, { id, change })
+  })))
+  const list = async (status?: KeyStatus) => (await listKeys(store, { account: account.id, status }, 100, undefined, now)).keys.map((key) => [key.id, key.status])
+  const all = await list()
+  for (const [status, count] of [['active', 2], ['expired', 2], ['disabled', 4], ['revoked', 8]] as const) {
+    const found = await list(status)
+    assert.equal(found.length, count, status)
+    assert.deepEqual(found, all.filter(([, shown]) => shown === status))
   }
 })
 
