@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openKeyCache } from '../../server/keys/cache.ts'
-import { createKey, revokeKey, updateKey } from '../../server/keys/keys.ts'
+import { createKey, revokeKey, rotateKey, updateKey } from '../../server/keys/keys.ts'
 import type { Store } from '../../server/store/open.ts'
 import { query } from '../postgres.ts'
 import { onEveryStore, openAt, placeOn } from '../stores.ts'
@@ -36,6 +36,23 @@ onEveryStore('many changes at once from two processes all reach a third', async 
     await Promise.all(keys.map(({ id }, i) => (i % 2 === 0 ? one : two).run(updateKey, { id, change: { rpm: round } })))
     await until(() => keys.every((key) => cache.find(publicId(key))?.key.rpm === round))
   }
+})
+
+onEveryStore('a secret that was replaced ends when that was said, or sooner, whatever comes after it', async (t, place) => {
+  const store = await openAt(t, place)
+  const [key, other] = await makeKeys(store, 2)
+  using cache = await openKeyCache(store, failed)
+  const secrets = [key!]
+  const rotate = async (grace: number, now: number) => {
+    secrets.push(await rotateKey(store, key!.id, null, grace, now))
+    await cache.refresh()
+    return secrets.map((one) => cache.find(publicId(one))?.expiresAt)
+  }
+  assert.deepEqual(await rotate(100, 0), [100, null])
+  assert.deepEqual(await rotate(1_000, 50), [100, 1_050, null])
+  assert.deepEqual(await rotate(500, 100), [undefined, 600, 600, null])
+  using afresh = await openKeyCache(store, failed)
+  assert.equal(afresh.find(publicId(other!))?.expiresAt, null)
 })
 
 test('postgres: no notification is needed', async (t) => {
