@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
+import { asAttempt } from '../../server/accounts/attempts.ts'
 import { enterIfStill, makeSession } from '../../server/accounts/sessions.ts'
 import { forged } from '../forged.ts'
 import { assertProblem, call, spawnServer, startServer, tollmark } from '../harness.ts'
+import { openAt, placeOn } from '../stores.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { ADMIN, invite, openBrowser, setUp, tokenOf } from './browser.ts'
 
@@ -163,6 +165,35 @@ test('an unknown e-mail and a wrong password read the same; wrong guesses slow d
   server.step(3_600_000)
   assert.equal((await guess(ADMIN.email, ADMIN.password)).status, 201)
   assert.equal((await server.store.db.selectFrom('attempts').selectAll().execute()).length, 1, 'what is over is forgotten')
+})
+
+/** TABLE of whose guesses are counted: the guesses of one of them, and the seconds to wait after those that are free. */
+const WAITS: [whose: string, guess: (i: number) => { email: string; address: string }, free: number, seconds: number[]][] = [
+  ['e-mail', (i) => ({ email: 'ada@example.com', address: `192.0.2.${i}` }), 5, [1, 2, 4, 8, 16, 32, 60, 60]],
+  ['address', (i) => ({ email: `${i}@example.com`, address: '192.0.2.1' }), 20, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]],
+]
+
+for (const [whose, guess, free, seconds] of WAITS) {
+  test(`each wrong guess of one ${whose} doubles the wait, up to ${seconds.at(-1)} s`, async (t) => {
+    const store = await openAt(t, await placeOn.sqlite(t))
+    let [now, guesses] = [0, 0]
+    const attempt = (right: boolean) => asAttempt(store, guess(++guesses), now, () => Promise.resolve(right))
+    for (let i = 0; i < free; i++) assert.equal(await attempt(false), false)
+    for (const wait of seconds) {
+      await assert.rejects(attempt(true), { code: 'too_many_attempts', retryAfter: wait })
+      now += wait * 1000
+      assert.equal(await attempt(false), false)
+    }
+  })
+}
+
+test('who gets in from an address neither counts there nor hides the wrong guesses of others', async (t) => {
+  const store = await openAt(t, await placeOn.sqlite(t))
+  const attempt = (email: string, right: boolean) => asAttempt(store, { email, address: '192.0.2.1' }, 0, () => Promise.resolve(right))
+  for (let i = 0; i < 19; i++) await attempt(`${i}`, false)
+  for (let i = 0; i < 3; i++) assert.equal(await attempt('ada', true), true)
+  assert.equal(await attempt('19', false), false)
+  await assert.rejects(attempt('ada', true), { code: 'too_many_attempts' })
 })
 
 test('behind a trusted reverse proxy, addresses count by themselves and cookies are for TLS only', async (t) => {
