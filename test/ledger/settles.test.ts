@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openLedger } from '../../server/ledger/admit.ts'
+import { HOUR } from '../../server/clock.ts'
+import { openLedger, type Asking, type Settlement } from '../../server/ledger/admit.ts'
 import { settlements } from '../../server/ledger/rows.ts'
 import { abandon, settle } from '../../server/ledger/settle.ts'
 import { openLog } from '../../server/log.ts'
@@ -51,6 +52,64 @@ onEveryStore('an answer that broke off counts as an error, whatever its status s
   await ledger.close()
   const { requests, errors } = await store.db.selectFrom('usage_hours').select(['requests', 'errors']).executeTakeFirstOrThrow()
   assert.deepEqual({ requests, errors }, { requests: 2, errors: 1 })
+})
+
+const SAID = { tokens_cached: 1, tokens_reasoning: 2 }
+const UNSAID = { tokens_in: null, tokens_out: null }
+
+/** TABLE of requests: what is different of them, how they ended, and how they did the second time. */
+const ENDS: [asked: Partial<Asking>, end: Partial<Settlement>, later?: Partial<Settlement>][] = [
+  [{}, {}],
+  [{}, { state: 'aborted', status: null, ...UNSAID }],
+  [{}, { state: 'aborted', status: 500, first_byte_ms: null }],
+  [{}, { status: 399, total_ms: null, tokens_in: null }],
+  [{}, { status: 400, tokens_out: null, tokens_cached: 2 }],
+  [{}, { status: null, tokens_reasoning: 5 }],
+  [{}, { error: 'upstream_timeout', tokens_cached: 1, tokens_reasoning: 7 }],
+  [{ key_id: 'other' }, {}],
+  [{ provider: 'azure' }, {}],
+  [{ model: 'o3' }, SAID, UNSAID],
+  [{ model: null }, UNSAID, SAID],
+]
+
+/** A roll-up as it says of itself what it is. */
+function sumUp(rows: readonly Settlement[]) {
+  const [{ created_at, key_id, provider, model, account_id }] = rows as [Settlement]
+  const known = (column: 'tokens_in' | 'tokens_out' | 'tokens_cached' | 'tokens_reasoning') => rows.reduce<number | null>((sum, { [column]: value }) => (value === null ? sum : (sum ?? 0) + value), null)
+  const total = (some: readonly Settlement[], column: 'bytes_in' | 'bytes_out' | 'first_byte_ms' | 'total_ms') => some.reduce((sum, { [column]: value }) => sum + value!, 0)
+  const timed = rows.filter(({ first_byte_ms, total_ms }) => first_byte_ms !== null && total_ms !== null)
+  return {
+    hour: Math.floor(created_at / HOUR) * HOUR, key_id, provider, model: model ?? '', account_id, requests: rows.length,
+    errors: rows.filter(({ state, status, error }) => state !== 'aborted' && (status === null || status >= 400 || error !== null)).length,
+    aborted: rows.filter(({ state }) => state === 'aborted').length, unknown: 0,
+    unmetered: rows.filter(({ tokens_in, tokens_out }) => tokens_in === null && tokens_out === null).length,
+    bytes_in: total(rows, 'bytes_in'), bytes_out: total(rows, 'bytes_out'),
+    tokens_in: known('tokens_in'), tokens_out: known('tokens_out'), tokens_cached: known('tokens_cached'), tokens_reasoning: known('tokens_reasoning'),
+    answered: timed.length, first_byte_ms: total(timed, 'first_byte_ms'), total_ms: total(timed, 'total_ms'),
+  }
+}
+
+onEveryStore('a roll-up is what the requests of its hour, key, provider and model sum up to, however they ended', async (t, place) => {
+  const { store, ledger } = await openFor(t, place)
+  const ended: Settlement[] = []
+  for (const unit of [1, 2]) {
+    const asked = [0, HOUR].flatMap((before) => ENDS.map(([different, end, later = end]) => ({ before, end: unit === 1 ? end : later, one: asking('k', null, different) })))
+    const admissions = await Promise.all(asked.map(({ one }) => ledger.admit(one)))
+    asked.forEach(({ before, end, one }, i) => {
+      const admission = admissions[i]!
+      assert.ok(admission.admitted)
+      ended.push(settlement(one, { ...admission, created_at: admission.created_at - before }, end))
+      ledger.settle(ended.at(-1)!)
+    })
+    await until(async () => (await store.db.selectFrom('requests').select('seq').where('state', 'in', ['settled', 'aborted']).execute()).length === unit * asked.length)
+  }
+  const expected = [...Map.groupBy(ended, ({ created_at, key_id, provider, model }) => [Math.floor(created_at / HOUR), key_id, provider, model].join()).values()].map(sumUp)
+  const found = await store.db.selectFrom('usage_hours').selectAll().execute()
+  assert.equal(found.length, expected.length)
+  for (const sum of expected) {
+    const { hour, key_id, provider, model } = sum
+    assert.deepEqual({ ...found.find((row) => row.hour === hour && row.key_id === key_id && row.provider === provider && row.model === model) }, sum)
+  }
 })
 
 onEveryStore('roll-ups add up what is known to what is not', async (t, place) => {
