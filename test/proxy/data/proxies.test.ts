@@ -215,16 +215,21 @@ test('whatever a request names and an answer counts can be written down', async 
 })
 
 test('failures of the provider are told and written down', async (t) => {
-  const served = await startServed(t, (one) => one.reset(), { TOLLMARK_FIRST_BYTE_TIMEOUT: '1s' })
+  const served = await startServed(t, answer(500, {}), { TOLLMARK_FIRST_BYTE_TIMEOUT: '1s' })
   const { secret } = await served.key()
-  const broken = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
-  assert.deepEqual([broken.status, headerOf(broken.rawHeaders, 'x-proxy-error')], [502, 'upstream_unreachable'])
-  assert.equal((await settled(served)).error, 'upstream_unreachable')
-  served.fake.play((one) => one.gone())
-  const silent = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
-  assert.deepEqual([silent.status, headerOf(silent.rawHeaders, 'x-proxy-error')], [504, 'upstream_timeout'])
-  const missing = await served.send(secret, 'https://api.mistral.ai/v1/chat/completions', { body: '{}', headers: JSON_TYPE })
-  assert.deepEqual([missing.status, headerOf(missing.rawHeaders, 'x-proxy-error')], [502, 'upstream_credential_missing'])
+  const rows: [address: string, script: Script, status: number, code: string, credential: string | null][] = [
+    [CHAT, (one) => one.reset(), 502, 'upstream_unreachable', 'env_openai'],
+    [CHAT, (one) => one.gone(), 504, 'upstream_timeout', 'env_openai'],
+    ['https://api.mistral.ai/v1/chat/completions', answer(200, {}), 502, 'upstream_credential_missing', null],
+  ]
+  for (const [address, script, status, code, credential] of rows) {
+    served.fake.play(script)
+    const failed = await served.send(secret, address, { body: '{"model":"m"}', headers: JSON_TYPE })
+    assert.deepEqual([failed.status, headerOf(failed.rawHeaders, 'x-proxy-error')], [status, code])
+    const row = await settled(served, headerOf(failed.rawHeaders, 'x-request-id')!)
+    assert.deepEqual([row.state, row.status, row.error, row.credential_id, row.first_byte_ms, row.tokens_in], ['settled', null, code, credential, null, null])
+  }
+  assert.equal(served.fake.requests.length, 2)
 })
 
 test('redirects are handed back; on an allowed host they lead through the proxy', async (t) => {
