@@ -34,12 +34,12 @@ export interface AccountChoice {
   now: number
 }
 
-/** Finds or makes the account, as part of a procedure. The very first one becomes the administrator. */
+/** Finds or makes the account, as part of a procedure. The very first one becomes the administrator, by which it is known: a clock may be set back. */
 export function* findOrMakeAccount(db: QueryBuilder, { name, plan, newId, now }: AccountChoice): Steps<AccountRow> {
-  const oldest = yield* first(db.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('id').limit(1))
-  const found = name === null ? oldest : yield* first(db.selectFrom('accounts').selectAll().where('name', '=', name))
+  const admin = yield* first(db.selectFrom('accounts').selectAll().where('role', '=', 'admin'))
+  const found = name === null ? admin : yield* first(db.selectFrom('accounts').selectAll().where('name', '=', name))
   if (found) return found
-  const role = oldest ? 'member' : 'admin'
+  const role = admin ? 'member' : 'admin'
   const row: AccountRow = { id: newId, name: name ?? FIRST_NAME, email: null, plan, role, created_at: now, disabled: 0 }
   yield* run(db.insertInto('accounts').values(row))
   return row
