@@ -36,10 +36,11 @@ export async function setupRequired(store: Store): Promise<boolean> {
 
 type Wanted = { choice: AccountChoice; email: string; password: string; session: NewSession | null }
 
-/** Gives the first account (made where there is none) e-mail and password; undefined where an administrator has one already. */
+/** Gives the first account (made where there is none) e-mail and password; undefined where an administrator has one already, `taken` where the e-mail is another account's. */
 export const setUpFirst = procedure(import.meta.url, 'setUpFirst', function* (db, { choice, email, password, session }: Wanted) {
   if (yield* first(anyAdmin(db))) return undefined
   const account: AccountRow = yield* findOrMakeAccount(db, choice)
+  if (yield* first(db.selectFrom('accounts').select('id').where('email', '=', email).where('id', '!=', account.id))) return 'taken' as const
   yield* run(db.updateTable('accounts').set({ email, disabled: 0 }).where('id', '=', account.id))
   yield* run(db.insertInto('passwords').values({ account_id: account.id, hash: password }))
   if (session) yield* enterSession(db, session, account.id)
@@ -50,7 +51,7 @@ export const setUpFirst = procedure(import.meta.url, 'setUpFirst', function* (db
  * Sets up the first account by the link, and signs it in.
  *
  * @param expected the token of the link; `given` what came with the request
- * @throws Problem `setup_closed`; `invalid_token`; `too_many_attempts` where too many wait
+ * @throws Problem `setup_closed`; `invalid_token`; `invalid_field` where the e-mail has an account; `too_many_attempts` where too many wait
  */
 export async function setUpByLink(store: Store, expected: string, given: string, who: { email: string; password: string }, now: number): Promise<SignedIn> {
   if (!(await setupRequired(store))) throw closed()
@@ -58,6 +59,7 @@ export async function setUpByLink(store: Store, expected: string, given: string,
   const { cookie, session } = makeSession(now)
   const account = await setUp(store, who, session, now)
   if (!account) throw closed()
+  if (account === 'taken') throw new Problem('invalid_field', '"email" has an account already. Take another one.')
   return { account, cookie }
 }
 
@@ -74,10 +76,12 @@ export async function setUpBySettings(store: Store, { adminEmail, adminPassword 
   if (adminPassword.length < password.least || adminPassword.length > password.most) {
     throw new SetupError(`TOLLMARK_ADMIN_PASSWORD must have ${password.least} to ${password.most} characters.`)
   }
-  if (await setupRequired(store)) await setUp(store, { email: adminEmail.toLowerCase(), password: adminPassword }, null, now)
+  if (!(await setupRequired(store))) return
+  const account = await setUp(store, { email: adminEmail.toLowerCase(), password: adminPassword }, null, now)
+  if (account === 'taken') throw new SetupError('TOLLMARK_ADMIN_EMAIL has an account already, which is no administrator. Set it to another one.')
 }
 
-async function setUp(store: Store, { email, password }: { email: string; password: string }, session: NewSession | null, now: number): Promise<AccountRow | undefined> {
+async function setUp(store: Store, { email, password }: { email: string; password: string }, session: NewSession | null, now: number): Promise<AccountRow | 'taken' | undefined> {
   const hash = await inTurn(() => hashPassword(password))
   return store.run(setUpFirst, { choice: { name: null, plan: FREE, newId: newId('acc', now), now }, email, password: hash, session })
 }

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
 import { asAttempt } from '../../server/accounts/attempts.ts'
 import { enterIfStill, makeSession } from '../../server/accounts/sessions.ts'
+import { setUpBySettings } from '../../server/accounts/setup.ts'
+import { SetupError } from '../../server/errors.ts'
 import { forged } from '../forged.ts'
 import { assertProblem, call, spawnServer, startServer, tollmark } from '../harness.ts'
 import { openAt, placeOn } from '../stores.ts'
@@ -65,6 +67,20 @@ test('an account that the command line made first is the one that is set up', as
   assert.deepEqual([account?.name, account?.role, account?.email], ['Acme', 'admin', ADMIN.email])
   assert.equal(account?.id, (JSON.parse(out) as { account_id: string }).account_id)
   assert.equal((await browser.send('GET', 'tokens')).json<{ data: object[] }>().data.length, 1)
+})
+
+test('the first account is the one that was made first, whatever the clock said, and keeps others their e-mails', async (t) => {
+  const server = await startServer(t)
+  const { account_id: first } = await server.newToken({ account: 'Acme' })
+  server.step(-60_000)
+  const { account_id: later } = await server.newToken({ account: 'Later' })
+  assert.equal((await server.newToken()).account_id, first)
+  await server.store.db.updateTable('accounts').set({ email: ADMIN.email }).where('id', '=', later).execute()
+  const token = tokenOf(server.setupLink!)
+  assertProblem(await openBrowser(server.url).send('POST', 'setup', { token, ...ADMIN }), 400, 'invalid_field')
+  await assert.rejects(setUpBySettings(server.store, { adminEmail: ADMIN.email, adminPassword: ADMIN.password }, server.clock()), SetupError)
+  const browser = await setUp(server, { ...ADMIN, email: 'eve@example.com' })
+  assert.equal((await browser.send('GET', 'session')).json<Session>().account?.id, first)
 })
 
 test('two settings do the same without a browser', async (t) => {
