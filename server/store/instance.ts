@@ -6,12 +6,16 @@ import { bootName } from '../clock.ts'
 import { codeOf } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Store } from './open.ts'
-import { procedure, run } from './procedure.ts'
+import { first, procedure, run } from './procedure.ts'
 
 /** Also how long it takes at most until what a killed process of this machine held is free. */
 const BEAT = 5000
 /** A process on another machine counts as dead when it has not been seen for so long. On this machine we look whether it runs. */
 const LEASE = 30_000
+/** Whose own last sign of life is older has stood still, or the store has, or its clock was set: then nobody else is dead for that. */
+const LATE = 15_000
+/** How many signs in time there must have been since, so that all others have given theirs. */
+const STEADY = 2
 
 /** Ids of the instances that this process itself has: a row with our process id and another instance id is from before a restart. */
 const ours = new Set<string>()
@@ -22,21 +26,39 @@ export interface Instance extends AsyncDisposable {
   failing(): boolean
 }
 
-/** Says that an instance lives, and deletes those that do not. */
-export const beat = procedure(
-  import.meta.url,
-  'beat',
-  function* (db, { id, host, pid, now, dead }: { id: string; host: string; pid: number; now: number; dead: string[] }) {
-    yield* run(
-      db
-        .insertInto('instances')
-        .values({ id, host, pid, seen_at: now })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now })),
-    )
-    yield* run(db.deleteFrom('instances').where('id', '!=', id).where('seen_at', '<', now - LEASE))
-    for (const gone of dead) yield* run(db.deleteFrom('instances').where('id', '=', gone))
-  },
-)
+interface Self {
+  id: string
+  host: string
+  pid: number
+}
+
+/**
+ * Says that an instance lives, and deletes those that do not: `dead`, and where it is `steady` those not seen for long. Tells whether it was in
+ * time itself.
+ */
+export const beat = procedure(import.meta.url, 'beat', function* (db, { id, host, pid, now, dead, steady }: Self & { now: number; dead: string[]; steady: boolean }) {
+  const mine = yield* first(db.selectFrom('instances').select('seen_at').where('id', '=', id))
+  const inTime = mine === undefined || Math.abs(now - mine.seen_at) <= LATE
+  yield* run(
+    db
+      .insertInto('instances')
+      .values({ id, host, pid, seen_at: now })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: now })),
+  )
+  const others = db.deleteFrom('instances').where('id', '!=', id)
+  if (steady && inTime) yield* run(others.where((e) => e.or([e('seen_at', '<', now - LEASE), e('seen_at', '>', now + LEASE)])))
+  for (const gone of dead) yield* run(others.where('id', '=', gone))
+  return inTime
+})
+
+/** What gives the signs of life of one instance, one after the other. */
+export function signer(self: Self): (store: Store, now: number, dead: string[]) => Promise<void> {
+  // Who comes to a store on which all have died clears it at once.
+  let inTime = STEADY
+  return async (store, now, dead) => {
+    inTime = (await store.run(beat, { ...self, now, dead, steady: inTime >= STEADY })) ? inTime + 1 : 0
+  }
+}
 
 /**
  * Enters this process among the instances, clears away those that have died, and keeps doing both.
@@ -47,23 +69,28 @@ export async function enterInstance(store: Store, clock: () => number, onError: 
   const id = newId('ins', clock())
   const host = processSpace()
   ours.add(id)
+  const tell = signer({ id, host, pid: process.pid })
   const sign = async (): Promise<void> => {
     const neighbours = await store.db.selectFrom('instances').select(['id', 'pid']).where('host', '=', host).execute()
     const dead = neighbours.filter((row) => !ours.has(row.id) && (row.pid === process.pid || !isRunning(row.pid))).map((row) => row.id)
-    await store.run(beat, { id, host, pid: process.pid, now: await store.time(clock()), dead })
+    await tell(store, await store.time(clock()), dead)
   }
   await sign()
   let failing = false
-  const signAgain = (): void => {
-    sign().then(
+  let signing = false
+  const signAgain = async (): Promise<void> => {
+    if (signing) return
+    signing = true
+    await sign().then(
       () => (failing = false),
       (error: unknown) => {
         failing = true
         onError(error)
       },
     )
+    signing = false
   }
-  const timer = setInterval(signAgain, BEAT).unref()
+  const timer = setInterval(() => void signAgain(), BEAT).unref()
   return {
     id,
     failing: () => failing,

@@ -8,7 +8,7 @@ import { usedToday } from '../../server/accounts/quota.ts'
 import { openLog } from '../../server/log.ts'
 import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
-import { enterInstance, processSpace } from '../../server/store/instance.ts'
+import { enterInstance, processSpace, signer } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
 import type { Place } from '../place.ts'
 import { onEveryStore, openAt } from '../stores.ts'
@@ -54,6 +54,29 @@ for (const [what, row, gone] of OTHERS) {
     assert.equal(await usedToday(store, 'acc', NOW), gone ? 0 : 1)
   })
 }
+
+/** TABLE of when a process signs, by the store's time in milliseconds, while another one has not signed since 0; and whether that one is taken for dead. */
+const SIGNS: [what: string, signs: number[], gone: boolean][] = [
+  ['all the time', [5_000, 10_000, 15_000, 20_000, 25_000, 30_000, 35_000], true],
+  ['not for as long itself', [0, 35_000, 40_000, 45_000], false],
+  ['not for as long itself, and again for a while since', [0, 35_000, 40_000, 45_000, 50_000], true],
+  ['at another time, because a clock was set', [0, 3_600_000, 3_605_000], false],
+  ['at an earlier time, because a clock was set', [-3_600_000, -3_595_000], false],
+  ['for a while after a clock was set back', [-3_600_000, -3_595_000, -3_590_000, -3_585_000], true],
+]
+
+onEveryStore('who has not given a sign of life for long is taken for dead by those who have, and not because a clock was set or the store was away', async (t, place) => {
+  const store = await open(t, place)
+  for (const [what, signs, gone] of SIGNS) {
+    const sign = signer({ id: `ins_mine ${what}`, host: 'here', pid: 1 })
+    await store.db.deleteFrom('instances').execute()
+    await sign(store, 0, [])
+    await store.db.insertInto('instances').values({ id: 'ins_other', host: 'elsewhere', pid: NO_PROCESS, seen_at: 0 }).execute()
+    for (const now of signs) await sign(store, now, [])
+    const left = await store.db.selectFrom('instances').select('id').where('id', '=', 'ins_other').execute()
+    assert.equal(left.length === 0, gone, what)
+  }
+})
 
 onEveryStore('two instances in one process leave each other alone', async (t, place) => {
   const store = await open(t, place)
