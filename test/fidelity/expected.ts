@@ -4,7 +4,7 @@ import {
   type Element, type Node,
 } from './dom.ts'
 import { IMAGE, cellTex, isBlank, plainAddress, plainText, trimPlain, type Block, type ListKind, type Outline, type Run } from './outline.ts'
-import { boxOf, holdsValues, wordsOfPage } from './visible.ts'
+import { INLINE, boxOf, holdsValues, wordsOfPage } from './visible.ts'
 
 /** Elements that are, or may hold, blocks. */
 const BLOCKS = new Set([
@@ -47,6 +47,9 @@ function titleOf(document: readonly Node[], fileName: string): string {
   return shown || meta[0] || named || 'Untitled'
 }
 
+/** Whether an element is a block: one by its name, or an unknown one with blocks in it. */
+const isBlock = ({ tagName, childNodes }: Element) => BLOCKS.has(tagName) || (!INLINE.has(tagName) && find(childNodes, (inner) => BLOCKS.has(inner.tagName)).length > 0)
+
 class Reader {
   blocks: Block[] = []
   /** Elements that stand above the body, wherever they are. */
@@ -63,7 +66,7 @@ class Reader {
     }
     for (const node of nodes) {
       if (this.shown.has(node) || (isElement(node) && isInvisible(node))) continue
-      if (isElement(node) && BLOCKS.has(node.tagName)) {
+      if (isElement(node) && isBlock(node)) {
         flush()
         this.#block(node, depth)
       } else if (isText(node) || isElement(node)) inline.push(node)

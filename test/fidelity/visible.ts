@@ -4,7 +4,7 @@ import { attribute, elements, find, hasClass, isElement, isEquation, isInvisible
 import { cellTex, plainTex, splitWords, trimPlain } from './outline.ts'
 
 /** Elements that do not part words; every other does. */
-const INLINE = new Set(['a', 'abbr', 'b', 'cite', 'code', 'del', 'em', 'font', 'i', 'ins', 'kbd', 'mark', 's', 'samp', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'u', 'var', 'wbr'])
+export const INLINE = new Set(['a', 'abbr', 'b', 'cite', 'code', 'del', 'em', 'font', 'i', 'ins', 'kbd', 'mark', 's', 'samp', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'u', 'var', 'wbr'])
 
 /** TABLE: what a cell of a database may hold several of, shown apart as pills, chips or lines. */
 const VALUES: ((element: Element) => boolean)[] = [

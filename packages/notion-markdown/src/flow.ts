@@ -1,7 +1,8 @@
 // Children → blocks: runs of inline content become paragraphs, the exporter's one-item lists become lists.
-import type { Element, Node } from './html.ts'
+import { find, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
 import { readInline } from './inline.ts'
+import { INLINE } from './parse.ts'
 import { nest, textOf } from './runs.ts'
 import type { Block, Inline, List } from './tree.ts'
 
@@ -46,15 +47,21 @@ export class Flow {
       const node = nodes[i]!
       if (typeof node === 'string') continue
       const reader = this.#table.get(node.name)
-      if (!reader) continue
+      if (!reader && !this.#holdsBlocks(node)) continue
       this.#paragraph(nodes, from, i)
-      reader(node, this)
+      if (reader) reader(node, this)
+      else this.read(node.children)
       // What has been read is let go: a large page's elements and its blocks need not be in memory together.
       node.children = []
       from = i + 1
     }
     this.#paragraph(nodes, from, nodes.length)
     return this.blocks.length > count || countItems(this.blocks) > items
+  }
+
+  /** Whether an element that nobody knows is a container: what it shows is its children. */
+  #holdsBlocks(element: Element): boolean {
+    return !INLINE.has(element.name) && find(element, 3, (below) => this.#table.has(below.name)) !== undefined
   }
 
   /** Adds a block. A list that goes on where the last one stopped becomes part of it. */

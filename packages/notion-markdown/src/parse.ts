@@ -29,7 +29,8 @@ const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details
 UNSEEN.set('svg', new RegExp(`</svg[\\s/>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi'))
 const AFTER_EQUATION = new RegExp(`(?=</?(?:${BLOCKS})[\\s/>])`, 'gi')
 
-const INLINE = new Set('a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(' '))
+/** Elements that stand in a line of text. */
+export const INLINE = new Set('a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(' '))
 
 /** An end tag of anything else means nothing outside of the cell that it stands in. */
 const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
