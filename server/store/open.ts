@@ -142,7 +142,8 @@ function makeAll(path: string): void {
 function makeFolder(data: string): void {
   try {
     makeAll(data)
-    accessSync(data, constants.W_OK)
+    // The slash at its end makes a file that stands there an error.
+    accessSync(join(data, '/'), constants.W_OK)
   } catch (error) {
     throw new SetupError(`The data folder ${data} cannot be written (${codeOf(error) ?? 'unknown reason'}). Set TOLLMARK_DATA to a folder that can.`, { cause: error })
   }

@@ -34,6 +34,7 @@ test('a data folder that cannot be written is one sentence and exit 1', async (t
   const { code, err } = await tollmark(['serve'], { PORT: '0', TOLLMARK_DATA: join(file, 'data') })
   assert.equal(code, 1)
   assert.match(err, /^tollmark: The data folder .* cannot be written \(ENOTDIR\)\. Set TOLLMARK_DATA to a folder that can\.\n$/)
+  await assert.rejects(openStore({ data: file, databaseUrl: null, now: 0 }), { name: 'SetupError', message: /^The data folder .*file cannot be written \(ENOTDIR\)\./ })
 })
 
 test('a folder for scratch files that cannot be written is one sentence and exit 1', async (t) => {
