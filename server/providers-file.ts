@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { SetupError } from './errors.ts'
+import { credential } from './setting.ts'
 
 const Entry = z.strictObject({
   /** An id of the built-in table changes that row; any other adds one. */
@@ -18,7 +19,7 @@ const Entry = z.strictObject({
 /** A row of the file, and the credential that the environment holds for it. */
 export type ProviderEntry = Readonly<z.infer<typeof Entry>> & { readonly secret: string | null }
 
-/** @throws SetupError with a sentence that names the file and what is wrong in it */
+/** @throws SetupError with a sentence that names the file, or the variable of a credential, and what is wrong in it */
 export function readProvidersFile(path: string, env: Readonly<Record<string, string | undefined>>): ProviderEntry[] {
   const parsed = z.array(Entry).safeParse(readJson(path))
   if (!parsed.success) {
@@ -28,7 +29,14 @@ export function readProvidersFile(path: string, env: Readonly<Record<string, str
   const ids = parsed.data.map(({ id }) => id)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice !== undefined) throw new SetupError(`${path} (TOLLMARK_PROVIDERS): "${twice}" stands there twice.`)
-  return parsed.data.map((entry) => ({ ...entry, secret: (entry.credential && env[entry.credential.env]?.trim()) || null }))
+  return parsed.data.map((entry) => ({ ...entry, secret: entry.credential ? secretOf(entry.credential.env, env) : null }))
+}
+
+function secretOf(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
+  const secret = env[name]?.trim()
+  if (!secret) return null
+  if (credential.parse(secret) === undefined) throw new SetupError(`${name} must be ${credential.what}.`)
+  return secret
 }
 
 function readJson(path: string): unknown {

@@ -33,7 +33,7 @@ const AREAS: Area[] = [
   { path: 'server/lines.ts', from: ['server/errors.ts'], node: ['fs'] },
   { path: 'server/setting.ts', from: [], node: [] },
   { path: 'server/config.ts', from: ['server/errors.ts', 'server/setting.ts', 'server/providers-file.ts'], node: ['fs', 'path', 'util'] },
-  { path: 'server/providers-file.ts', from: ['server/errors.ts'], packages: ['zod'], node: ['fs'] },
+  { path: 'server/providers-file.ts', from: ['server/errors.ts', 'server/setting.ts'], packages: ['zod'], node: ['fs'] },
   { path: 'server/clock.ts', from: [], node: ['crypto', 'fs', 'zlib'] },
   { path: 'server/secret.ts', from: [], node: ['crypto', 'zlib'] },
   { path: 'server/id.ts', from: ['server/secret.ts'], node: [] },

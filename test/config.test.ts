@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { envExample, readConfig, unknownSettings } from '../server/config.ts'
 import { SetupError } from '../server/errors.ts'
+import { temporaryFolder } from './temporary.ts'
 
 test('an empty environment gives the documented defaults', () => {
   const config = readConfig({})
@@ -56,6 +57,14 @@ for (const [name, value, says] of BAD) {
     assert.throws(() => readConfig({ [name]: value }), (error) => error instanceof SetupError && says.test(error.message) && !/hunter2/.test(error.message))
   })
 }
+
+test('the credential of an added provider is refused as any other', (t) => {
+  const file = join(temporaryFolder(t), 'providers.json')
+  writeFileSync(file, '[{"id":"own","origin":"https://ai.example.com","credential":{"env":"OWN_KEY"}}]')
+  const secretOf = (value?: string) => readConfig({ TOLLMARK_PROVIDERS: file, OWN_KEY: value }).customProviders.map(({ secret }) => secret)
+  assert.deepEqual([secretOf(), secretOf(' '), secretOf('sk-own\n')], [[null], [null], ['sk-own']])
+  assert.throws(() => secretOf('sk-hunter2\r\nX: y'), { name: 'SetupError', message: 'OWN_KEY must be printable ASCII without spaces.' })
+})
 
 test('every bad setting is reported at once', () => {
   assert.throws(() => readConfig(Object.fromEntries(BAD.map(([name, value]) => [name, value]))), (error) => {
