@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SetupError, codeOf } from './errors.ts'
 import { readProvidersFile, type ProviderEntry } from './providers-file.ts'
-import { bytes, bytesFrom, choice, credential, days, decoded, duration, flag, headers, host, hostPart, integer, json, key256, setting, share, text, url, wait, type Kind, type Setting } from './setting.ts'
+import { bytes, bytesFrom, choice, credential, days, decoded, dialled, duration, flag, headers, host, hostPart, integer, json, key256, setting, share, text, url, wait, type Kind, type Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
 /** Megabytes below which a converter may not even start (it takes 12 for an empty page). */
@@ -131,7 +131,8 @@ const areas = {
   },
   credentials: mapValues(PROVIDER_CREDENTIALS, (name) => setting(name, credential, null, 'What the proxy presents to this provider.', { secret: true })),
   upstreams: mapValues(PROVIDER_CREDENTIALS, (_, id) =>
-    setting(`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, url('http:', 'https:'), null, 'Where this provider is reached instead; callers go on naming its own address.'),
+    // What is wrong with one may be the password in it.
+    setting(`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, dialled, null, 'Where this provider is reached instead; callers go on naming its own address.', { secret: true }),
   ),
 } satisfies Record<string, Record<string, Setting<unknown>>>
 

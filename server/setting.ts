@@ -148,6 +148,15 @@ export function url(...schemes: string[]): Kind<URL> {
   }
 }
 
+/** Where a provider is dialled. */
+export const dialled: Kind<URL> = {
+  what: 'an address such as http://10.0.0.7:8000/base, without a query or a password',
+  parse: (value) => {
+    const address = url('http:', 'https:').parse(value)
+    return address && address.search + address.hash + address.username + address.password === '' ? address : undefined
+  },
+}
+
 /** Header fields as OpenTelemetry writes them: `name=value,…`, each value encoded as in an address. */
 export const headers: Kind<Readonly<Record<string, string>>> = {
   what: 'header fields such as authorization=Bearer%20abc,x-tenant=7',

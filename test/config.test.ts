@@ -48,6 +48,8 @@ const BAD: [name: string, value: string, says: RegExp][] = [
   ['OTEL_EXPORTER_OTLP_HEADERS', 'x tenant=hunter2', /^OTEL_EXPORTER_OTLP_HEADERS must/],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=hunter2%0A', /^OTEL_EXPORTER_OTLP_HEADERS must/],
   ['OPENAI_API_KEY', 'sk-hunter2\nX: y', /^OPENAI_API_KEY must be printable ASCII without spaces\.$/],
+  ['TOLLMARK_UPSTREAM_OPENAI', 'http://gateway:hunter2@10.0.0.1', /^TOLLMARK_UPSTREAM_OPENAI must be an address .* without a query or a password\.$/],
+  ['TOLLMARK_UPSTREAM_OPENAI', 'http://10.0.0.1/?key=hunter2', /^TOLLMARK_UPSTREAM_OPENAI must/],
   ['AZURE_RESOURCE_NAME', 'acme.example.com', /^AZURE_RESOURCE_NAME must be one part of a host name, but is "acme\.example\.com"\.$/],
   ['TOLLMARK_MASTER_KEY', 'hunter2', /^TOLLMARK_MASTER_KEY must be 32 bytes/],
 ]

@@ -1,5 +1,5 @@
 // The provider table: built-in rows, what the operator changes of them and adds, and the one look-up that decides who may be called.
-import { HOST_PART } from '../../setting.ts'
+import { dialled, HOST_PART } from '../../setting.ts'
 import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
 import { bedrock } from './bedrock.ts'
@@ -148,10 +148,8 @@ function hostOf(custom: CustomProvider): string {
 }
 
 function readDial(address: string, id: string): DialAddress {
-  const url = URL.canParse(address) ? new URL(address) : null
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
-    throw new Error(`Provider "${id}": the address to dial must be http(s)://host[:port][/path], without a query or a password.`)
-  }
+  const url = dialled.parse(address)
+  if (url === undefined) throw new Error(`Provider "${id}": the address to dial must be ${dialled.what}.`)
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') }
 }
 
