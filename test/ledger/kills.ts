@@ -1,11 +1,8 @@
 // kill -9 at any moment: every request that the upstream received is in the ledger, none twice, and no window was exceeded. A file of tests for
 // each store calls this: both together would take longer than a file may.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { once } from 'node:events'
 import { createConnection } from 'node:net'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { provideAccount } from '../../server/accounts/accounts.ts'
@@ -13,6 +10,7 @@ import { createKey } from '../../server/keys/keys.ts'
 import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { openStore } from '../../server/store/open.ts'
+import { spawnServer } from '../harness.ts'
 import { answer, headerOf, startFake } from '../providers/fake.ts'
 import { settingsOf } from '../place.ts'
 import type { Place } from '../place.ts'
@@ -37,7 +35,7 @@ export async function killUnderLoad(t: TestContext, place: Place): Promise<void>
 
   for (let round = 0; round < ROUNDS; round++) {
     const times = Array.from({ length: TOGETHER }, (_, i) => 40 + ((round * 37 + i * 61) % 160))
-    await Promise.all(times.map((time) => loadUntilKilled(place, fake.origin, [free.secret, limited.secret], time)))
+    await Promise.all(times.map((time) => loadUntilKilled(t, place, fake.origin, [free.secret, limited.secret], time)))
   }
 
   await using after = await openStore({ ...place, now })
@@ -57,15 +55,9 @@ export async function killUnderLoad(t: TestContext, place: Place): Promise<void>
 }
 
 /** Starts the server, calls it from many sides, and kills it after a time. */
-async function loadUntilKilled(place: Place, upstream: string, [free = '', limited = '']: string[], milliseconds: number): Promise<void> {
-  const server = spawn(process.execPath, ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../../packages/cli/src/main.ts'), 'serve'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', ...settingsOf(place), LOG_LEVEL: 'silent', OPENAI_API_KEY: 'sk', TOLLMARK_UPSTREAM_OPENAI: upstream },
-  })
-  let said = ''
-  server.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()))
-  while (!/:\d+\n/.test(said)) await Promise.race([once(server.stderr, 'data'), once(server, 'exit').then(() => Promise.reject(new Error(said)))])
-  const port = Number(/:(\d+)\n/.exec(said)![1])
+async function loadUntilKilled(t: TestContext, place: Place, upstream: string, [free = '', limited = '']: string[], milliseconds: number): Promise<void> {
+  const server = await spawnServer(t, { HOST: '127.0.0.1', ...settingsOf(place), LOG_LEVEL: 'silent', OPENAI_API_KEY: 'sk', TOLLMARK_UPSTREAM_OPENAI: upstream })
+  const port = Number(new URL(server.url).port)
   // However slow the machine is, the server is under load when it is killed.
   await new Promise<void>((resolve) => {
     let passed = 0
@@ -74,7 +66,7 @@ async function loadUntilKilled(place: Place, upstream: string, [free = '', limit
   })
   await sleep(milliseconds)
   server.kill('SIGKILL')
-  await once(server, 'exit')
+  await server.exited
 }
 
 let calls = 0
