@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { WINDOW_MS } from '../../server/ledger/window.ts'
@@ -118,15 +118,18 @@ test('a server that has rested while another let through more than it is told of
   assert.equal((await one.ledger.admit(asking('k', 2))).admitted, false)
 })
 
-test('a boot ago is at least as long as this one lasts', async (t) => {
+/** A ledger on a machine that has been up for 20 s, and in the boot before let through the one request a minute that key `k` has. */
+async function afterBoot(t: TestContext, wallBy: number): Promise<Opened> {
   const place = { data: temporaryFolder(t), databaseUrl: null }
   const before = await openOn(place, { ...movedClock(), boot: 1 })
   assert.ok((await before.ledger.admit(asking('k', 1))).admitted)
   await before.close()
   const clock = movedClock()
-  // The machine has been up for 20 s.
-  clock.monoBy = -clock.mono() + 20_000
-  const { ledger } = await openFor(t, place, clock)
+  return openFor(t, place, { ...clock, monoBy: 20_000 - clock.mono(), wallBy })
+}
+
+test('a boot ago is at least as long as this one lasts', async (t) => {
+  const { ledger, clock } = await afterBoot(t, 0)
   const refused = await ledger.admit(asking('k', 1))
   assert.ok(!refused.admitted && refused.wait > 30_000 && refused.wait <= 40_000)
   clock.monoBy += refused.wait
@@ -134,14 +137,7 @@ test('a boot ago is at least as long as this one lasts', async (t) => {
 })
 
 test('hours ago in another boot is in no question, however short this one lasts', async (t) => {
-  const place = { data: temporaryFolder(t), databaseUrl: null }
-  const before = await openOn(place, { ...movedClock(), boot: 1 })
-  assert.ok((await before.ledger.admit(asking('k', 1))).admitted)
-  await before.close()
-  const clock = movedClock()
-  clock.monoBy = -clock.mono() + 20_000
-  clock.wallBy = 2 * 3_600_000
-  const { ledger } = await openFor(t, place, clock)
+  const { ledger } = await afterBoot(t, 2 * 3_600_000)
   assert.ok((await ledger.admit(asking('k', 1))).admitted)
 })
 
