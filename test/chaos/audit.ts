@@ -1,10 +1,11 @@
 // Holds what callers were told, and what the provider saw, against what is stored. Every sentence it returns is something lost, doubled or wrong.
+import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../server/store/open.ts'
 import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import type { Fleet } from './fleet.ts'
-import { FREE, send, sha256, type Secrets, type Told } from './load.ts'
+import { FREE, send, type Secrets, type Told } from './load.ts'
 import type { RememberingUpstream } from './upstream.ts'
 
 /** How long jobs may take to be done when the trouble is over. */
@@ -28,7 +29,7 @@ export async function auditJobs(fleet: Fleet, secrets: Secrets, told: Told, expe
     if (status !== 'succeeded') wrong.push(`job ${id} was accepted and is ${status}`)
     else {
       const result = await send(fleet, 'GET', `/api/v1/jobs/${id}/result`, secrets.token)
-      if (result === null || result.status !== 200 || sha256(result.text) !== expected) wrong.push(`the result of job ${id} is not the document (${result?.status ?? 'broken'})`)
+      if (result === null || result.status !== 200 || hash('sha256', result.text) !== expected) wrong.push(`the result of job ${id} is not the document (${result?.status ?? 'broken'})`)
     }
   }
   return wrong

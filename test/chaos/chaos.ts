@@ -1,4 +1,5 @@
 // The chaos test: load on several processes while they, the database and the blob store are killed and started again; then the audit.
+import { hash } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, type Store } from '../../server/store/open.ts'
 import { auditBlobs, auditHeld, auditJobs, auditStore } from './audit.ts'
 import { command, startFleet, type Fleet, type Role } from './fleet.ts'
-import { drive, jobArchive, RPM, sha256, type Secrets, type Told } from './load.ts'
+import { drive, jobArchive, RPM, type Secrets, type Told } from './load.ts'
 import { startUpstream } from './upstream.ts'
 
 /** What stands behind the processes, and what can be done to it. */
@@ -124,7 +125,7 @@ async function expectedDocument(): Promise<string> {
   try {
     const path = join(folder, 'Export.zip')
     writeFileSync(path, jobArchive())
-    return sha256(await command(['convert', path]))
+    return hash('sha256', await command(['convert', path]))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,5 +1,5 @@
 // Callers of everything at once, who write down what they were told.
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { file, form, pageOf } from '../form.ts'
@@ -42,9 +42,6 @@ interface Answer {
   status: number
   text: string
 }
-
-/** SHA-256 of the document that the job's archive becomes; set by whoever knows. */
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** The archive that jobs are made of: 40 pages and 300 KB of attachment. */
 export function jobArchive(): Buffer {
