@@ -156,10 +156,9 @@ function serve(socket: Socket, connection: number, requests: Received[], script:
   }
 
   const readBody = async (received: Received): Promise<Buffer> => {
-    const header = (name: string) => received.rawHeaders[received.rawHeaders.findIndex((value, i) => i % 2 === 0 && value.toLowerCase() === name) + 1]
-    const has = (name: string) => received.rawHeaders.some((value, i) => i % 2 === 0 && value.toLowerCase() === name)
+    const length = headerOf(received.rawHeaders, 'content-length')
     const parts: Buffer[] = []
-    if (has('transfer-encoding')) {
+    if (headerOf(received.rawHeaders, 'transfer-encoding') !== null) {
       for (;;) {
         const size = Number.parseInt(await until('\r\n'), 16)
         if (size === 0) break
@@ -167,7 +166,7 @@ function serve(socket: Socket, connection: number, requests: Received[], script:
         await take(2)
       }
       for (let line = await until('\r\n'); line !== ''; line = await until('\r\n')) received.trailers.push(...fields(line))
-    } else if (has('content-length')) parts.push(await take(Number(header('content-length'))))
+    } else if (length !== null) parts.push(await take(Number(length)))
     const body = Buffer.concat(parts)
     received.body = body
     received.sha256 = createHash('sha256').update(body).digest('hex')
