@@ -2,14 +2,9 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { provideAccount } from '../../server/accounts/accounts.ts'
-import { readConfig } from '../../server/config.ts'
-import { newId } from '../../server/id.ts'
-import { createKey, type KeyWishes } from '../../server/keys/keys.ts'
-import { openLog } from '../../server/log.ts'
-import { serve } from '../../server/main.ts'
-import { answer, startFake, type FakeProvider, type Script } from '../providers/fake.ts'
-import { temporaryFolder } from '../temporary.ts'
+import type { KeyWishes } from '../../server/keys/keys.ts'
+import { answer, type FakeProvider, type Script } from '../providers/fake.ts'
+import { startServed } from '../proxy/data/served.ts'
 
 /** TABLE of providers that the fake plays: the setting of the upstream, and of its credential. */
 const PROVIDERS = [
@@ -32,28 +27,11 @@ export interface Proxied {
 
 /** Starts all of it; it ends with the test. */
 export async function startProxied(t: TestContext, script: Script = answer(200, {}, 'ok'), env: Record<string, string> = {}): Promise<Proxied> {
-  const fake = await startFake(script)
-  const settings = PROVIDERS.flatMap(([id, credential]) => [[`TOLLMARK_UPSTREAM_${id}`, fake.origin], [credential, UPSTREAM_SECRET]])
-  const config = readConfig({ PORT: '0', HOST: '127.0.0.1', TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_SHUTDOWN_TIMEOUT: '1s', ...Object.fromEntries(settings), ...env })
-  const running = await serve(config, openLog('silent'))
-  const tap = await startTap(running.port)
-  t.after(async () => {
-    await fake.close()
-    await running[Symbol.asyncDispose]()
-    await tap.close()
-  })
-  return {
-    fake,
-    proxyUrl: tap.origin,
-    wire: tap.text,
-    async key(wishes = {}) {
-      const now = Date.now()
-      const { id } = await running.store.run(provideAccount, { name: null, plan: 'free', newId: newId('acc', now), now })
-      const key = await createKey(running.store, id, { name: 'test', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)
-      await running.keys?.refresh()
-      return key.secret
-    },
-  }
+  const settingsFor = (origin: string) => PROVIDERS.flatMap(([id, credential]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [credential, UPSTREAM_SECRET]])
+  const { fake, port, key } = await startServed(t, script, (origin) => ({ ...Object.fromEntries(settingsFor(origin)), ...env }))
+  const tap = await startTap(port)
+  t.after(tap.close)
+  return { fake, proxyUrl: tap.origin, wire: tap.text, key: async (wishes) => (await key(wishes)).secret }
 }
 
 /** A TCP relay that keeps what callers send. */
