@@ -1,4 +1,4 @@
-// Paths of wanted values (`model`, `requests[].params.model`, `[].usageMetadata`) as the tree that json-scanner.ts walks.
+// Paths of wanted values (`model`, `requests[].params.model`, `[].usageMetadata`, `variables.*.file_id`) as the tree that json-scanner.ts walks.
 
 /** One place in the tree of wanted paths. */
 export interface Node {
@@ -12,6 +12,8 @@ export interface Node {
   keys: { readonly bytes: Buffer; readonly node: Node }[]
   lengths: Set<number>
   items: Node | null
+  /** What stands under any key: then no key is looked up. */
+  any: Node | null
 }
 
 /** Paths compiled for scanning. */
@@ -28,7 +30,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The steps of a path: keys, and `[]` for every item of a list. */
+/** The steps of a path: keys, `[]` for every item of a list, and `*` for every value of an object. */
 export const stepsOf = (path: string): readonly string[] => path.match(/\[\]|[^.[\]]+/g) ?? []
 
 /** What stands at a path of a parsed value; nothing where there is no such place. */
@@ -53,6 +55,7 @@ export function wantPaths(paths: Iterable<string>): WantedPaths {
     let at = root
     for (const step of stepsOf(path)) {
       if (step === '[]') at = at.items ??= node(`${at.path}[]`)
+      else if (step === '*') at = at.any ??= node(`${at.path}.*`)
       else {
         at.props ??= new Map()
         at.folded ??= new Map()
@@ -76,7 +79,7 @@ export function wantPaths(paths: Iterable<string>): WantedPaths {
   return { root }
 }
 
-const node = (path: string): Node => ({ path, wanted: false, props: null, folded: null, firsts: null, keys: [], lengths: new Set(), items: null })
+const node = (path: string): Node => ({ path, wanted: false, props: null, folded: null, firsts: null, keys: [], lengths: new Set(), items: null, any: null })
 
 /** The key of a place that these bytes spell exactly, or null. */
 export function spelled({ keys }: Node, chunk: Buffer, from: number, to: number): Node | null {

@@ -52,6 +52,9 @@ const DEEPEST = 512
 /** Raw bytes of a key that are kept; a longer key cannot be a wanted one (each letter is at most six bytes as `\u….`). */
 const LONGEST_KEY = 512
 
+/** Whether an object at this place may hold wanted values. */
+const isLookedInto = (node: Node): boolean => node.props !== null || node.any !== null
+
 /** One scan. Feed bytes in any split with `write`, then call `end`. */
 export class JsonScanner {
   #state = VALUE
@@ -168,7 +171,7 @@ export class JsonScanner {
 
   #beginValue(chunk: Buffer, i: number, byte: number): number {
     const next = this.#next
-    if (next !== null && next.wanted && this.#capture === null && !(byte === OPEN_OBJECT && next.props !== null)) {
+    if (next !== null && next.wanted && this.#capture === null && !(byte === OPEN_OBJECT && isLookedInto(next))) {
       this.#capture = next
       this.#captureDepth = this.#depth
       this.#captureStart = i
@@ -181,7 +184,7 @@ export class JsonScanner {
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
       if (this.#depth === DEEPEST) return this.#broken(i)
       const isObject = byte === OPEN_OBJECT
-      if (next !== null && !next.wanted && (isObject ? !next.props : !next.items)) this.#sink.oddity?.('mismatch', next.path)
+      if (next !== null && !next.wanted && (isObject ? !isLookedInto(next) : !next.items)) this.#sink.oddity?.('mismatch', next.path)
       this.#depth++
       this.#isObject[this.#depth] = isObject
       this.#nodes[this.#depth] = next
@@ -200,7 +203,7 @@ export class JsonScanner {
   }
 
   #mismatch(next: Node, kind: 'mismatch' | 'text'): void {
-    if (!next.wanted && (next.props || next.items)) this.#sink.oddity?.(kind, next.path)
+    if (!next.wanted && (isLookedInto(next) || next.items)) this.#sink.oddity?.(kind, next.path)
   }
 
   #close(chunk: Buffer, i: number): number {
@@ -254,7 +257,8 @@ export class JsonScanner {
 
   /** A key, from behind its opening quote. Its value comes next. */
   #beginKey(chunk: Buffer, i: number): number {
-    this.#next = null
+    const at = this.#nodes[this.#depth]
+    this.#next = this.#capture === null ? (at?.any ?? null) : null
     const end = this.#closing(chunk, i)
     if (end < 0) {
       this.#key = []
@@ -264,7 +268,7 @@ export class JsonScanner {
       return chunk.length
     }
     this.#state = AFTER_KEY
-    const firsts = this.#nodes[this.#depth]?.firsts
+    const firsts = at?.firsts
     if (firsts && firsts[chunk[i]!] === 1) this.#endKey(chunk, i, end - 1)
     return end
   }

@@ -27,6 +27,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   ...within('input[].', RAN),
   'messages[].content[].file.file_id': 'file',
   ...within('tools[].', TOOL),
+  'prompt.variables.*.file_id': 'file',
   'prompt_cache_options.comparison_response_id': 'response',
 }
 

@@ -5,7 +5,7 @@ import { wantPaths } from '../../../server/proxy/json-paths.ts'
 import { JsonScanner, type ScanOptions } from '../../../server/proxy/json-scanner.ts'
 import { heldBytes } from './memory.ts'
 
-const wanted = wantPaths(['a', 'b.c', 'd[].e', '[].f', 'g[]', 'h', 'h.i', 'h.j[].k'])
+const wanted = wantPaths(['a', 'b.c', 'd[].e', '[].f', 'g[]', 'h', 'h.i', 'h.j[].k', 'l.*.m', 'l.*'])
 
 /** What a scan of these pieces tells. */
 function scan(pieces: readonly Buffer[], options: ScanOptions = { strict: true }): { ok: boolean; events: string[] } {
@@ -32,6 +32,8 @@ const cases: [text: string, ok: boolean, events: string[]][] = [
   ['{"x":{"a":1},"a":2}', true, ['a=2']],
   ['{"h":"x"}', true, ['h="x"']],
   ['{"h":[{"i":1}]}', true, ['h=[{"i":1}]']],
+  ['{"l":{"x":{"m":1},"":{"m":{"m":2}},"\\u0061":{"n":3},"m":"4","y":[{"m":5}],"x":null}}', true, ['l.*.m=1', 'l.*.m={"m":2}', 'l.*="4"', 'l.*=[{"m":5}]', 'l.*=null']],
+  ['{"l":[{"m":1}],"a":2}', true, ['mismatch l', 'a=2']],
   ['{"h":{"x":2,"i":1,"j":[{"k":3}]}}', true, ['h.i=1', 'h.j[].k=3']],
   ['{"a":1,"a":2}', true, ['a=1', 'duplicate a', 'a=2']],
   ['{"\\u0061":1}', true, ['escaped a', 'a=1']],

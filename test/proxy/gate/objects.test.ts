@@ -55,6 +55,7 @@ for (const [id, on, answer, ...objects] of MADE) {
 /** TABLE: what a request names, beside what stands in its path. */
 const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
   ['openai', 'POST /v1/responses', { input: [{ type: 'code_interpreter_call', container_id: 'cntr_1' }] }, 'container:cntr_1'],
+  ['openai', 'POST /v1/responses', { prompt: { id: 'pmpt_1', variables: { city: 'x'.repeat(5_000), page: { type: 'input_file', file_id: 'file_1' } } } }, 'file:file_1'],
   ['openai', 'POST /v1/responses', { input: [{ type: 'shell_call', environment: { container_id: 'cntr_1' } }] }, 'container:cntr_1'],
   ['openai', 'POST /v1/conversations', { items: [{ container_id: 'cntr_1' }, { environment: { container_id: 'cntr_2' } }] }, 'container:cntr_1', 'container:cntr_2'],
   ['openai', 'POST /v1/videos', { characters: [{ id: 'char_1' }] }, 'character:char_1'],
