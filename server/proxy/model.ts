@@ -161,13 +161,18 @@ class ModelReader implements JsonSink {
     const value = raw && parseJson(raw.toString('utf8'))
     // `null` says that nothing is there.
     if (value === null && raw !== null) return
-    const kind = places.objects.get(path)
     if (places.stored.has(path)) {
       this.#problem ??= unknown(`The body points to something stored (\`${path}\`) that may choose another model.`)
-    } else if (kind !== undefined) {
+      return
+    }
+    const kind = places.objects.get(path)
+    if (kind !== undefined) {
       if (raw === null) this.#problem ??= ambiguous(tooLong(path))
       else this.#objects.push(...refsIn(kind, value))
-    } else if (path === places.keeps?.at) {
+      // What is stored may stand in a model's place, and is held to the scope like one.
+      if (!places.required.has(path)) return
+    }
+    if (path === places.keeps?.at) {
       this.#kept = places.keeps.by.includes(value)
     } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
       this.#problem ??= unknown(`The body's \`${path}\` is not a name.`)

@@ -51,7 +51,8 @@ export class ModelObserver {
           if (kind !== undefined) {
             if (raw === null) this.unclear = true
             else this.objects.push(...refsIn(kind, value))
-          } else if (path === places.keeps?.at) this.kept = places.keeps.by.includes(value)
+          }
+          if (path === places.keeps?.at) this.kept = places.keeps.by.includes(value)
           else if (typeof value !== 'string') return
           else if (places.required.has(path) || (path === 'model' && this.model === null)) this.model = value
         },

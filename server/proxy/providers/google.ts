@@ -1,5 +1,5 @@
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
-import { BODY, creates, compatibleRows, model, neutral, STORED } from './openai-rows.ts'
+import { BODY, creates, compatibleRows, model, neutral, STORED, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */
@@ -37,14 +37,28 @@ const BATCH: BodyRule = {
   objects: { ...objectsOf(`${IN_BATCH}request.`), ...objects('file', BATCH_FILE) },
 }
 
+/** Where an agent works: its name, or what it is made of. */
+const environment = (at: string): Record<string, string> => ({
+  [at]: 'environment',
+  [`${at}.environment_id`]: 'environment',
+  [`${at}.env.*.credential`]: 'credential',
+  [`${at}.network.allowlist[].credential`]: 'credential',
+})
+
 const INTERACTION = {
+  agent: 'agent',
+  ...environment('environment'),
   previous_interaction_id: 'interaction',
+  'generation_config.speech_config.voice': 'voice',
+  'generation_config.speech_config[].voice': 'voice',
   'input.uri': 'file',
   'input[].uri': 'file',
   'input[].content[].uri': 'file',
   'input[].result[].uri': 'file',
   'tools[].file_search_store_names[]': 'file_search_store',
-} as const
+}
+
+const TRIGGER = { environment_id: 'environment', ...within('interaction.', INTERACTION) }
 
 const call: ModelPlace = { at: 'path', body: CALL }
 const batch: ModelPlace = { at: 'path', body: BATCH }
@@ -93,14 +107,29 @@ const versionRows = (version: string): EndpointRow[] => {
     model(
       `POST ${v}/interactions`,
       { at: 'body', body: { required: ['model', 'agent'], also: ['tools[].model', 'agent_config.model', 'agentConfig.model'], objects: INTERACTION } },
-      { usage: 'interactions', ...creates('interaction', 'id', 'interaction.id') },
+      { usage: 'interactions', creates: { id: 'interaction', 'interaction.id': 'interaction', environment_id: 'environment', 'interaction.environment_id': 'environment' } },
     ),
     neutral(`GET ${v}/interactions/{interaction}`, { usage: 'interactions' }),
     neutral(`DELETE ${v}/interactions/{interaction}`),
     neutral(`POST ${v}/interactions/{interaction}/cancel`),
-    model(`POST ${v}/agents`, STORED, creates('agent', 'id', 'name')),
+    model(`POST ${v}/agents`, STORED, { ...creates('agent', 'id', 'name'), names: { base_agent: 'agent', ...environment('base_environment') } }),
     neutral(`GET ${v}/agents`),
-    neutral(`GET ${v}/agents/{agent}`),
+    neutral(`GET DELETE ${v}/agents/{agent}`),
+    neutral(`GET POST ${v}/environments`, { ...creates('environment'), names: { from_environment: 'environment', 'network.allowlist[].credential': 'credential' } }),
+    neutral(`GET DELETE ${v}/environments/{environment}`),
+    neutral(`GET ${v}/environments/{environment}/files/{any*}`),
+    neutral(`POST PUT /upload${v}/environments/{environment}/files/{any*}`, { upload: 'upload_id' }),
+    neutral(`GET POST ${v}/credentials`, creates('credential')),
+    neutral(`GET PATCH DELETE ${v}/credentials/{credential}`),
+    model(`POST ${v}/voices`, STORED, creates('voice')),
+    neutral(`GET ${v}/voices`),
+    neutral(`GET DELETE ${v}/voices/{voice}`),
+    model(`POST ${v}/triggers`, STORED, { ...creates('trigger'), names: TRIGGER }),
+    neutral(`GET ${v}/triggers`),
+    neutral(`GET DELETE ${v}/triggers/{trigger}`),
+    model(`PATCH ${v}/triggers/{trigger}`, STORED, { names: TRIGGER }),
+    model(`POST ${v}/triggers/{trigger}/executions`, STORED, { creates: { interaction_id: 'interaction', environment_id: 'environment' } }),
+    neutral(`GET ${v}/triggers/{trigger}/executions`),
     model(`POST ${v}/decisions`),
     neutral(`GET ${v}/files`),
     neutral(`GET DELETE ${v}/files/{file}`),

@@ -39,6 +39,8 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['google', 'POST', '/v1beta/interactions', 'model', null],
   ['google', 'GET', '/v1beta/interactions/i1?stream=true', 'neutral', null, 'interaction:i1'],
   ['google', 'POST', '/upload/v1beta/files', 'neutral'],
+  ['google', 'GET', '/v1beta/environments/env_1/files/src/main.ts', 'neutral', null, 'environment:env_1'],
+  ['google', 'DELETE', '/v1beta/agents/a', 'neutral', null, 'agent:a'],
   ['google', 'POST', '/upload/v1beta/files?upload_id=x&upload_protocol=resumable', 'neutral', null, 'upload:x'],
   ['google', 'GET', '/v1beta/files/f1', 'neutral', null, 'file:f1'],
   ['google', 'DELETE', '/v1beta/files/f1', 'neutral', null, 'file:f1'],

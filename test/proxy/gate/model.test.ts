@@ -277,6 +277,7 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['gemini lenient JSON', { ...GEMINI, body: '{model:"models/other"}' }, AMBIGUOUS],
   ['a tuned model of the same name', { id: 'google', path: '/v1beta/tunedModels/allowed:generateContent', body: '{}' }, NO],
   ['a cache of another model', { id: 'google', path: '/v1beta/cachedContents', body: '{"model":"models/other"}' }, NO],
+  ['an agent that is allowed', { id: 'google', path: '/v1beta/interactions', body: '{"agent":"allowed"}' }, 'ok allowed'],
   ['an agent', { id: 'google', path: '/v1beta/interactions', body: '{"agent":"deep-research"}' }, NO],
   ['an agent with a model of its own', { id: 'google', path: '/v1beta/interactions', body: '{"agent":"allowed","agent_config":{"type":"x","model":"other"}}' }, NO],
   ['a store with another embedding model', { id: 'google', path: '/v1beta/fileSearchStores', body: '{"embeddingModel":"models/other"}' }, NO],

@@ -42,6 +42,12 @@ const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
   ['together', 'POST /v1/tci/execute', { data: { session_id: 'ses_1', outputs: [] } }, 'code_session:ses_1'],
   ['together', 'POST /v1/queue/submit', { requestId: 'req_1' }, 'queued:req_1'],
   ['together', 'POST /v1/models', { data: { job_id: 'job_1' } }, 'job:job_1'],
+  ['google', 'POST /v1beta/environments', { id: 'env_1' }, 'environment:env_1'],
+  ['google', 'POST /v1beta/credentials', { id: 'cred_1' }, 'credential:cred_1'],
+  ['google', 'POST /v1beta/voices', { id: 'voices/voice_1' }, 'voice:voice_1'],
+  ['google', 'POST /v1beta/triggers', { id: 'trig_1' }, 'trigger:trig_1'],
+  ['google', 'POST /v1beta/triggers/trig_1/executions', { id: 'exec_1', interaction_id: 'int_1' }, 'interaction:int_1'],
+  ['google', 'POST /v1beta/interactions', { id: 'int_1', environment_id: 'env_1' }, 'interaction:int_1', 'environment:env_1'],
 ]
 
 for (const [id, on, answer, ...objects] of MADE) {
@@ -93,6 +99,15 @@ const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
   ['together', 'POST /v1/evaluation', { parameters: { input_data_file_path: 'file_1' } }, 'file:file_1'],
   ['together', 'POST /v1/tci/execute', { session_id: 'ses_1' }, 'code_session:ses_1'],
   ['together', 'POST /v1/queue/cancel', { request_id: 'req_1' }, 'queued:req_1'],
+  ['google', 'POST /v1beta/interactions', { agent: 'my-agent', environment: 'env_1' }, 'agent:my-agent', 'environment:env_1'],
+  [
+    'google', 'POST /v1beta/interactions', { agent: 'agents/a', environment: { type: 'remote', environment_id: 'env_1', env: { KEY: { credential: 'cred_1' }, X: 'y' }, network: { allowlist: [{ domain: 'x', credential: 'cred_2' }] } } },
+    'agent:a', 'environment:env_1', 'credential:cred_1', 'credential:cred_2',
+  ],
+  ...[{ voice: 'voice_1' }, [{ voice: 'voice_1' }]].map((speech_config): (typeof NAMED)[number] => ['google', 'POST /v1beta/interactions', { model: 'm', generation_config: { speech_config } }, 'voice:voice_1']),
+  ['google', 'POST /v1beta/agents', { base_agent: 'a', base_environment: 'environments/env_1' }, 'agent:a', 'environment:env_1'],
+  ['google', 'POST /v1beta/environments', { from_environment: 'env_1', network: { allowlist: [{ credential: 'cred_1' }] } }, 'environment:env_1', 'credential:cred_1'],
+  ['google', 'POST /v1beta/triggers', { environment_id: 'env_1', interaction: { agent: 'a', previous_interaction_id: 'int_1' } }, 'environment:env_1', 'agent:a', 'interaction:int_1'],
 ]
 
 for (const [id, on, body, ...objects] of NAMED) {
@@ -110,6 +125,11 @@ test('a form names the video that is to be changed or gone on with', async () =>
     const found = await observeHeld(find('openai', `POST ${path}`), ['Content-Type', 'multipart/form-data; boundary=b'], path, form, 1e6)
     assert.deepEqual(found?.objects, [{ kind: 'video', id: 'video_1' }], path)
   }
+})
+
+test('an agent is written down as what ran', async () => {
+  const found = await observeHeld(find('google', 'POST /v1beta/interactions'), ['Content-Type', 'application/json'], '/v1beta/interactions', Buffer.from('{"agent":"my-agent"}'), 1e6)
+  assert.equal(found?.model, 'my-agent')
 })
 
 test('a list that holds whole what any key may have made says of which kind that is', () => {
