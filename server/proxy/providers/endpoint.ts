@@ -106,6 +106,8 @@ export interface EndpointTable {
   resembled(path: string): readonly Resembled[]
   /** The kinds of stored objects that its paths name, or its answers create. */
   readonly kinds: readonly string[]
+  /** The segments that its patterns spell out: no name of an object, even where callers choose names. */
+  readonly words: ReadonlySet<string>
 }
 
 /** What the body of an endpoint's requests says, or null where nothing in it is of interest. */
@@ -138,9 +140,11 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
   const patterns = new Map<string, Compiled[]>()
   const loose: (Resembled & { readonly regexp: RegExp })[] = []
   const kinds = new Set<string>()
+  const fixed = new Set<string>()
   for (const row of rows) {
     const words = row.on.split(' ')
     const pattern = words.pop() ?? ''
+    for (const segment of pattern.split(/[/:]/)) fixed.add(segment)
     const names: string[] = []
     const source = pattern.replace(/\{(\w+)([:*]?)\}|[^{]+/g, (text, name?: string, form?: string) => {
       if (name === undefined) return text.replace(/[.+*?^$()[\]\\|]/g, String.raw`\$&`)
@@ -169,6 +173,7 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
     },
     resembled: (path) => loose.filter(({ regexp }) => regexp.test(path)),
     kinds: [...kinds],
+    words: fixed,
   }
 }
 
@@ -200,13 +205,13 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
   const found = provider.endpoints.match(method, path)
   const resembled = () => provider.endpoints.resembled(loose.path)
   // A row of another method is no other spelling of this path.
-  if (!found) return odd(unknown, method, loose, resembled().filter(({ exact }) => !exact.test(path)), provider.endpoints.kinds)
+  if (!found) return odd(unknown, method, loose, resembled().filter(({ exact }) => !exact.test(path)), provider.endpoints)
   let model: string | null = null
   const objects: ObjectRef[] = []
   for (const [name, raw] of Object.entries(found.params)) {
     const value = raw.includes('%') ? decodeURIComponent(raw) : raw
     // An encoded slash or the like belongs in no name but an ARN: the path is then not what it seems.
-    if (raw.includes('%') && !provider.encoded?.includes(name) && /[/\\?#%;:]/.test(value)) return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider.endpoints.kinds)
+    if (raw.includes('%') && !provider.encoded?.includes(name) && /[/\\?#%;:]/.test(value)) return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider.endpoints)
     if (name === 'model') model = found.row.modelName?.replaceAll(/\{(\w+)\}/g, (_, part: string) => found.params[part] ?? '') ?? value
     else if (!PLACES.has(name)) objects.push(objectRef(name, value))
   }
@@ -222,13 +227,13 @@ const MOST_SEGMENTS = 24
  * A path that is no row's. An upstream may read it as one all the same: then its body counts as that row's, and whatever in the path could be the
  * name of a stored object is taken for one.
  */
-function odd(unknown: Match, method: string, { segments }: Loose, resembled: readonly Resembled[], kinds: readonly string[]): Match {
+function odd(unknown: Match, method: string, { segments }: Loose, resembled: readonly Resembled[], { kinds, words }: EndpointTable): Match {
   const names = new Set(segments.flatMap((segment) => [segment, ...segment.split(':')]))
   if (names.size > MOST_SEGMENTS) return { ...unknown, spelling: 'long' }
   return {
     ...unknown,
     endpoint: resembled.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method))?.row ?? null,
-    objects: kinds.flatMap((kind) => [...names].map((id) => ({ kind, id }))),
+    objects: kinds.flatMap((kind) => [...names].filter((id) => !words.has(id)).map((id) => ({ kind, id }))),
     spelling: resembled.length === 0 ? unknown.spelling : 'odd',
   }
 }

@@ -307,6 +307,11 @@ test('an unknown endpoint is for unrestricted keys only', () => {
   }
 })
 
+test('of an unknown path no segment that the table spells out is taken for the name of an object', () => {
+  const { objects } = match('mistral', 'GET', '/v1/workflows/executions/mine/of-tomorrow')
+  assert.deepEqual([...new Set(objects.map(({ id }) => id))], ['mine', 'of-tomorrow'])
+})
+
 test('every provider: exact hosts only, and the base address of its own row is found', () => {
   assert.equal(PROVIDERS.length, 16)
   for (const row of PROVIDERS) {
