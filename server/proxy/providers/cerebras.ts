@@ -1,4 +1,4 @@
-import { compatibleRows } from './openai-rows.ts'
+import { compatibleRows, neutral } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** Cerebras: https://inference-docs.cerebras.ai/api-reference */
@@ -8,7 +8,8 @@ export const cerebras: ProviderRow = {
   base: 'https://api.cerebras.ai/v1',
   hosts: ['api.cerebras.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
-  endpoints: compatibleRows('/v1'),
+  // Their SDK warms its connection up with the last one.
+  endpoints: [...compatibleRows('/v1'), neutral('GET /v1/tcp_warming')],
   admin: [/\/(management|projects|users|billing|metrics)($|[/:])/],
   errors: 'cerebras',
   usage: 'openai',

@@ -1,5 +1,5 @@
 import { inMessages } from './anthropic.ts'
-import { BODY, body, compatibleRows, creates, model, neutral, responding, RESPONSE } from './openai-rows.ts'
+import { BODY, body, compatibleRows, creates, model, neutral, responding, RESPONSE, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // `models` are tried in turn; a preset is stored and may bring models of its own; plugins and server tools may name one.
@@ -26,9 +26,17 @@ export const openrouter: ProviderRow = {
     neutral('GET /api/v1/videos/{video}/content'),
     model('POST /api/v1/images', routed),
     model('POST /api/v1/decisions', routed),
+    neutral('GET /api/v1/containers/{container}/files'),
+    neutral('GET /api/v1/containers/{container}/files/{any}'),
+    neutral('GET /api/v1/containers/{container}/files/{any}/content'),
+    neutral('POST /api/v1/containers/{container}/files/{any}/promote', creates('file')),
+    // An intern answers with a model, and tools, of its own.
+    model('POST /api/v1/interns', STORED, creates('intern', 'id', 'data.id')),
     neutral('GET /api/v1/generation'),
     neutral('GET /api/v1/providers'),
-    neutral('GET /api/v1/embeddings/models'),
+    ...['embeddings', 'images', 'videos'].map((kind) => neutral(`GET /api/v1/${kind}/models`)),
+    neutral('GET /api/v1/images/models/{any*}'),
+    neutral('GET /api/v1/endpoints/zdr'),
     neutral('GET /api/v1/models/{any*}'),
     neutral('GET /api/v1/parameters/{any*}'),
   ],

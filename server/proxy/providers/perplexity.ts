@@ -1,4 +1,4 @@
-import { BODY, body, creates, model, neutral, responding, RESPONSE } from './openai-rows.ts'
+import { BODY, body, creates, model, neutral, responding, RESPONSE, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // The agent API tries `models` in turn, and a preset brings a model of its own: docs.perplexity.ai/docs/agent-api
@@ -20,6 +20,9 @@ export const perplexity: ProviderRow = {
       model(`POST ${prefix}/responses`, agent, { usage: 'openai', ...RESPONSE }),
       model(`POST ${prefix}/agent`, agent, { usage: 'openai', ...RESPONSE }),
       neutral(`GET ${prefix}/responses/{response}`),
+      neutral(`POST ${prefix}/responses/{response}/cancel`),
+      neutral(`GET ${prefix}/responses/{response}/files`),
+      neutral(`GET ${prefix}/responses/{response}/files/{any}/content`),
       model(`POST ${prefix}/async/chat/completions`, body({ required: ['request.model'], also: [], objects: {} }), creates('completion')),
       model(`POST ${prefix}/async/sonar`, body({ required: ['request.model'], also: [], objects: {} }), creates('completion')),
       neutral(`GET ${prefix}/async/chat/completions`),
@@ -28,6 +31,7 @@ export const perplexity: ProviderRow = {
       neutral(`GET ${prefix}/models`),
     ]),
     model('POST /v1/sonar'),
+    model('POST /v1/browser/sessions', STORED, creates('browser_session', 'session_id')),
     neutral('POST /search'),
   ],
   minting: [/\/(generate_auth_token|revoke_auth_token)($|[/:])/],

@@ -23,7 +23,11 @@ export const xai: ProviderRow = {
     model('POST /v1/tokenize-text'),
     ...['generations', 'edits', 'extensions'].map((verb) => model(`POST /v1/videos/${verb}`, body({ objects: SHOWN }), creates('video', 'request_id'))),
     neutral('GET /v1/videos/{video}', creates('file', 'video.file_output.file_id')),
-    model('POST /v1/tts', STORED),
+    model('POST /v1/tts', STORED, { names: { voice_id: 'voice' } }),
+    neutral('GET /v1/tts/voices'),
+    neutral('GET POST /v1/custom-voices', creates('voice', 'voice_id')),
+    neutral('GET PATCH DELETE /v1/custom-voices/{voice}'),
+    neutral('GET /v1/custom-voices/{voice}/audio'),
     model('POST /v1/stt', form()),
     model('GET /v1/realtime', { at: 'query' }),
     ...['language-models', 'image-generation-models', 'video-generation-models', 'embedding-models'].flatMap((list) => [

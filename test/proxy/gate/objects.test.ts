@@ -48,6 +48,10 @@ const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
   ['google', 'POST /v1beta/triggers', { id: 'trig_1' }, 'trigger:trig_1'],
   ['google', 'POST /v1beta/triggers/trig_1/executions', { id: 'exec_1', interaction_id: 'int_1' }, 'interaction:int_1'],
   ['google', 'POST /v1beta/interactions', { id: 'int_1', environment_id: 'env_1' }, 'interaction:int_1', 'environment:env_1'],
+  ['xai', 'POST /v1/custom-voices', { voice_id: 'abcd1234' }, 'voice:abcd1234'],
+  ['perplexity', 'POST /v1/browser/sessions', { session_id: 'ses_1', status: 'running' }, 'browser_session:ses_1'],
+  ['openrouter', 'POST /api/v1/containers/cntr_1/files/f_1/promote', { id: 'file_1' }, 'file:file_1'],
+  ['openrouter', 'POST /api/v1/interns', { id: 'intern_1' }, 'intern:intern_1'],
 ]
 
 for (const [id, on, answer, ...objects] of MADE) {
@@ -108,6 +112,7 @@ const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
   ['google', 'POST /v1beta/agents', { base_agent: 'a', base_environment: 'environments/env_1' }, 'agent:a', 'environment:env_1'],
   ['google', 'POST /v1beta/environments', { from_environment: 'env_1', network: { allowlist: [{ credential: 'cred_1' }] } }, 'environment:env_1', 'credential:cred_1'],
   ['google', 'POST /v1beta/triggers', { environment_id: 'env_1', interaction: { agent: 'a', previous_interaction_id: 'int_1' } }, 'environment:env_1', 'agent:a', 'interaction:int_1'],
+  ['xai', 'POST /v1/tts', { text: 'x', voice_id: 'abcd1234' }, 'voice:abcd1234'],
 ]
 
 for (const [id, on, body, ...objects] of NAMED) {
