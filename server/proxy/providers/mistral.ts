@@ -11,8 +11,9 @@ const MANNED = { 'handoffs[]': 'agent', ...TOOLS } as const
 const GUARDS = ['guardrails[].moderation_llm_v1.model_name', 'guardrails[].moderation_llm_v2.model_name']
 const ALSO = [...(BODY.also ?? []), ...GUARDS]
 
-/** An answer in a conversation, which is a new one where it was restarted; tools write files. */
-const ANSWERED = { creates: { conversation_id: 'conversation', 'outputs[].content[].file_id': 'file', 'content.file_id': 'file' } } as const
+/** Files that tools write; and a conversation that begins, also where one is restarted. */
+const WRITTEN = { 'outputs[].content[].file_id': 'file', 'content.file_id': 'file' } as const
+const BEGUN = { creates: { conversation_id: 'conversation', ...WRITTEN } } as const
 const OUTPUT = creates('file', 'output_file', 'error_file')
 const EXECUTED = { names: { execution_id: 'execution' }, creates: { execution_id: 'execution', run_id: 'run' } } as const
 
@@ -38,11 +39,11 @@ export const mistral: ProviderRow = {
     neutral('GET PATCH DELETE /v1/audio/voices/{voice}'),
     neutral('GET /v1/audio/voices/{voice}/sample'),
     // With an agent id the agent's stored model answers, whatever `model` says.
-    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], objects: { ...AGENT, ...INPUTS, ...TOOLS } }), ANSWERED),
+    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], objects: { ...AGENT, ...INPUTS, ...TOOLS } }), BEGUN),
     neutral('GET /v1/conversations'),
     neutral('GET DELETE /v1/conversations/{conversation}'),
-    model('POST /v1/conversations/{conversation}', STORED, { ...ANSWERED, names: INPUTS }),
-    model('POST /v1/conversations/{conversation}/restart', STORED, { ...ANSWERED, names: INPUTS }),
+    model('POST /v1/conversations/{conversation}', STORED, { creates: WRITTEN, names: INPUTS }),
+    model('POST /v1/conversations/{conversation}/restart', STORED, { ...BEGUN, names: INPUTS }),
     neutral('GET /v1/conversations/{conversation}/history'),
     neutral('GET /v1/conversations/{conversation}/messages'),
     model(

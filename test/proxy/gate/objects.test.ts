@@ -32,6 +32,7 @@ const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
   ['mistral', 'POST /v1/connectors', { id: 'con_1' }, 'connector:con_1'],
   ['mistral', 'POST /v1/conversations/conv_1/restart', { conversation_id: 'conv_2', outputs: [{ content: 'x' }] }, 'conversation:conv_2'],
   ['mistral', 'POST /v1/conversations', { conversation_id: 'conv_1', outputs: [{ content: [{ type: 'text' }, { type: 'tool_file', file_id: 'file_1' }] }] }, 'conversation:conv_1', 'file:file_1'],
+  ['mistral', 'POST /v1/conversations/conv_1', { conversation_id: 'conv_1', outputs: [] }],
   ['mistral', 'POST /v1/conversations/conv_1', { type: 'message.output.delta', content: { type: 'tool_file', file_id: 'file_1' } }, 'file:file_1'],
   ['mistral', 'GET /v1/batch/jobs/batch_1', { id: 'batch_1', output_file: 'file_1', error_file: 'file_2' }, 'file:file_1', 'file:file_2'],
   ['mistral', 'POST /v1/workflows/mine/execute', { execution_id: 'exec_1', run_id: 'run_1' }, 'execution:exec_1', 'run:run_1'],
@@ -55,7 +56,7 @@ const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
 ]
 
 for (const [id, on, answer, ...objects] of MADE) {
-  test(`${id}: ${on} makes ${objects.join(', ')}`, () => {
+  test(`${id}: ${on} makes ${objects.join(', ') || 'nothing'}`, () => {
     const created = new Created(find(id, on).endpoint?.creates ?? {})
     created.search(answer)
     assert.deepEqual(created.objects.map((object) => `${object.kind}:${object.id}`), objects)
