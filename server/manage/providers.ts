@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { IdParams, answers, callerOf, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import type { Proxy } from '../proxy/open.ts'
-import type { CustomProvider, Provider } from '../proxy/providers/provider.ts'
+import type { Auth, CustomProvider, Provider } from '../proxy/providers/provider.ts'
 import { changeProvider, createProvider, deleteProvider, noSuchProvider, storedProviders, type ProviderWishes } from '../proxy/providers/stored.ts'
 import { hostValues } from '../proxy/providers/table.ts'
 import type { Store } from '../store/open.ts'
@@ -95,10 +95,11 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
     responses: answers(201, 'The provider', ProviderSchema, 'provider_not_found'),
   })
   api.openapi(create, async (c) => {
-    const { id, ...wanted } = c.req.valid('json')
+    const { id, auth, ...plain } = c.req.valid('json')
+    const wanted = { ...plain, auth: authOf(auth) }
     if (proxied.table().byId(id)) throw new Problem('invalid_field', `There is a provider ${JSON.stringify(id)} already. Choose another id.`)
-    await check(id, plain(wanted))
-    await createProvider(store, id, plain(wanted), clock())
+    await check(id, wanted)
+    await createProvider(store, id, wanted, clock())
     await proxied.refresh()
     return c.json(await showOne(id), 201)
   })
@@ -113,16 +114,12 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
   })
   api.openapi(change, async (c) => {
     const { id } = c.req.valid('param')
-    const { origin, dial, auth } = c.req.valid('json')
+    const { origin, dial, ...more } = c.req.valid('json')
+    const auth = more.auth === undefined ? undefined : authOf(more.auth)
     const known = (await storedProviders(store)).find((one) => one.id === id)
     if (!known) throw noSuchProvider()
-    const wanted = plain({
-      origin: origin ?? known.origin,
-      dial: dial === undefined ? (known.dial ?? null) : dial,
-      auth: auth === undefined ? (known.auth ? { header: known.auth.header, scheme: known.auth.scheme ?? null } : null) : auth,
-    })
-    await check(id, wanted)
-    await changeProvider(store, id, wanted)
+    await check(id, { origin: origin ?? known.origin, dial: dial === undefined ? (known.dial ?? null) : dial, auth: auth === undefined ? (known.auth ?? null) : auth })
+    await changeProvider(store, id, { origin, dial, auth })
     await proxied.refresh()
     return c.json(await showOne(id), 200)
   })
@@ -155,7 +152,7 @@ function hostsOf({ hosts }: Provider, known: string[]): string[] {
   return known.length > 0 ? known : [...hosts]
 }
 
-/** The wishes without a `null` that stands for nothing. */
-function plain({ origin, dial, auth }: { origin: string; dial: string | null; auth: { header: string; scheme: string | null } | null }): ProviderWishes {
-  return { origin, dial, auth: auth === null ? null : { header: auth.header, ...(auth.scheme === null ? {} : { scheme: auth.scheme }) } }
+/** Without a `null` that stands for nothing. */
+function authOf(auth: z.infer<typeof AuthSchema> | null): Auth | null {
+  return auth && { header: auth.header, ...(auth.scheme === null ? {} : { scheme: auth.scheme }) }
 }

@@ -216,6 +216,16 @@ test('a provider that is added here is known to every other process, and to the 
   await until(async () => (await get(other)) === 403)
 })
 
+test('administrators who change different things of a provider at once change all of them', async (t) => {
+  const { running } = await startServed(t, answer(200, {}))
+  const admin = await api(running.url, running.store)
+  await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com', dial: 'http://10.0.0.1' })
+  const changes = [{ origin: 'https://ai.example.com' }, { dial: 'http://10.0.0.2' }, { auth: { header: 'X-Key', scheme: 'Key' } }]
+  for (const { status } of await Promise.all(changes.map((change) => admin('PATCH', 'providers/acme', change)))) assert.equal(status, 200)
+  const { hosts, dial, auth } = (await admin('PATCH', 'providers/acme', {})).json<Provider & { auth: object }>()
+  assert.deepEqual({ hosts, dial, auth }, { hosts: ['ai.example.com'], dial: 'http://10.0.0.2', auth: { header: 'X-Key', scheme: 'Key' } })
+})
+
 /** TABLE of providers that cannot be: body, and what is said. */
 const BAD: [body: object, says: RegExp][] = [
   [{ id: 'openai', origin: 'https://llm.example.com' }, /already/],

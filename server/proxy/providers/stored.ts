@@ -2,7 +2,9 @@
 import { Problem } from '../../errors.ts'
 import { StoreError } from '../../store/error.ts'
 import type { Store } from '../../store/open.ts'
+import { procedure, run } from '../../store/procedure.ts'
 import type { ProviderRow } from '../../store/schema.ts'
+import type { Partly } from '../../store/statement.ts'
 import type { Auth, CustomProvider } from './provider.ts'
 
 /** What a person decides about a provider; null takes what is usual. */
@@ -26,25 +28,30 @@ export async function storedProviders(store: Store): Promise<CustomProvider[]> {
 }
 
 /** Stores a provider. @throws Problem `invalid_field` where the id or the origin is taken */
-export async function createProvider(store: Store, id: string, wishes: ProviderWishes, now: number): Promise<void> {
-  await store.db.insertInto('providers').values({ id, ...columnsOf(wishes), created_at: now }).execute().catch(taken)
+export async function createProvider(store: Store, id: string, { origin, dial, auth }: ProviderWishes, now: number): Promise<void> {
+  await store.db.insertInto('providers').values({ id, origin, dial, ...columnsOf(auth), created_at: now }).execute().catch(taken)
 }
 
-/** Changes a stored provider. @throws Problem `provider_not_found`; `invalid_field` where the origin is taken */
-export async function changeProvider(store: Store, id: string, wishes: ProviderWishes): Promise<void> {
-  const [changed] = await store.write(store.db.updateTable('providers').set(columnsOf(wishes)).where('id', '=', id)).catch(taken)
+/** Changes a stored provider, but for what is undefined. @throws Problem `provider_not_found`; `invalid_field` where the origin is taken */
+export async function changeProvider(store: Store, id: string, { origin, dial, auth }: Partly<ProviderWishes>): Promise<void> {
+  const [changed] = await store.write(store.db.updateTable('providers').set({ id, origin, dial, ...(auth === undefined ? {} : columnsOf(auth)) }).where('id', '=', id)).catch(taken)
   if (changed!.affected === 0) throw noSuchProvider()
 }
 
 /** Deletes a stored provider and its credentials, for good. @throws Problem `provider_not_found` */
 export async function deleteProvider(store: Store, id: string): Promise<void> {
-  const known = await store.db.selectFrom('providers').select('id').where('id', '=', id).executeTakeFirst()
-  if (!known) throw noSuchProvider()
-  await store.write(store.db.deleteFrom('providers').where('id', '=', id), store.db.deleteFrom('credentials').where('provider', '=', id))
+  if (!(await store.run(removeProvider, { id }))) throw noSuchProvider()
 }
 
-function columnsOf({ origin, dial, auth }: ProviderWishes): Omit<ProviderRow, 'id' | 'created_at'> {
-  return { origin, dial, auth_header: auth?.header ?? null, auth_scheme: auth?.scheme ?? null }
+/** Deletes a stored provider and its credentials; tells whether there was one. */
+export const removeProvider = procedure(import.meta.url, 'removeProvider', function* (db, { id }: { id: string }) {
+  if ((yield* run(db.deleteFrom('providers').where('id', '=', id))) === 0) return false
+  yield* run(db.deleteFrom('credentials').where('provider', '=', id))
+  return true
+})
+
+function columnsOf(auth: Auth | null): Pick<ProviderRow, 'auth_header' | 'auth_scheme'> {
+  return { auth_header: auth?.header ?? null, auth_scheme: auth?.scheme ?? null }
 }
 
 function taken(error: unknown): never {
