@@ -5,7 +5,7 @@ import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential, type ShownCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/open.ts'
-import { hostValues } from '../proxy/providers/table.ts'
+import { PROVIDERS, hostValues } from '../proxy/providers/table.ts'
 import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
 import { Name } from './fields.ts'
@@ -51,7 +51,7 @@ const Wanted = z.object({
 })
 const Change = z.object({ name: Name, weight, status: z.enum(['active', 'paused']) }).partial()
 
-type Proxied = Health & Pick<Proxy, 'table' | 'master' | 'refresh' | 'probe'>
+type Proxied = Health & Pick<Proxy, 'table' | 'configured' | 'master' | 'refresh' | 'probe'>
 /** What knows how the credentials do. */
 type Health = Pick<Proxy, 'credentials' | 'unreadable'>
 
@@ -60,6 +60,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
   const api = newApi()
   const guard = guarded(store, clock, 'admin')
   const show = (row: ShownCredential) => withHealth(row, 'stored', proxied, clock())
+  const unknownProvider = () => new Problem('invalid_field', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
 
   const list = createRoute({
     method: 'get',
@@ -83,11 +84,13 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
   api.openapi(create, async (c) => {
     const wanted = c.req.valid('json')
     const provider = proxied.table().byId(wanted.provider)
-    if (!provider) throw new Problem('invalid_field', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
+    if (!provider) throw unknownProvider()
     const missing = hostValues(provider).find((value) => !Object.hasOwn(wanted.values, value))
     if (missing !== undefined) throw new Problem('invalid_field', `A credential for ${provider.name} needs "values" with ${JSON.stringify(missing)}, which is part of its host name.`)
-    const row = await createCredential(store, proxied.master, wanted, clock())
+    const ofStored = !proxied.configured.has(provider.id) && !PROVIDERS.some(({ id }) => id === provider.id)
+    const row = await createCredential(store, proxied.master, wanted, ofStored, clock())
     await proxied.refresh()
+    if (!row) throw unknownProvider()
     return c.json(show(row), 201)
   })
 

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { enter } from '../../server/ledger/journal.ts'
 import { createToken } from '../../server/accounts/tokens.ts'
+import { deleteProvider } from '../../server/proxy/providers/stored.ts'
 import { hostValues, PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { readConfig } from '../../server/config.ts'
 import { openLog } from '../../server/log.ts'
@@ -224,6 +225,15 @@ test('administrators who change different things of a provider at once change al
   for (const { status } of await Promise.all(changes.map((change) => admin('PATCH', 'providers/acme', change)))) assert.equal(status, 200)
   const { hosts, dial, auth } = (await admin('PATCH', 'providers/acme', {})).json<Provider & { auth: object }>()
   assert.deepEqual({ hosts, dial, auth }, { hosts: ['ai.example.com'], dial: 'http://10.0.0.2', auth: { header: 'X-Key', scheme: 'Key' } })
+})
+
+test('no credential is stored for a provider that another process has just deleted', async (t) => {
+  const { running } = await startServed(t, answer(200, {}))
+  const admin = await api(running.url, running.store)
+  await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com' })
+  await deleteProvider(running.store, 'acme')
+  assertProblem(await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' }), 400, 'invalid_field')
+  assert.deepEqual(await running.store.db.selectFrom('credentials').select('provider').execute(), [])
 })
 
 /** TABLE of providers that cannot be: body, and what is said. */

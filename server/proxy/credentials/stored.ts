@@ -30,14 +30,17 @@ export interface CredentialWishes {
   weight: number
 }
 
-/** Stores a credential, sealed. */
-export async function createCredential(store: Store, master: Buffer, wishes: CredentialWishes, now: number): Promise<ShownCredential> {
+/**
+ * Stores a credential, sealed.
+ *
+ * @param ofStored whether its provider is a stored one, which another process may delete meanwhile: then this gives undefined
+ */
+export async function createCredential(store: Store, master: Buffer, wishes: CredentialWishes, ofStored: boolean, now: number): Promise<ShownCredential | undefined> {
   const id = newId('cred', now)
   const { provider, name, secret, values, weight } = wishes
-  const row = await store.run(insertCredential, {
-    id, provider, name, sealed: seal(master, secret, recordOf(id, provider)), host_values: JSON.stringify(values), weight, paused: 0, created_at: now,
-  })
-  return showCredential(row)
+  const sealed = seal(master, secret, recordOf(id, provider))
+  const row = await store.run(insertCredential, { row: { id, provider, name, sealed, host_values: JSON.stringify(values), weight, paused: 0, created_at: now }, ofStored })
+  return row && showCredential(row)
 }
 
 /** All stored credentials, oldest first: there are never many. */
@@ -92,12 +95,17 @@ export async function credentialsVersion(store: Store): Promise<string> {
   return `${found.count}.${found.revision}.${found.id}`
 }
 
-/** Enters a credential. */
-export const insertCredential = procedure(import.meta.url, 'insertCredential', function* (db, row: Omit<CredentialRow, 'revision'>): Steps<CredentialRow> {
-  const whole = { ...row, revision: yield* nextRevision(db) }
-  yield* run(db.insertInto('credentials').values(whole))
-  return whole
-})
+/** Enters a credential, where its provider is there. */
+export const insertCredential = procedure(
+  import.meta.url,
+  'insertCredential',
+  function* (db, { row, ofStored }: { row: Omit<CredentialRow, 'revision'>; ofStored: boolean }): Steps<CredentialRow | undefined> {
+    if (ofStored && !(yield* first(db.selectFrom('providers').select('id').where('id', '=', row.provider)))) return undefined
+    const whole = { ...row, revision: yield* nextRevision(db) }
+    yield* run(db.insertInto('credentials').values(whole))
+    return whole
+  },
+)
 
 /** Changes a credential, but for what is undefined. */
 export const updateCredential = procedure(import.meta.url, 'updateCredential', function* (db, { id, change }: { id: string; change: Partly<CredentialRow> }): Steps<void> {
