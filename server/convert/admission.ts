@@ -15,7 +15,7 @@ import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import { passingTrouble } from '../store/trouble.ts'
-import { GRACE, enterJob, type ClaimableJob } from './jobs.ts'
+import { GRACE, enterJob, isQueueFull, type ClaimableJob } from './jobs.ts'
 import type { Upload } from './upload.ts'
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
@@ -23,6 +23,8 @@ const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 const LOOK = 100
 /** Milliseconds until what could not be given back is tried to be given back again. */
 const RELEASE = 500
+/** Seconds to wait where there is no place. */
+const RETRY_AFTER = 5
 /** How long a request waits to learn whether it was counted. */
 const DOUBT = 5_000
 
@@ -127,18 +129,21 @@ export async function admit(store: Store, request: AdmissionRequest, clock: () =
   }
 }
 
-/** What a conversion that counts has come to: nothing that is kept, a document that is kept for its key, or a job. */
-export type Outcome = { readonly contentType: string; readonly blobId: string } | { readonly job: ClaimableJob } | undefined
+/** What a conversion that counts has come to: nothing that is kept, a document that is kept for its key, or a job, of which only so many may wait. */
+export type Outcome = { readonly contentType: string; readonly blobId: string } | { readonly job: ClaimableJob; readonly mostWaiting: number } | undefined
 
-/** Turns what was reserved into what is counted, with what it has come to; false where it can no longer count. */
+type Settled = 'counted' | 'used up' | 'too many jobs'
+
+/** Turns what was reserved into what is counted, with what it has come to; tells why it can no longer count where that is so. */
 export const settle = procedure(
   import.meta.url,
   'settle',
-  function* (db, { admission, outcome, expiresAt, now }: { admission: Admission; outcome: Outcome; expiresAt: number; now: number }) {
+  function* (db, { admission, outcome, expiresAt, now }: { admission: Admission; outcome: Outcome; expiresAt: number; now: number }): Steps<Settled> {
     const { request, reservation } = admission
     const { account, key, fingerprint, instance } = request
-    if (!(yield* count(db, reservation))) return false
-    if (!outcome) return true
+    if (outcome && 'job' in outcome && (yield* isQueueFull(db, outcome.mostWaiting))) return 'too many jobs'
+    if (!(yield* count(db, reservation))) return 'used up'
+    if (!outcome) return 'counted'
     if ('job' in outcome) yield* enterJob(db, outcome.job, instance)
     else yield* takeBlob(db, outcome.blobId, instance, expiresAt + GRACE)
     if (key !== undefined) {
@@ -147,7 +152,7 @@ export const settle = procedure(
       yield* run(db.deleteFrom('idempotency').where((e) => e.or([e.and(here), e('expires_at', '<', now)])))
       yield* run(db.insertInto('idempotency').values({ ...here, fingerprint, ...kept, instance_id: null, expires_at: expiresAt }))
     }
-    return true
+    return 'counted'
   },
   ({ admission }) => quotaLock(admission.request.account),
 )
@@ -156,14 +161,20 @@ export const settle = procedure(
  * Counts a conversion that has succeeded or become a job, and keeps its answer for its key, for `keptFor` milliseconds. Only after this may it
  * be answered.
  *
- * @throws Problem `quota_exceeded` where the reservation was lost and the quota is used up meanwhile
+ * @throws Problem `quota_exceeded` where the reservation was lost and the quota is used up meanwhile; `too_many_uploads` where too many jobs wait
  */
 export async function countConversion(store: Store, admission: Admission, outcome: Outcome, keptFor: number, now: number): Promise<void> {
-  const counted = await store.run(settle, { admission, outcome, expiresAt: now + keptFor, now }).catch(async (error: unknown) => {
-    if (isInDoubt(error) && (await isFoundCounted(store, admission))) return true
+  const settled = await store.run(settle, { admission, outcome, expiresAt: now + keptFor, now }).catch(async (error: unknown): Promise<Settled> => {
+    if (isInDoubt(error) && (await isFoundCounted(store, admission))) return 'counted'
     throw error
   })
-  if (!counted) throw quotaExceeded(admission.request.plan, now)
+  if (settled === 'used up') throw quotaExceeded(admission.request.plan, now)
+  if (settled === 'too many jobs') throw tooMany('Too many jobs are waiting.')
+}
+
+/** What is answered where there is no place. */
+export function tooMany(sentence: string): Problem {
+  return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, { retryAfter: RETRY_AFTER })
 }
 
 /** Whether something may have been stored although the store says otherwise: a connection can be lost between a commit and its answer. */

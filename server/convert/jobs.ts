@@ -115,10 +115,18 @@ export async function jobWaits(store: Store, instance: string, now: number): Pro
   return (await claimable(store.db, instance, now).select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
+function waiting(db: QueryBuilder) {
+  return db.selectFrom('jobs').select((e) => e.fn.countAll<number>().as('count')).where('status', '=', 'queued')
+}
+
 /** Jobs that wait for a worker. */
 export async function waitingJobs(store: Store): Promise<number> {
-  const count = store.db.selectFrom('jobs').select((e) => e.fn.countAll<number>().as('count')).where('status', '=', 'queued')
-  return (await count.executeTakeFirstOrThrow()).count
+  return (await waiting(store.db).executeTakeFirstOrThrow()).count
+}
+
+/** Whether so many jobs wait for a worker, as part of a procedure. */
+export function* isQueueFull(db: QueryBuilder, most: number): Steps<boolean> {
+  return ((yield* first(waiting(db)))?.count ?? 0) >= most
 }
 
 /** Whether the job is still held under this claim. */

@@ -3,11 +3,10 @@ import { createRoute, z } from '@hono/zod-openapi'
 import type { Plans } from '../accounts/plans.ts'
 import { COMMON_PROBLEMS, askForBody, authorize, authorized, callerOf, json, newApi, problems, security, type Api, type ApiContext, type Middleware } from '../api.ts'
 import type { Config } from '../config.ts'
-import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
 import { openFile } from '../store/blobs/folder.ts'
-import { abandon, admit, countConversion, fingerprint, readKey, refuseUsedUp, type Admission, type KeptAnswer } from './admission.ts'
+import { abandon, admit, countConversion, fingerprint, readKey, refuseUsedUp, tooMany, type Admission, type KeptAnswer } from './admission.ts'
 import { CONTENT_TYPES, answerFrom, documentAnswer, whenGone } from './answer.ts'
 import { convert as convertOn, type ConversionParts } from './convert.ts'
 import { JobSchema, acceptedAnswer } from './job-routes.ts'
@@ -21,8 +20,6 @@ export interface ConvertParts extends ConversionParts {
   limits: Config['conversion']
   receiver: Receiver
 }
-
-const RETRY_AFTER = 5
 
 const convertRoute = createRoute({
   method: 'post',
@@ -70,7 +67,7 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
 
   // 1. Is there a place for one more upload? Asked before anything is looked up: where far too many come, each refusal must cost next to nothing.
   const placed: Middleware = async (_, next) => {
-    if (underWay >= limits.uploads) throw busy('Too many uploads are under way.')
+    if (underWay >= limits.uploads) throw tooMany('Too many uploads are under way.')
     underWay++
     try {
       await next()
@@ -129,13 +126,14 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
   }
 
   const acceptJob = async (admission: Admission, upload: Upload, path: string): Promise<ClaimableJob> => {
-    if ((await waitingJobs(store)) >= limits.jobQueue) throw busy('Too many jobs are waiting.')
+    // Before the archive is stored; it is decided when the job is entered.
+    if ((await waitingJobs(store)) >= limits.jobQueue) throw tooMany('Too many jobs are waiting.')
     const { account, instance } = admission.request
     const now = clock()
     const upload_blob = await keepBlob(store, blobs, path, instance, now)
     const { format, includeMetadata, fileName: file_name, size: file_size } = upload
     const job = newJob({ id: newId('job', now), account_id: account, format, include_metadata: includeMetadata ? 1 : 0, file_name, file_size, upload_blob }, now)
-    await countConversion(store, admission, { job }, limits.idempotency, clock())
+    await countConversion(store, admission, { job, mostWaiting: limits.jobQueue }, limits.idempotency, clock())
     return job
   }
 
@@ -149,8 +147,4 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
   api.openAPIRegistry.registerPath(convertRoute)
   api.post(convertRoute.path, placed, authorized(store, 'convert', clock), convert)
   return api
-}
-
-function busy(sentence: string): Problem {
-  return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, { retryAfter: RETRY_AFTER })
 }

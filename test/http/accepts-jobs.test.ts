@@ -85,9 +85,8 @@ test('jobs are listed newest first, a page at a time', async (t) => {
 test('more jobs than may wait are answered 503 with Retry-After, and cost nothing', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_JOB_QUEUE: '2' })
   const token = await server.token()
-  const statuses = []
-  for (let round = 0; round < 4; round++) statuses.push((await convert(server.url, token, upload(pagesOf(1)))).status)
-  assert.deepEqual(statuses, [202, 202, 503, 503])
+  const answers = await Promise.all(Array.from({ length: 4 }, () => convert(server.url, token, upload(pagesOf(1)))))
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [202, 202, 503, 503])
   const last = await convert(server.url, token, upload(pagesOf(1)))
   assert.match(String(last.headers['retry-after']), /^[1-9]\d*$/)
   assert.match(String(last.headers['ratelimit']), /r=8;/)
