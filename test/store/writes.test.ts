@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
 import { StoreError } from '../../server/store/error.ts'
 import type { Store } from '../../server/store/open.ts'
-import { onEveryStore, openAt } from '../stores.ts'
+import { onEveryStore, openAt, placeOn } from '../stores.ts'
 import { fail, insertOrTell, names, rename } from './counter.ts'
 
 const insert = (store: Store, id: string, name = id) =>
@@ -60,6 +63,29 @@ onEveryStore('a procedure that throws leaves nothing behind and fails its own ca
   assert.equal(failed.status, 'rejected')
   assert.deepEqual(await stored(store), ['a', 'b', 'c'])
 })
+
+/** TABLE of what ends a transaction of SQLite without anybody's write: how it comes to a write of `bad`, as a full disk does it. */
+const ENDINGS: [what: string, sql: string][] = [
+  [
+    'a commit that fails',
+    `create table others (id text references accounts (id) deferrable initially deferred);
+     create trigger refer after insert on accounts when new.id = 'bad' begin insert into others values ('nobody'); end`,
+  ],
+  ['a statement that undoes all', `create trigger undo after insert on accounts when new.id = 'bad' begin select raise(rollback, 'no room'); end`],
+]
+
+for (const [what, sql] of ENDINGS) {
+  test(`${what} fails every write beside it, none of which is stored, and no later one`, async (t) => {
+    const place = await placeOn.sqlite(t)
+    const store = await openAt(t, place)
+    using database = new DatabaseSync(join(place.data, 'tollmark.db'), { timeout: 10_000 })
+    database.exec(sql)
+    for (const outcome of await Promise.allSettled(['a', 'bad', 'b'].map((id) => insert(store, id).execute()))) assert.equal(outcome.status, 'rejected')
+    assert.deepEqual(await stored(store), [])
+    await insert(store, 'c').execute()
+    assert.deepEqual(await stored(store), ['c'])
+  })
+}
 
 onEveryStore('a procedure may catch the failure of one of its statements', async (t, place) => {
   const store = await openAt(t, place)
