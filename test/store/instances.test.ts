@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
 import type { Admission } from '../../server/convert/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
+import { bootName } from '../../server/clock.ts'
 import { openLog } from '../../server/log.ts'
 import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
@@ -39,6 +40,7 @@ const OTHERS: [what: string, row: { host: string; pid: number; seen_at: number }
   ['a process of this machine that runs', { host: processSpace(), pid: process.ppid, seen_at: 0 }, false],
   ['a process of this machine that has ended', { host: processSpace(), pid: NO_PROCESS, seen_at: 0 }, true],
   ['this process before it was started again in a container', { host: processSpace(), pid: process.pid, seen_at: 0 }, true],
+  ['a process of another machine that has the same name, seen lately', { host: processSpace().replace(bootName(), 'another boot'), pid: NO_PROCESS, seen_at: -20_000 }, false],
   ['a process of another machine, seen lately', { host: 'elsewhere', pid: NO_PROCESS, seen_at: -20_000 }, false],
   ['a process of another machine, not seen for long', { host: 'elsewhere', pid: NO_PROCESS, seen_at: -40_000 }, true],
 ]
