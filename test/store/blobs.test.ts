@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { buffer } from 'node:stream/consumers'
-import { dropBlobs, keepBlob, sweepBlobs } from '../../server/store/blobs/blobs.ts'
+import { FOR_NOW, dropBlobs, keepBlob, sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import type { BlobStore } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
 import { s3Blobs } from '../../server/store/blobs/s3.ts'
@@ -145,6 +145,20 @@ for (const { kind, open } of KINDS) {
     await assert.rejects(blobs.open(stored), { code: 'blobs' })
   })
 }
+
+test('a blob that is being swept away cannot be taken any more, though who stored it lives', async (t) => {
+  const { blobs } = await KINDS[0]!.open(t)
+  const store = await openRows(t)
+  const path = join(temporaryFolder(t), 'file')
+  writeFileSync(path, 'x')
+  const id = await keepBlob(store, blobs, path, 'ins_a', 0)
+  const remove = async (swept: string): Promise<void> => {
+    await assert.rejects(store.run(take, { id: swept, instance: 'ins_a', until: FOR_NOW }))
+    await blobs.remove(swept)
+  }
+  assert.equal(await sweepBlobs(store, { ...blobs, remove }, 3_600_001), 1)
+  await assert.rejects(blobs.open(id), { code: 'blobs' })
+})
 
 test('S3: a file that is fetched is gone after its use', async (t) => {
   const { blobs } = await KINDS[1]!.open(t)
