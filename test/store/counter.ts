@@ -1,5 +1,5 @@
 // Procedures for the store's tests.
-import { all, first, procedure, run } from '../../server/store/procedure.ts'
+import { all, first, procedure, run, type Steps } from '../../server/store/procedure.ts'
 
 /** Renames an account only while it has the expected name; tells whether it did. */
 export const rename = procedure(import.meta.url, 'rename', function* (db, { id, from, to }: { id: string; from: string; to: string }) {
@@ -12,6 +12,12 @@ export const rename = procedure(import.meta.url, 'rename', function* (db, { id, 
 export const fail = procedure(import.meta.url, 'fail', function* (db, { id }: { id: string }) {
   yield* run(db.updateTable('accounts').set({ name: 'half done' }).where('id', '=', id))
   throw new Error('on purpose')
+})
+
+/** Ends the writer's thread, as only a bug or a broken machine does. */
+export const end = procedure(import.meta.url, 'end', function* (db): Steps<void> {
+  yield* run(db.updateTable('accounts').set({ name: 'half done' }))
+  process.exit()
 })
 
 /** Names of all accounts on a plan, read inside the writer. */

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { StoreError } from '../../server/store/error.ts'
 import type { Store } from '../../server/store/open.ts'
 import { onEveryStore, openAt, placeOn } from '../stores.ts'
-import { fail, insertOrTell, names, rename } from './counter.ts'
+import { end, fail, insertOrTell, names, rename } from './counter.ts'
 
 const insert = (store: Store, id: string, name = id) =>
   store.db.insertInto('accounts').values({ id, name, email: null, plan: 'free', role: 'member', created_at: 1, disabled: 0 })
@@ -86,6 +86,16 @@ for (const [what, sql] of ENDINGS) {
     assert.deepEqual(await stored(store), ['c'])
   })
 }
+
+test('when the writer has ended nobody waits for it', async (t) => {
+  const store = await openAt(t, await placeOn.sqlite(t))
+  for (const outcome of await Promise.allSettled([insert(store, 'a').execute(), store.run(end, null)])) {
+    assert.ok(outcome.status === 'rejected' && outcome.reason.code === 'closed')
+  }
+  await assert.rejects(insert(store, 'b').execute(), { code: 'closed' })
+  assert.deepEqual(await stored(store), [])
+  await store.close()
+})
 
 onEveryStore('a procedure may catch the failure of one of its statements', async (t, place) => {
   const store = await openAt(t, place)
