@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { provideAccount } from '../../server/accounts/accounts.ts'
 import { createToken } from '../../server/accounts/tokens.ts'
-import { createKey, listKeys, updateKey, type Key, type KeyStatus, type NewKey } from '../../server/keys/keys.ts'
+import { createKey, expiringKeys, listKeys, updateKey, type Key, type KeyStatus, type NewKey } from '../../server/keys/keys.ts'
 import { answer } from '../providers/fake.ts'
 import { call as proxied } from '../proxy/data/relayed.ts'
 import { OPENAI, startServed, type Served } from '../proxy/data/served.ts'
@@ -77,7 +77,7 @@ test('a search finds what stands in a name, whatever it is', async (t) => {
   }
 })
 
-test('a list of one status holds the keys that are shown with it', async (t) => {
+test('a list of one status holds the keys that are shown with it, and of those in use it is known which end soon', async (t) => {
   const store = await openAt(t, await placeOn.sqlite(t))
   const now = 1_000
   const account = await store.run(provideAccount, { name: null, plan: 'free', newId: 'acc_a', now })
@@ -94,6 +94,8 @@ test('a list of one status holds the keys that are shown with it', async (t) => 
     assert.equal(found.length, count, status)
     assert.deepEqual(found, all.filter(([, shown]) => shown === status))
   }
+  // Of those in use one comes to its end now.
+  assert.deepEqual((await expiringKeys(store, account.id, now, now + 1)).map(({ expires_at }) => expires_at), [now + 1])
 })
 
 test('a body in chunks is read, none counts as empty, and a large one is refused', async (t) => {
