@@ -70,6 +70,17 @@ onEveryStore('another limit holds at once, with what was admitted before', async
   assert.equal(await passed(20, 10), 2)
 })
 
+onEveryStore('of requests that come together each is judged by the limit that it came with', async (t, place) => {
+  const { ledger, store } = await openFor(t, place)
+  const passed = async (key: string, rpm: number | null, times: number) =>
+    (await Promise.all(Array.from({ length: times }, () => ledger.admit(asking(key, rpm))))).filter(({ admitted }) => admitted).length
+  assert.deepEqual(await Promise.all([passed('a', null, 4), passed('a', 3, 10)]), [4, 0])
+  const [limited, free] = await Promise.all([passed('b', 3, 10), passed('b', null, 4)])
+  assert.ok(limited! <= 3)
+  assert.equal(free, 4)
+  assert.deepEqual((await verifyWindows(store)).violations, [])
+})
+
 onEveryStore('two servers on one store share the window', async (t, place) => {
   const [one, two] = [await openFor(t, place), await openFor(t, place)]
   for (const rounds of [1, 2, 3]) {
