@@ -60,6 +60,18 @@ export function isUnsafe(address: string): boolean {
   return ['javascript:', 'vbscript:', 'data:text/html', 'data:image/svg+xml', 'data:text/xml'].some((scheme) => bare.startsWith(scheme))
 }
 
+/** TABLE: element that shows something from elsewhere → the attribute with its address. */
+const MEDIA: Record<string, string> = { audio: 'src', embed: 'src', iframe: 'src', object: 'data', video: 'src' }
+
+/** The address of what an element shows, its own or its first source's; empty where it shows nothing from elsewhere, or may not. */
+export function addressOfMedium(element: Element): string {
+  const name = MEDIA[element.tagName]
+  if (name === undefined) return ''
+  const [source] = find(element.childNodes, (inner) => inner.tagName === 'source')
+  const address = attribute(element, name) || (source ? attribute(source, 'src') : '')
+  return isUnsafe(address) ? '' : address
+}
+
 /** Blocks that stand on lines of their own also where only inline content can be. */
 const LINES = new Set(['p', 'li', 'td', 'th'])
 
@@ -85,6 +97,8 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
     const icon = emoji === '' ? readRuns(childNodes, marks) : [{ text: emoji, marks }]
     return icon.length > 0 ? [...icon, { text: ' ', marks }] : []
   }
+  const shown = addressOfMedium(element)
+  if (shown !== '') return [{ text: ELEMENT_BREAK, marks }, ...linkRuns([{ text: shown, marks: [] }], shown, marks), { text: ELEMENT_BREAK, marks }, ...readRuns(childNodes, marks), { text: ELEMENT_BREAK, marks }]
   const mark = MARKS[tagName] ?? (/border-bottom:\s*0?\.05em solid/.test(attribute(element, 'style')) ? 'u' : undefined)
   if (mark) return readRuns(childNodes, marks.includes(mark) ? marks : [...marks, mark])
   if (LINES.has(tagName)) return [{ text: ELEMENT_BREAK, marks }, ...readRuns(childNodes, marks), { text: ELEMENT_BREAK, marks }]

@@ -1,6 +1,6 @@
 // What a page of a Notion export must become: read from the exporter's HTML as a browser would see it, put in terms of Markdown.
 import {
-  attribute, elements, find, hasClass, isElement, isInvisible, isText, isUnsafe, linkRuns, parseDocument, rawText, readRuns, texOf,
+  addressOfMedium, attribute, elements, find, hasClass, isElement, isInvisible, isText, isUnsafe, linkRuns, parseDocument, rawText, readRuns, texOf,
   type Element, type Node,
 } from './dom.ts'
 import { IMAGE, cellTex, isBlank, plainAddress, plainText, trimPlain, type Block, type ListKind, type Outline, type Run } from './outline.ts'
@@ -48,7 +48,8 @@ function titleOf(document: readonly Node[], fileName: string): string {
 }
 
 /** Whether an element is a block: one by its name, or an unknown one with blocks in it. */
-const isBlock = ({ tagName, childNodes }: Element) => BLOCKS.has(tagName) || (!INLINE.has(tagName) && find(childNodes, (inner) => BLOCKS.has(inner.tagName)).length > 0)
+const isBlock = (element: Element) =>
+  BLOCKS.has(element.tagName) || (!INLINE.has(element.tagName) && addressOfMedium(element) === '' && find(element.childNodes, (inner) => BLOCKS.has(inner.tagName)).length > 0)
 
 class Reader {
   blocks: Block[] = []

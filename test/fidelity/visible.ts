@@ -1,6 +1,6 @@
 // The words that a reader sees, straight from a tree of elements, with no notion of blocks or marks. It reads the exporter's
 // HTML and, as a second opinion, the HTML that the Markdown renders to.
-import { attribute, elements, find, hasClass, isElement, isEquation, isInvisible, isPictogram, isText, parsePart, texOf, type Element, type Node } from './dom.ts'
+import { addressOfMedium, attribute, elements, find, hasClass, isElement, isEquation, isInvisible, isPictogram, isText, parsePart, texOf, type Element, type Node } from './dom.ts'
 import { cellTex, plainTex, splitWords, trimPlain } from './outline.ts'
 
 /** Elements that do not part words; every other does. */
@@ -74,7 +74,7 @@ function read(element: Element, place: Place): string {
   // A figure's image is described by its caption; an icon and a cover say nothing.
   if (tagName === 'img') return place === 'figure' || hasClass(element, 'icon') || hasClass(element, 'page-cover-image') ? '' : attribute(element, 'alt')
   const inner = collect(childNodes, tagName === 'summary' ? 'summary' : tagName === 'figure' && hasClass(element, 'image') ? 'figure' : place)
-  return INLINE.has(tagName) ? inner : `\n${inner}\n`
+  return INLINE.has(tagName) ? inner : `\n${addressOfMedium(element)}\n${inner}\n`
 }
 
 /** A bookmark reads "title: description"; without a title its address stands in, which is otherwise the link's target. */

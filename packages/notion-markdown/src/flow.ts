@@ -1,7 +1,7 @@
 // Children → blocks: runs of inline content become paragraphs, the exporter's one-item lists become lists.
 import { find, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
-import { readInline } from './inline.ts'
+import { MEDIA, readInline } from './inline.ts'
 import { INLINE } from './parse.ts'
 import { nest, textOf } from './runs.ts'
 import type { Block, Inline, List } from './tree.ts'
@@ -61,7 +61,7 @@ export class Flow {
 
   /** Whether an element that nobody knows is a container: what it shows is its children. */
   #holdsBlocks(element: Element): boolean {
-    return !INLINE.has(element.name) && find(element, 3, (below) => this.#table.has(below.name)) !== undefined
+    return !INLINE.has(element.name) && !MEDIA.has(element.name) && find(element, 3, (below) => this.#table.has(below.name)) !== undefined
   }
 
   /** Adds a block. A list that goes on where the last one stopped becomes part of it. */

@@ -28,6 +28,15 @@ const MARK_OF = new Map<string, number>([
 /** Elements that part the lines of the text around them when they stand where only text can. */
 const LINES = new Set('p div li ul ol h1 h2 h3 h4 h5 h6 blockquote pre tr td th table figure figcaption details summary section dd dt'.split(' '))
 
+/** TABLE: element that shows something from elsewhere → its attribute that says where that is. The exporter writes links in their place, editors of its pages do not. */
+export const MEDIA = new Map([
+  ['audio', 'src'],
+  ['embed', 'src'],
+  ['iframe', 'src'],
+  ['object', 'data'],
+  ['video', 'src'],
+])
+
 /** What exporters since 2026 write before the name of an attached file. */
 const ATTACHMENT = /^attachment:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/
 
@@ -103,8 +112,10 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       if (!hasClass(node, 'checkbox')) break
       return checkbox(node, runs)
   }
-  if (!LINES.has(node.name) || node.children.length === 0) return readAll(node, style, links, runs)
+  const isMedium = MEDIA.has(node.name)
+  if (!isMedium && (!LINES.has(node.name) || node.children.length === 0)) return readAll(node, style, links, runs)
   part(style, runs)
+  if (isMedium) medium(node, style, links, runs)
   readAll(node, style, links, runs)
   part(style, runs)
 }
@@ -113,6 +124,16 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
 function part(style: Style, runs: Run[]): void {
   const last = runs[runs.length - 1]
   if (last && last.kind !== 'break') runs.push({ kind: 'break', value: '', ...style })
+}
+
+/** A link to what a medium shows, named by its address, on a line of its own. What stands inside, for readers that cannot show it, follows. */
+function medium(element: Element, style: Style, links: Links, runs: Run[]): void {
+  const source = find(element, 1, (child) => child.name === 'source')
+  const address = attribute(element, MEDIA.get(element.name) ?? '') ?? (source && attribute(source, 'src'))
+  const url = links.resolve(address, 'file')
+  if (!address || url === null) return
+  runs.push({ kind: 'text', value: address.trim(), marks: style.marks, link: style.link ?? url })
+  part(style, runs)
 }
 
 function readAll(element: Element, style: Style, links: Links, runs: Run[]): void {
