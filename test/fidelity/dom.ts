@@ -25,6 +25,15 @@ export function find(nodes: readonly Node[], test: (element: Element) => boolean
   return elements(nodes).flatMap((element) => (test(element) ? [element] : find(element.childNodes, test)))
 }
 
+/** The nodes outside of the elements that satisfy `test`. */
+export function outside(nodes: readonly Node[], test: (element: Element) => boolean): Node[] {
+  return nodes.flatMap((node): Node[] => {
+    if (!isElement(node)) return [node]
+    const copy: Element = { ...node, childNodes: outside(node.childNodes, test) }
+    return test(node) ? [] : [copy]
+  })
+}
+
 /** All text inside, whether visible or not; `<br>` is a newline. */
 export function rawText(nodes: readonly Node[]): string {
   return nodes.map((node) => (isText(node) ? node.value : !isElement(node) ? '' : node.tagName === 'br' ? '\n' : rawText(node.childNodes))).join('')
@@ -37,6 +46,9 @@ export const isInvisible = (element: Element): boolean => INVISIBLE.has(element.
 
 /** A picture that stands for a person or a property, drawn even where it is made of letters. */
 export const isPictogram = (element: Element): boolean => hasClass(element, 'property-icon') || hasClass(element, 'user-icon') || hasClass(element, 'text-icon')
+
+/** A part of a bookmark besides its title, which may also stand in no part at all. */
+export const isBesideTitle = (element: Element): boolean => ['bookmark-description', 'bookmark-href', 'bookmark-image'].some((name) => hasClass(element, name))
 
 export const isEquation = (element: Element): boolean => ownTex(element) !== undefined || hasClass(element, 'notion-text-equation-token') || hasClass(element, 'katex')
 

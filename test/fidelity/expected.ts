@@ -1,6 +1,6 @@
 // What a page of a Notion export must become: read from the exporter's HTML as a browser would see it, put in terms of Markdown.
 import {
-  addressOfMedium, attribute, elements, find, hasClass, isElement, isInvisible, isText, isUnsafe, linkRuns, parseDocument, rawText, readRuns, texOf,
+  addressOfMedium, attribute, elements, find, hasClass, isBesideTitle, isElement, isInvisible, isText, isUnsafe, linkRuns, outside, parseDocument, rawText, readRuns, texOf,
   type Element, type Node,
 } from './dom.ts'
 import { IMAGE, cellTex, isBlank, plainAddress, plainText, trimPlain, type Block, type ListKind, type Outline, type Run } from './outline.ts'
@@ -308,7 +308,7 @@ const withoutEdges = (runs: readonly Run[]): Run[] => [{ text: trimPlain(runs.ma
 function bookmarkRuns(bookmark: Element): Run[] {
   const part = (name: string) => find(bookmark.childNodes, (inner) => hasClass(inner, name)).flatMap((inner) => readRuns(inner.childNodes))
   const address = attribute(bookmark, 'href')
-  const title = withoutEdges([part('bookmark-title'), part('bookmark-href'), [{ text: address, marks: [] }]].find((runs) => !isBlank(runs)) ?? [])
+  const title = withoutEdges([part('bookmark-title'), readRuns(outside(bookmark.childNodes, isBesideTitle)), part('bookmark-href'), [{ text: address, marks: [] }]].find((runs) => !isBlank(runs)) ?? [])
   const description = part('bookmark-description')
   const link = isUnsafe(address) ? title : linkRuns(title, address, [])
   return isBlank(description) ? link : [...link, { text: ': ', marks: [] }, ...description]

@@ -1,6 +1,6 @@
 // The words that a reader sees, straight from a tree of elements, with no notion of blocks or marks. It reads the exporter's
 // HTML and, as a second opinion, the HTML that the Markdown renders to.
-import { addressOfMedium, attribute, elements, find, hasClass, isElement, isEquation, isInvisible, isPictogram, isText, parsePart, texOf, type Element, type Node } from './dom.ts'
+import { addressOfMedium, attribute, elements, find, hasClass, isBesideTitle, isElement, isEquation, isInvisible, isPictogram, isText, outside, parsePart, texOf, type Element, type Node } from './dom.ts'
 import { cellTex, plainTex, splitWords, trimPlain } from './outline.ts'
 
 /** Elements that do not part words; every other does. */
@@ -80,7 +80,7 @@ function read(element: Element, place: Place): string {
 /** A bookmark reads "title: description"; without a title its address stands in, which is otherwise the link's target. */
 function bookmark(element: Element): string {
   const part = (name: string) => trimPlain(collect(find([element], (inner) => hasClass(inner, name)).flatMap((inner) => inner.childNodes), ''))
-  const title = [part('bookmark-title'), part('bookmark-href'), attribute(element, 'href')].find((text) => text.trim() !== '') ?? ''
+  const title = [part('bookmark-title'), trimPlain(collect(outside(element.childNodes, isBesideTitle), '')), part('bookmark-href'), attribute(element, 'href')].find((text) => text.trim() !== '') ?? ''
   const description = part('bookmark-description')
   return description.trim() !== '' ? `${title}: ${description}` : title
 }

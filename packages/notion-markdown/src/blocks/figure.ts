@@ -1,4 +1,4 @@
-import { attribute, find, hasClass, iconText, takeUntil, textContent, type Element } from '../html.ts'
+import { attribute, find, hasClass, iconText, takeUntil, textContent, type Element, type Node } from '../html.ts'
 import type { Flow } from '../flow.ts'
 import { isWrapper } from '../inline.ts'
 import { plainText, type Inline } from '../tree.ts'
@@ -73,7 +73,10 @@ function readImage(element: Element, caption: Inline[], flow: Flow): boolean {
   return true
 }
 
-/** `[Title](url): description`; a bookmark without a title shows its address. */
+/** The parts of a bookmark besides its title. */
+const ASIDE = ['bookmark-description', 'bookmark-href', 'bookmark-image']
+
+/** `[Title](url): description`. Where no title is marked, the words outside of all parts are it; a bookmark without any shows its address. */
 function readBookmark(element: Element, flow: Flow): void {
   const part = (name: string): Inline[] => {
     const found = find(element, 4, (below) => hasClass(below, name))
@@ -81,12 +84,21 @@ function readBookmark(element: Element, flow: Flow): void {
   }
   const target = flow.links.resolve(attribute(element, 'href'), 'file')
   let title = part('bookmark-title')
+  if (title.length === 0) title = flow.inline(outside(element, ASIDE))
   if (title.length === 0) title = part('bookmark-href')
   if (title.length === 0 && target !== null) title = [{ type: 'text', value: target }]
   const description = part('bookmark-description')
   const children: Inline[] = target !== null && title.length > 0 ? [{ type: 'link', url: target, children: withoutLinks(title) }] : title
   if (description.length > 0) children.push({ type: 'text', value: ': ' }, ...description)
   if (children.length > 0) flow.add({ type: 'paragraph', children })
+}
+
+/** What an element holds outside of the elements of these classes. */
+function outside(element: Element, classes: readonly string[]): Node[] {
+  return element.children.flatMap((child): Node[] => {
+    if (typeof child === 'string') return [child]
+    return classes.some((name) => hasClass(child, name)) ? [] : [{ ...child, children: outside(child, classes) }]
+  })
 }
 
 /** A link's text cannot hold links. */
