@@ -106,6 +106,8 @@ export function parseHtml(source: string): Element {
       vain += after - at
     }
     tree.start(name, attributes)
+    // The line end right behind `<pre>` is not part of it (HTML standard).
+    if (name === 'pre' && html.startsWith('\n', at)) at = ++from
   }
   return tree.root
 }
