@@ -85,7 +85,7 @@ export function addressOfMedium(element: Element): string {
 }
 
 /** Blocks that stand on lines of their own also where only inline content can be. */
-const LINES = new Set(['p', 'li', 'td', 'th'])
+const LINES = new Set(['p', 'li', 'td', 'th', 'article', 'aside', 'center', 'legend', 'option'])
 
 /** Reads inline content. Blocks among it are read as if they were inline. */
 export function readRuns(nodes: readonly Node[], marks: readonly string[] = []): Run[] {

@@ -26,7 +26,10 @@ const MARK_OF = new Map<string, number>([
 ])
 
 /** Elements that part the lines of the text around them when they stand where only text can. */
-const LINES = new Set('p div li ul ol h1 h2 h3 h4 h5 h6 blockquote pre tr td th table figure figcaption details summary section dd dt'.split(' '))
+const LINES = new Set(
+  ('p div li ul ol menu h1 h2 h3 h4 h5 h6 hgroup blockquote pre tr td th table caption figure figcaption details summary dl dd dt option optgroup ' +
+    'address article aside center dialog fieldset footer form header legend main nav section').split(' '),
+)
 
 /** TABLE: element that shows something from elsewhere → its attribute that says where that is. The exporter writes links in their place, editors of its pages do not. */
 export const MEDIA = new Map([
