@@ -42,7 +42,7 @@ export function createProxyFetch({ proxyUrl, apiKey, contextKey, fetch, bypass }
     if (atProxy && url.pathname !== endpoint.pathname) return send(input, init)
     if (!apiKey) throw new Error(NO_KEY)
 
-    const options = optionsOf(request, init)
+    const options = optionsOf(request, init ?? {})
     const headers = cleanHeaders(init?.headers ?? request?.headers)
     if (apiKey !== PROXY_MANAGED) headers.set('Authorization', `Bearer ${apiKey.trim()}`)
     if (contextKey && !headers.has(CONTEXT_KEY)) headers.set(CONTEXT_KEY, headerText(contextKey))
@@ -78,7 +78,7 @@ const OPTIONS = [
 ] as const
 
 /** What `init` says, and where it is silent what the Request says; without the Request's body. */
-function optionsOf(request: Request | undefined, init: Init = {}): Init {
+function optionsOf(request: Request | undefined, init: Init): Init {
   // What a runtime adds (`cf`, `dispatcher`, `next`, …) passes too.
   const options: Init = { ...init }
   for (const name of OPTIONS) {

@@ -88,6 +88,7 @@ const CASES: Case[] = [
   { name: 'the method of a Request', call: (at) => [new Request(`${at}/a`, { method: 'DELETE' })] },
   { name: 'the method of init before that of a Request', call: (at) => [new Request(`${at}/a`, { method: 'DELETE' }), { method: 'PUT' }] },
   { name: 'undefined in init says nothing', call: (at) => [new Request(`${at}/a`, { method: 'DELETE', headers: { a: '1' } }), { method: undefined, headers: undefined, signal: undefined } as unknown as RequestInit] },
+  { name: 'null as init', call: (at) => [`${at}/a`, null as unknown as RequestInit] },
   { name: 'a Request as init', call: (at) => [`${at}/a`, new Request(`${at}/b`, { method: 'PUT', headers: { 'x-from': 'init' } })] },
 
   // Bodies.
