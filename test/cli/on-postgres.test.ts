@@ -20,10 +20,11 @@ test('a key made by the command line opens a running server within a second, and
     assert.equal(code, 0, err)
     return JSON.parse(out) as Record<string, unknown>
   }
-  const { id, secret } = await command('keys', 'create', '--name', 'k', '--rpm', '100')
+  const { id, secret, allowed_origins } = await command('keys', 'create', '--name', 'k', '--rpm', '100', '--origins', 'https://App.test/')
+  assert.deepEqual(allowed_origins, ['https://app.test'], 'as browsers write it')
   const use = async () => {
     const url = `${server.url}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/models')}`
-    return (await fetch(url, { headers: { authorization: `Bearer ${String(secret)}` } })).status
+    return (await fetch(url, { headers: { authorization: `Bearer ${String(secret)}`, origin: 'https://app.test' } })).status
   }
   await until(async () => (await use()) === 200)
   await command('keys', 'revoke', String(id))

@@ -24,9 +24,9 @@ export const command = storeCommand('keys', USAGE, OPTIONS, {
   create: async ({ store, now }, { values }) => {
     const wishes = {
       name: readName(values.name, 'key'),
-      models: readList(values.models, (entry) => scopeEntryProblem(entry)),
+      models: readList(values.models, readModel),
       rpm: readNumber(values.rpm, '--rpm', 1, MOST_RPM),
-      allowed_origins: readList(values.origins, (origin) => (normalOrigin(origin) === null ? `"${origin}" is not an origin such as https://app.example.com.` : null)),
+      allowed_origins: readList(values.origins, readOrigin),
       expires_at: readDate(values.expires, now),
     }
     const account = await store.run(provideAccount, { name: readAccount(values.account), plan: FREE, newId: newId('acc', now), now })
@@ -56,14 +56,20 @@ function lineOf({ id, name, prefix, models, rpm, status, last_used_at }: Key): s
   return [id, status.padEnd(8), prefix, models?.join(',') ?? 'every model', rpm === null ? 'no limit' : `${rpm}/min`, last_used_at?.slice(0, 16) ?? 'never used', name].join('  ')
 }
 
-function readList(text: string | undefined, problemOf: (entry: string) => string | null): string[] | null {
-  if (text === undefined) return null
-  const entries = text.split(',').map((entry) => entry.trim())
-  for (const entry of entries) {
-    const problem = problemOf(entry)
-    if (problem !== null) throw new SetupError(problem)
-  }
-  return entries
+function readList(text: string | undefined, read: (entry: string) => string): string[] | null {
+  return text?.split(',').map((entry) => read(entry.trim())) ?? null
+}
+
+function readModel(entry: string): string {
+  const problem = scopeEntryProblem(entry)
+  if (problem !== null) throw new SetupError(problem)
+  return entry
+}
+
+function readOrigin(text: string): string {
+  const origin = normalOrigin(text)
+  if (origin === null) throw new SetupError(`"${text}" is not an origin such as https://app.example.com.`)
+  return origin
 }
 
 function readNumber(text: string | undefined, option: string, least: number, most: number): number | null {
