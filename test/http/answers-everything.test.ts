@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../form.ts'
 import { assertProblem, call, startServer } from '../harness.ts'
+import { until } from '../until.ts'
 
 test('an address where nothing is, and a method that an address does not know', async (t) => {
   const server = await startServer(t)
@@ -144,10 +145,10 @@ test('the log tells every request, and no secret, query or path of a caller', as
   await call(server.url, '/api/v1/tokens/private', { token: secret })
   await call(server.url, '/private', { token: secret })
   await call(server.url, '/api/v1/tokens', { method: 'POST', token: secret, headers: { 'content-type': 'application/json' }, body: '{"name":"private","scopes":["private"]}' })
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  const requests = server.lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'request')
+  const requests = () => server.lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'request')
+  await until(() => requests().length >= 5)
   assert.deepEqual(
-    requests.map(({ method, route, status, code }) => [method, route, status, code]),
+    requests().map(({ method, route, status, code }) => [method, route, status, code]),
     [
       ['GET', '/api/v1/tokens', 200, undefined],
       ['GET', '/openapi.json', 200, undefined],

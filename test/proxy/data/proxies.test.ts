@@ -10,6 +10,7 @@ import { answer, headerOf, type Script } from '../../providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../../providers/scripts.ts'
 import { changeKey, revokeKey, rotateKey } from '../../../server/keys/keys.ts'
 import type { Store } from '../../../server/store/open.ts'
+import { begin, readAnswer } from './relayed.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, raw, SECRETS, startServed, type Served } from './served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
@@ -334,12 +335,12 @@ test('when the server stops, streams may end within the bound, and what goes on 
     one.write('9\r\ndata: 2\n\n\r\n0\r\n\r\n')
   })
   const { secret } = await served.key()
-  const open = () => served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
-  const ends = open()
-  while (served.fake.requests.length < 1) await sleep(5)
-  const goesOn = open()
-  while (served.fake.requests.length < 2) await sleep(5)
-  await sleep(20)
+  const begun = async () => {
+    const response = await begin(served.port, { target: `/proxy?url=${encodeURIComponent(CHAT)}`, headers: { Authorization: `Bearer ${secret}`, ...JSON_TYPE }, body: '{}' })
+    await once(response, 'readable')
+    return response
+  }
+  const [ends, goesOn] = [readAnswer(await begun()), readAnswer(await begun())]
   const stopping = served.running[Symbol.asyncDispose]()
   finish()
   const whole = await ends

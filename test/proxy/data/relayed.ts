@@ -92,8 +92,13 @@ export type Answer = {
 
 export type Sent = { method?: string; target?: string; headers?: Record<string, string>; body?: Buffer | string | Buffer[]; trailers?: [string, string][] }
 
-/** One request to the proxy; a list of buffers goes up in chunks. */
-export async function call(port: number, { method = 'POST', target = '/proxy', headers = {}, body, trailers }: Sent): Promise<Answer> {
+/** One request to the proxy. */
+export async function call(port: number, sent: Sent): Promise<Answer> {
+  return readAnswer(await begin(port, sent))
+}
+
+/** Sends a request, a list of buffers in chunks; resolves to the answer when its head has come. */
+export async function begin(port: number, { method = 'POST', target = '/proxy', headers = {}, body, trailers }: Sent): Promise<IncomingMessage> {
   const framing = body === undefined ? {} : Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(Buffer.byteLength(body)) }
   const request = httpRequest({ port, host: '127.0.0.1', method, path: target, headers: { ...framing, ...headers }, agent: false })
   const answered = once(request, 'response') as Promise<[IncomingMessage]>
@@ -106,7 +111,7 @@ export async function call(port: number, { method = 'POST', target = '/proxy', h
     request.end()
   } else request.end(body)
   const [response] = await answered
-  return readAnswer(response)
+  return response
 }
 
 /** Reads an answer to its end, whichever way it ends. */
