@@ -13,6 +13,7 @@ import { takeTurns } from '../../server/convert/turns.ts'
 import type { Upload } from '../../server/convert/upload.ts'
 import { file, form } from '../form.ts'
 import { temporaryFolder } from '../temporary.ts'
+import { until } from '../until.ts'
 
 const LIMITS = { maxHtml: 8_000_000, maxZip: 50_000_000, transferIdle: 60_000 }
 const page = (bytes: number): Buffer => Buffer.from(`<!DOCTYPE html><html><body>${randomBytes(bytes / 2).toString('hex')}</body></html>`)
@@ -60,7 +61,7 @@ test('a caller that is gone before it is asked for a byte is refused, and not wa
   const { arrived, send, receive } = await open(t)
   const socket = await send('multipart/form-data; boundary=x', 100)
   socket.destroy()
-  while (!arrived[0]!.destroyed) await sleep(5)
+  await until(() => arrived[0]!.destroyed)
   await assert.rejects(receive(0), { code: 'invalid_file', message: 'The connection was closed before the upload was complete.' })
 })
 

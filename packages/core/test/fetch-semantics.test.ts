@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createProxyFetch, type Fetch } from '@proxy-sdk/core'
 import { chunk, head, type Received, type Script } from '../../../test/providers/fake.ts'
 import { startProxied } from '../../../test/packages/proxied.ts'
+import { until } from '../../../test/until.ts'
 
 /** `at` is the provider's origin; `count` how many requests it has had. */
 interface Case {
@@ -264,9 +265,7 @@ function received({ method, target, rawHeaders, body }: Received, counted: boole
 test('createProxyFetch is fetch, in every case', async (t) => {
   const proxied = await startProxied(t, script)
   const { fake } = proxied
-  arrived = async (target) => {
-    while (!fake.requests.some((one) => one.target === target)) await sleep(2)
-  }
+  arrived = (target) => until(() => fake.requests.some((one) => one.target === target))
   const proxyFetch = createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key() })
   assert.ok(CASES.length >= 40)
   for (const one of CASES) {
@@ -302,7 +301,7 @@ test('a stream goes up as it comes', async (t) => {
   const writer = writable.getWriter()
   const pending = proxyFetch('https://api.openai.com/v1/files', streamed(readable))
   await writer.write(new TextEncoder().encode('the first'))
-  while (!proxied.wire().includes('the first')) await sleep(2)
+  await until(() => proxied.wire().includes('the first'))
   await writer.close()
   assert.equal(await (await pending).text(), 'ok')
   assert.equal(proxied.fake.requests[0]?.body.toString(), 'the first')

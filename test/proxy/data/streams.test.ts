@@ -6,12 +6,8 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answer, chunk, head, type Script } from '../../providers/fake.ts'
 import { chunked } from '../../providers/scripts.ts'
+import { until } from '../../until.ts'
 import { both, call, readAnswer } from './relayed.ts'
-
-/** Waits until something holds; the test's own time limit ends a wait for what never comes. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(2)
-}
 
 both('each event arrives before the next one is sent', async (rig) => {
   let release = () => {}
