@@ -11,8 +11,8 @@ import { createToken } from '../server/accounts/tokens.ts'
 import { openStore } from '../server/store/open.ts'
 import { archive } from '../test/archives/writer.ts'
 import { file, form, type Form } from '../test/form.ts'
-import { answerOf, start, type Answer } from '../test/harness.ts'
 import { seeded } from '../test/random.ts'
+import { answerOf, start, type Answer } from '../test/request.ts'
 import { startServer } from './parts/server.ts'
 
 const MOST_MB = 300

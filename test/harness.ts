@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { request } from 'node:http'
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { TestContext } from 'node:test'
 import { buildWhereChanged } from '../dashboard/build.ts'
 import { createToken } from '../server/accounts/tokens.ts'
@@ -16,24 +15,11 @@ import type { Running } from '../server/main.ts'
 import { checkDescribed } from './described.ts'
 import type { Form } from './form.ts'
 import { MAIN, NODE_FLAGS } from './node.ts'
+import { answerOf, start, type Answer, type Call } from './request.ts'
 import { storeSettings } from './store-settings.ts'
 import { temporaryFolder } from './temporary.ts'
 
-export interface Answer {
-  status: number
-  headers: IncomingMessage['headers']
-  text: string
-  bytes: Buffer
-  /** The body as JSON, which the test knows the shape of. */
-  json: <T = Record<string, unknown>>() => T
-}
-
-export interface Call {
-  method?: string
-  token?: string | undefined
-  headers?: OutgoingHttpHeaders
-  body?: Buffer | string
-}
+export { answerOf, start, type Answer } from './request.ts'
 
 /** Sends one request on a connection of its own, and reads the answer, which /openapi.json must describe. */
 export async function call(url: string, path: string, { method = 'GET', token, headers = {}, body }: Call = {}): Promise<Answer> {
@@ -44,25 +30,6 @@ export async function call(url: string, path: string, { method = 'GET', token, h
   const answer = await answerOf(outgoing)
   await checkDescribed(url, method, path, answer)
   return answer
-}
-
-/** Starts a request whose body the test sends by itself. */
-export function start(url: string, path: string, { method = 'POST', token, headers = {} }: Call = {}): ClientRequest {
-  return request(url + path, { method, agent: false, headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers } })
-}
-
-/** The answer to a request; rejects where the connection ends without one. */
-export async function answerOf(outgoing: ClientRequest): Promise<Answer> {
-  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-    outgoing.once('response', resolve)
-    outgoing.once('error', reject)
-    outgoing.once('close', () => reject(new Error('the connection was closed without an answer')))
-  })
-  const pieces: Buffer[] = []
-  for await (const piece of incoming) pieces.push(piece as Buffer)
-  const bytes = Buffer.concat(pieces)
-  const text = bytes.toString('utf8')
-  return { status: incoming.statusCode ?? 0, headers: incoming.headers, text, bytes, json: <T>() => JSON.parse(text) as T }
 }
 
 /** Uploads a form to POST /api/v1/convert. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { NODE_FLAGS } from '../node.ts'
 
@@ -26,4 +26,19 @@ test('a name that no bench has is told, with those that there are', () => {
   assert.equal(status, 2)
   assert.match(stderr, /^there is no bench nothing\n/)
   assert.match(stderr, /^  proxy$/m)
+})
+
+/** All that a file imports at run time, and what that imports in turn. */
+function importedBy(file: string, found = new Set<string>()): Set<string> {
+  for (const [, target = ''] of read(file).matchAll(/^import (?!type\b)[^']*'([^']+)'/gm)) {
+    const path = target.startsWith('.') ? join(dirname(file), target) : target
+    if (found.has(path)) continue
+    found.add(path)
+    if (target.startsWith('.')) importedBy(path, found)
+  }
+  return found
+}
+
+test('no bench brings the runner of tests along, which says at the end that there were none', () => {
+  assert.deepEqual(globSync('bench/*.ts', { cwd: root }).filter((file) => importedBy(file).has('node:test')), [])
 })

@@ -1,0 +1,37 @@
+// A request to a server, and its answer, on a connection of its own.
+import { request, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+
+export interface Answer {
+  status: number
+  headers: IncomingMessage['headers']
+  text: string
+  bytes: Buffer
+  /** The body as JSON, which the test knows the shape of. */
+  json: <T = Record<string, unknown>>() => T
+}
+
+export interface Call {
+  method?: string
+  token?: string | undefined
+  headers?: OutgoingHttpHeaders
+  body?: Buffer | string
+}
+
+/** Starts a request whose body the test sends by itself. */
+export function start(url: string, path: string, { method = 'POST', token, headers = {} }: Call = {}): ClientRequest {
+  return request(url + path, { method, agent: false, headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers } })
+}
+
+/** The answer to a request; rejects where the connection ends without one. */
+export async function answerOf(outgoing: ClientRequest): Promise<Answer> {
+  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once('response', resolve)
+    outgoing.once('error', reject)
+    outgoing.once('close', () => reject(new Error('the connection was closed without an answer')))
+  })
+  const pieces: Buffer[] = []
+  for await (const piece of incoming) pieces.push(piece as Buffer)
+  const bytes = Buffer.concat(pieces)
+  const text = bytes.toString('utf8')
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, text, bytes, json: <T>() => JSON.parse(text) as T }
+}
