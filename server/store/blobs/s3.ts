@@ -19,6 +19,8 @@ export interface S3Settings {
 const CONNECT_TIMEOUT = 3000
 /** Milliseconds without a byte after which a transfer is given up. */
 const IDLE_TIMEOUT = 30_000
+/** Milliseconds until an answer begins that follows no file; it is asked for three times. */
+const ANSWER_TIMEOUT = 5000
 const CHECK_TIMEOUT = 2000
 
 /** Blobs in a bucket, which `check` makes where it is missing. Files that are read at any place are fetched into `scratch` first. */
@@ -33,10 +35,10 @@ export async function s3Blobs({ endpoint, bucket, region, credentials }: S3Setti
     responseChecksumValidation: 'WHEN_REQUIRED',
     // What goes wrong is thrown. Left alone it warns on the console besides.
     logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT, socketTimeout: IDLE_TIMEOUT },
+    requestHandler: { connectionTimeout: CONNECT_TIMEOUT, socketTimeout: IDLE_TIMEOUT, throwOnRequestTimeout: true },
   })
   const open = async (id: string): Promise<OpenedBlob> => {
-    const { Body, ContentLength } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: id }))
+    const { Body, ContentLength } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: id }), { requestTimeout: ANSWER_TIMEOUT })
     if (!(Body instanceof Readable) || ContentLength === undefined) throw new Error(`the object ${id} came without bytes or length`)
     return { size: ContentLength, stream: Body }
   }
@@ -62,7 +64,7 @@ export async function s3Blobs({ endpoint, bucket, region, credentials }: S3Setti
         fetching.move()
         return place
       }),
-    remove: (id) => told(async () => void (await client.send(new s3.DeleteObjectCommand({ Bucket: bucket, Key: id })))),
+    remove: (id) => told(async () => void (await client.send(new s3.DeleteObjectCommand({ Bucket: bucket, Key: id }), { requestTimeout: ANSWER_TIMEOUT }))),
     check: () =>
       told(async () => {
         const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT)
