@@ -1,6 +1,5 @@
 // The document as an answer, the same from a request and from a job.
 import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../api.ts'
 import { Problem } from '../errors.ts'
@@ -50,8 +49,16 @@ export function answerFrom(c: ApiContext, contentType: string, { size, stream }:
   // Not every answer is read to its end: of HEAD not even the beginning is.
   if (outgoing.destroyed) stream.destroy()
   outgoing.once('close', () => stream.destroy())
-  const body = Readable.toWeb(stream) as ReadableStream<Uint8Array>
-  return new Response(body, { headers: { 'content-type': contentType, 'content-length': String(size) } })
+  const pieces = async function* (): AsyncGenerator<Uint8Array, void> {
+    try {
+      yield* stream
+    } catch {
+      // Nobody shall take a part for the whole; the log says why.
+      c.set('code', 'store_unavailable')
+      outgoing.destroy()
+    }
+  }
+  return new Response(ReadableStream.from(pieces()), { headers: { 'content-type': contentType, 'content-length': String(size) } })
 }
 
 /** Aborted when the caller has closed the connection before its answer was complete. */

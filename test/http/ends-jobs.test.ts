@@ -1,5 +1,6 @@
 // How jobs end other than well, and what is left of them.
 import assert from 'node:assert/strict'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sweepJobs } from '../../server/convert/jobs.ts'
@@ -69,6 +70,23 @@ test('deleting a finished job deletes its result', async (t) => {
   assert.deepEqual([status, result_url], ['expired', null])
   assertProblem(await resultOf(server, token, id), 410, 'result_expired')
   assert.equal((await cancel(server, token, id)).status, 204)
+})
+
+test('a result that cannot be read to its end breaks the connection off, and no other output', async (t) => {
+  const server = await startServer(t, ASYNC)
+  const token = await server.token()
+  const id = await newJob(server, token)
+  await finished(server.url, token, id)
+  await until(() => storedFiles(server.data).length === 1)
+  // A folder opens as a file does, and cannot be read.
+  const [blob = ''] = storedFiles(server.data)
+  const path = join(server.data, 'blobs', blob.slice(-2), blob)
+  rmSync(path)
+  mkdirSync(path)
+  const written = t.mock.method(console, 'error', () => {})
+  await assert.rejects(resultOf(server, token, id))
+  await until(() => server.lines.some((line) => line.includes('/result"') && line.includes('"code":"store_unavailable"')))
+  assert.equal(written.mock.callCount(), 0)
 })
 
 test('a result expires after 24 hours and is deleted', async (t) => {
