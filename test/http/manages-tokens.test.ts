@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { authenticate, createToken, getToken } from '../../server/accounts/tokens.ts'
 import { PAGE, file, form } from '../form.ts'
 import { assertProblem, call, convert, startServer } from '../harness.ts'
 import type { Answer } from '../harness.ts'
+import { openAt, placeOn } from '../stores.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 
@@ -46,6 +48,19 @@ test('a token is made, shown once, used, listed and revoked', async (t) => {
   assert.equal((await call(server.url, `/api/v1/tokens/${record.id}`, { method: 'DELETE', token: manage })).status, 204)
   assert.equal((await call(server.url, `/api/v1/tokens/${record.id}`, { token: manage })).json<Record_>().status, 'revoked')
   assertProblem(await convert(server.url, secret, GOOD), 401, 'invalid_token')
+})
+
+test('the last use of a token is known, to the minute', async (t) => {
+  const store = await openAt(t, await placeOn.sqlite(t))
+  const { token } = await createToken(store, { name: null, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, 0)
+  const known: (string | null)[] = []
+  for (const now of [10, 60_009, 60_010, 60_020]) {
+    await authenticate(store, `Bearer ${token.secret}`, now)
+    // It stands behind the note, for which nobody waits.
+    await store.db.updateTable('tokens').set({ name: 't' }).execute()
+    known.push((await getToken(store, token.id, null, now)).last_used_at)
+  }
+  assert.deepEqual(known, [10, 10, 60_010, 60_010].map((at) => new Date(at).toISOString()))
 })
 
 test('lists come in pages, newest first', async (t) => {
