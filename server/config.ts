@@ -179,7 +179,8 @@ export function environment(folder: string): Record<string, string | undefined> 
 
 function readIfThere(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    // Some editors begin a file with a byte order mark, which would be part of the first name.
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return ''
     throw new SetupError(`The settings in ${file} cannot be read (${codeOf(error) ?? 'unknown reason'}).`, { cause: error })

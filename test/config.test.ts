@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { envExample, readConfig, unknownSettings } from '../server/config.ts'
+import { envExample, environment, readConfig, unknownSettings } from '../server/config.ts'
 import { SetupError } from '../server/errors.ts'
 import { temporaryFolder } from './temporary.ts'
 
@@ -74,6 +74,13 @@ test('every bad setting is reported at once', () => {
     assert.equal(error.message.split('\n').length, new Set(BAD.map(([name]) => name)).size)
     return true
   })
+})
+
+test('the first line of a .env with a byte order mark is a setting as any other', (t) => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, '.env'), '\ufeffTOLLMARK_FIRST=1\r\nTOLLMARK_SECOND=2\r\n')
+  const { TOLLMARK_FIRST, TOLLMARK_SECOND } = environment(folder)
+  assert.deepEqual([TOLLMARK_FIRST, TOLLMARK_SECOND], ['1', '2'])
 })
 
 test('a time to wait is never longer than timers are, because longer ones would be over at once', () => {
