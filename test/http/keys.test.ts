@@ -117,7 +117,7 @@ test('a body in chunks is read, none counts as empty, and a large one is refused
 test('wishes that cannot be are refused with a sentence', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
-  for (const wrong of [{}, { name: '' }, { name: 'x', rpm: 0 }, { name: 'x', rpm: 1_000_001 }, { name: 'x', rpm: 1.5 }, { name: 'x', models: [''] }, { name: 'x', models: [] }, { name: 'x', allowed_origins: ['nowhere'] }, { name: 'x', allowed_origins: ['*'] }, { name: 'x', allowed_origins: ['https://*.example.com'] }, { name: 'x', expires_at: '2001-01-01' }, { name: 'x', expires_at: 'soon' }]) {
+  for (const wrong of [{}, { name: '' }, { name: 'x', rpm: 0 }, { name: 'x', rpm: 1_000_001 }, { name: 'x', rpm: 1.5 }, { name: 'x', models: [''] }, { name: 'x', models: [] }, { name: 'x', allowed_origins: ['nowhere'] }, { name: 'x', allowed_origins: ['*'] }, { name: 'x', allowed_origins: ['https://*.example.com'] }, { name: 'x', expires_at: '2001-01-01' }, { name: 'x', expires_at: 'soon' }, { name: 'x', expires_at: '9999-12-31T23:59:59-01:00' }]) {
     const refused = await api('POST', 'keys', wrong)
     assertProblem(refused, 400, 'invalid_field')
     assert.match(refused.text, /[^.]\.","code"/, 'it ends with one full stop')
