@@ -23,7 +23,7 @@ export function passingTrouble(error: unknown): Problem | undefined {
   return sentence === undefined ? undefined : new Problem('store_unavailable', `${sentence} Try again in a moment.`, { retryAfter: RETRY_AFTER, cause: error })
 }
 
-/** Whether the system says that the disk, or our share of it, is full. */
+/** Whether the system says that the disk, or our share of it, is full; that may be the size of a file, which `ulimit` or the file system limits. */
 export function isNoRoom(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error) ?? '')
 }

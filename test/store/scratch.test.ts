@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { openScratch } from '../../server/store/scratch.ts'
+import { passingTrouble } from '../../server/store/trouble.ts'
 import { temporaryFolder } from '../temporary.ts'
 
 /** Goes on making files for a moment, or until its folder is gone. */
@@ -33,3 +34,12 @@ test('what a killed server left is cleared away also while one of its converters
     assert.ok(scratch.place().path.startsWith(join(folder, 'ins_own')))
   }
 })
+
+/** TABLE of what the system says where a file cannot grow, and of what it says otherwise; and whether a caller is told to come again. */
+const SAID: [code: string, passes: boolean][] = [['ENOSPC', true], ['EDQUOT', true], ['EFBIG', true], ['EACCES', false]]
+
+for (const [code, passes] of SAID) {
+  test(`${code} is ${passes ? 'no room for a file, which passes' : 'a fault of ours'}`, () => {
+    assert.equal(passingTrouble(Object.assign(new Error('write'), { code }))?.code, passes ? 'store_unavailable' : undefined)
+  })
+}
