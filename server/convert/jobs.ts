@@ -29,6 +29,8 @@ const UNFINISHED = TRANSITIONS.cancel.from
 const MOST_CLAIMS = 100
 /** A stored answer outlives the row that names it by this, so that no row ever names an answer that is gone. */
 export const GRACE = HOUR
+/** Milliseconds before a job is begun again, at most. */
+export const WAIT_MOST = 30_000
 /** How long a finished job can still be looked up. */
 const KEPT = 30 * DAY
 
@@ -85,10 +87,15 @@ const AT_FIRST = {
   failures: 0,
 } as const satisfies Partial<JobRow>
 
-/** Jobs that nobody holds. Who asks for one holds none: what its row says otherwise is from a time when the store did not take that it was over. */
+/**
+ * Jobs that nobody holds. A clock may be set back, and machines need not agree: no job waits until a time but between two tries, and for no longer
+ * than that takes. Who asks for one holds none: what its row says otherwise is from a time when the store did not take that it was over.
+ */
 function claimable(db: QueryBuilder, instance: string, now: number) {
-  const jobs = db.selectFrom('jobs').where('status', 'in', UNFINISHED).where('claimable_at', '<=', now)
-  return jobs.where((e) => e.or([e('instance_id', 'is', null), e('instance_id', '=', instance)]))
+  const jobs = db.selectFrom('jobs').where('status', 'in', UNFINISHED)
+  return jobs
+    .where((e) => e.or([e('claimable_at', '<=', now), e('claimable_at', '<=', e.ref('created_at')), e('claimable_at', '>', now + WAIT_MOST)]))
+    .where((e) => e.or([e('instance_id', 'is', null), e('instance_id', '=', instance)]))
 }
 
 /** Claims the job that has waited longest, under the new id `claim`; undefined where none waits. */

@@ -6,7 +6,7 @@ import type { Store } from '../store/open.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import type { JobChanges } from './changes.ts'
 import { convert, type ConversionParts } from './convert.ts'
-import { claimJob, failJob, handBack, isHeld, jobWaits, reportProgress, succeedJob, type ClaimedJob } from './jobs.ts'
+import { WAIT_MOST, claimJob, failJob, handBack, isHeld, jobWaits, reportProgress, succeedJob, type ClaimedJob } from './jobs.ts'
 import type { Progress } from './run.ts'
 
 /** Milliseconds between two looks for a job where nobody tells of one. */
@@ -15,8 +15,8 @@ const LOOK = 1000
 const REPORT = 300
 /** Conversions that may fail for no reason of their own (a converter that ended, say) before the job does. */
 const MOST_FAILURES = 3
-/** Milliseconds before a job is begun again: the first time, and at most. */
-const [WAIT_FIRST, WAIT_MOST] = [500, 30_000]
+/** Milliseconds before a job is begun again for the first time. */
+const WAIT_FIRST = 500
 
 /** What a worker works with. */
 export interface WorkerParts extends ConversionParts {

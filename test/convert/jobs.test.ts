@@ -100,6 +100,18 @@ test('the job that has waited longest is claimed first; one that was handed back
   assert.equal((await claim(queue, last, 'five', now + 1000))?.failures, 1)
 })
 
+test('a job is claimed also by who has an earlier time than who accepted it, or handed it back', async (t) => {
+  const queue = await openQueue(t)
+  const { id: instance } = await queue.instance()
+  await queue.add('x')
+  const now = Date.now()
+  const job = await claim(queue, instance, 'one', now - 3_600_000)
+  assert.ok(job)
+  await handBack(queue.store, job, now + 30_000, { failures: 1 })
+  assert.equal(await jobWaits(queue.store, instance, now), false)
+  assert.equal((await claim(queue, instance, 'two', now - 3_600_000))?.id, job.id)
+})
+
 test('a job that was begun 100 times fails', async (t) => {
   const queue = await openQueue(t)
   const id = await queue.add('x')
