@@ -1,6 +1,6 @@
 // What can go wrong in the store, in words that do not depend on the database behind it.
 
-/** TABLE of SQLite's primary result codes (sqlite.org/rescode.html) that mean something to a caller; the rest is `failed`. */
+/** TABLE of SQLite's result codes (sqlite.org/rescode.html) that mean something to a caller; the rest is `failed`. */
 const BY_RESULT_CODE: Readonly<Record<number, StoreErrorCode>> = {
   5: 'busy', // SQLITE_BUSY: another process has held the write lock for longer than we wait
   6: 'busy', // SQLITE_LOCKED
@@ -8,6 +8,7 @@ const BY_RESULT_CODE: Readonly<Record<number, StoreErrorCode>> = {
   10: 'unavailable', // SQLITE_IOERR
   13: 'full', // SQLITE_FULL
   14: 'unavailable', // SQLITE_CANTOPEN
+  787: 'busy', // SQLITE_CONSTRAINT_FOREIGNKEY: this process was taken for dead, until its next sign of life
   1555: 'unique', // SQLITE_CONSTRAINT_PRIMARYKEY
   2067: 'unique', // SQLITE_CONSTRAINT_UNIQUE
 }
@@ -32,6 +33,7 @@ export class StoreError extends Error {
 /** What node:sqlite (or a procedure) threw, as a code and a message that can cross between threads. */
 export function readError(thrown: unknown): { code: StoreErrorCode; message: string } {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
+  if (thrown instanceof StoreError) return { code: thrown.code, message }
   const result = typeof thrown === 'object' && thrown !== null && 'errcode' in thrown ? Number(thrown.errcode) : Number.NaN
   return { code: BY_RESULT_CODE[result] ?? BY_RESULT_CODE[result & 0xff] ?? 'failed', message }
 }

@@ -135,3 +135,9 @@ onEveryStore('what a process that was taken for dead has stored is either kept o
   opened?.stream.destroy()
   assert.equal(opened !== undefined, await taking)
 })
+
+onEveryStore('what needs the row or the blob of a process that was taken for dead is tried again, and is no fault', async (t, place) => {
+  const store = await open(t, place)
+  await assert.rejects(letIn(store, 'ins_gone'), { name: 'StoreError', code: 'busy' })
+  await assert.rejects(store.run(take, { id: 'blob_gone', instance: 'ins_gone', until: 1000 }), { name: 'StoreError', code: 'blobs' })
+})

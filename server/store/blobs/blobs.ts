@@ -57,7 +57,7 @@ export async function keepBlob(store: Store, blobs: BlobStore, path: string, ins
 /** Makes a blob that `instance` has just stored one that is kept until `expiresAt`, as part of a procedure. */
 export function* takeBlob(db: QueryBuilder, id: string, instance: string, expiresAt: number): Steps<void> {
   const taken = db.updateTable('blobs').set({ instance_id: null, expires_at: expiresAt }).where('id', '=', id).where('instance_id', '=', instance)
-  if ((yield* run(taken)) === 0) throw new Error(`the blob ${id} is gone`)
+  if ((yield* run(taken)) === 0) throw new StoreError('blobs', `the blob ${id} is gone`)
 }
 
 /** Lets a blob that was taken go, as part of a procedure; `dropBlobs` or the sweep deletes it. */

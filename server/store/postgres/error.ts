@@ -4,6 +4,7 @@ import { StoreError, type StoreErrorCode } from '../error.ts'
 
 /** TABLE of SQLSTATEs, or their classes (the first two characters), that mean something to a caller; the rest is `failed`. */
 const BY_STATE: Readonly<Record<string, StoreErrorCode>> = {
+  '23503': 'busy', // foreign_key_violation: this process was taken for dead, until its next sign of life
   '23505': 'unique', // unique_violation
   '40001': 'busy', // serialization_failure
   '40P01': 'busy', // deadlock_detected
