@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
-import type { ModelPlace } from './endpoint.ts'
-import { BODY, batchRows, fileRows, form, model, neutral, OPENAI_ADMIN, openaiRows, responseRows, STORED } from './openai-rows.ts'
+import type { EndpointRow, ModelPlace } from './endpoint.ts'
+import { BODY, form, model, neutral, OPENAI_ADMIN, openaiRows, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
@@ -13,6 +13,10 @@ const deployment: ModelPlace = {
   body: { ...BODY, required: [], also: ['model', 'tools[].model', 'data_sources[].parameters.embedding_dependency.deployment_name'], multipart: true },
 }
 
+/** A row of OpenAI's, where an agent of Foundry's may answer with a model of its own. */
+const inAzure = (row: EndpointRow): EndpointRow =>
+  row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body: { ...row.model.body, stored: [...(row.model.body.stored ?? []), 'agent', 'agent_reference'] } } } : row
+
 /** Azure OpenAI: the deployment is the model. https://learn.microsoft.com/azure/ai-foundry/openai/reference */
 export const azure: ProviderRow = {
   id: 'azure',
@@ -21,14 +25,12 @@ export const azure: ProviderRow = {
   hosts: ['{resource}.openai.azure.com', '{resource}.cognitiveservices.azure.com', '{resource}.services.ai.azure.com'],
   auth: { header: 'api-key' },
   endpoints: [
-    // The second is Foundry's address of a project.
-    ...[...['', '/api/projects/{project}'].flatMap((at) => openaiRows(`${at}/openai/v1`)), ...responseRows('/openai')].map((row) => (row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT } } : row)),
+    // Without `/v1` the version is a date in the query; the others are Foundry's addresses of a project.
+    ...['/openai/v1', '/openai', '/api/projects/{project}/openai/v1', '/api/projects/{project}/openai', '/api/projects/{project}'].flatMap(openaiRows).map(inAzure),
     model('POST /openai/deployments/{model:}/{any*}', deployment),
     neutral('GET /openai/models'),
     neutral('GET /openai/models/{any:}'),
     neutral('GET /openai/deployments'),
-    ...fileRows('/openai'),
-    ...batchRows('/openai'),
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
     model('POST /models/chat/completions'),
     model('POST /models/embeddings'),

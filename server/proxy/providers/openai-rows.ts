@@ -28,6 +28,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   'messages[].content[].file.file_id': 'file',
   ...within('tools[].', TOOL),
   'prompt.variables.*.file_id': 'file',
+  'audio.voice': 'voice',
   'prompt_cache_options.comparison_response_id': 'response',
 }
 
@@ -154,6 +155,11 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET ${p}/conversations/{conversation}/items`),
     model(`POST ${p}/conversations/{conversation}/items`, ITEMS),
     neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
+    model(`POST ${p}/audio/speech`, body({ objects: { voice: 'voice' } })),
+    neutral(`GET POST ${p}/audio/voice_consents`, creates('voice_consent')),
+    neutral(`GET POST DELETE ${p}/audio/voice_consents/{voice_consent}`),
+    neutral(`GET POST ${p}/audio/voices`, { ...creates('voice'), names: { consent: 'voice_consent' } }),
+    neutral(`GET DELETE ${p}/audio/voices/{voice}`),
     neutral(`POST ${p}/uploads`, creates('upload')),
     neutral(`POST ${p}/uploads/{upload}/parts`),
     neutral(`POST ${p}/uploads/{upload}/complete`, creates('file', 'file.id')),

@@ -6,7 +6,7 @@ import { observeHeld } from '../../../server/proxy/model/observer.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
-const table = createProviderTable()
+const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }] })
 const find = (id: string, on: string) => {
   const [method = '', path = ''] = on.split(' ')
   return classify(table.byId(id)!, method, path)
@@ -16,6 +16,11 @@ const find = (id: string, on: string) => {
 const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
   ['openai', 'POST /v1/responses', { output: [{ type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_1' } }] }, 'container:cntr_1'],
   ['openai', 'GET /v1/responses/resp_1', { output: [{ type: 'shell_call', environment: { container_id: 'cntr_1' } }] }, 'container:cntr_1'],
+  ['openai', 'POST /v1/audio/voices', { id: 'voice_1' }, 'voice:voice_1'],
+  ['openai', 'POST /v1/audio/voice_consents', { id: 'cons_1' }, 'voice_consent:cons_1'],
+  ['azure', 'POST /openai/threads', { id: 'thread_1' }, 'thread:thread_1'],
+  ['azure', 'POST /openai/vector_stores', { id: 'vs_1' }, 'vector_store:vs_1'],
+  ['azure', 'POST /api/projects/p/threads', { id: 'thread_1' }, 'thread:thread_1'],
   ['openai', 'POST /v1/videos/characters', { id: 'char_1' }, 'character:char_1'],
   ['anthropic', 'POST /v1/memory_stores', { id: 'memstore_1' }, 'memory_store:memstore_1'],
   ['anthropic', 'POST /v1/environments', { id: 'env_1' }, 'environment:env_1'],
@@ -69,6 +74,10 @@ const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
   ['openai', 'POST /v1/responses', { prompt: { id: 'pmpt_1', variables: { city: 'x'.repeat(5_000), page: { type: 'input_file', file_id: 'file_1' } } } }, 'file:file_1'],
   ['openai', 'POST /v1/responses', { input: [{ type: 'shell_call', environment: { container_id: 'cntr_1' } }] }, 'container:cntr_1'],
   ['openai', 'POST /v1/conversations', { items: [{ container_id: 'cntr_1' }, { environment: { container_id: 'cntr_2' } }] }, 'container:cntr_1', 'container:cntr_2'],
+  ['openai', 'POST /v1/audio/speech', { voice: { id: 'voice_1' } }, 'voice:voice_1'],
+  ['openai', 'POST /v1/chat/completions', { audio: { voice: { id: 'voice_1' }, format: 'mp3' } }, 'voice:voice_1'],
+  ['openai', 'POST /v1/audio/voices', { consent: 'cons_1' }, 'voice_consent:cons_1'],
+  ['azure', 'POST /openai/threads/thread_1/runs', { assistant_id: 'asst_1' }, 'thread:thread_1', 'assistant:asst_1'],
   ['openai', 'POST /v1/videos', { characters: [{ id: 'char_1' }] }, 'character:char_1'],
   ['anthropic', 'POST /v1/sessions', { agent: 'agent_1', environment_id: 'env_1', vault_ids: ['vlt_1', 'vlt_2'] }, 'agent:agent_1', 'environment:env_1', 'vault:vlt_1', 'vault:vlt_2'],
   ['anthropic', 'POST /v1/sessions', { agent: { type: 'agent', id: 'agent_1', version: 1 }, resources: [{ file_id: 'file_1' }, { memory_store_id: 'memstore_1' }] }, 'agent:agent_1', 'file:file_1', 'memory_store:memstore_1'],
