@@ -63,6 +63,7 @@ const MADE = {
   'content[].content.content[].file_id': 'file',
   'content_block.content.content[].file_id': 'file',
 } as const
+const RESULT = within('result.message.', { 'container.id': 'container', 'content[].content.content[].file_id': 'file' })
 
 /** Anthropic: https://docs.claude.com/en/api. Sessions, agents and deployments run a stored model. */
 export const anthropic: ProviderRow = {
@@ -81,7 +82,7 @@ export const anthropic: ProviderRow = {
     neutral('GET /v1/messages/batches'),
     neutral('GET DELETE /v1/messages/batches/{batch}'),
     neutral('POST /v1/messages/batches/{batch}/cancel'),
-    neutral('GET /v1/messages/batches/{batch}/results'),
+    neutral('GET /v1/messages/batches/{batch}/results', { creates: RESULT }),
     neutral('GET /v1/models'),
     neutral('GET /v1/models/{any:}'),
     neutral('POST /v1/files', creates('file')),

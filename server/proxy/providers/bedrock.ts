@@ -1,6 +1,6 @@
 import type { BodyRule, ModelPlace } from './endpoint.ts'
 import { inMessages, messagesBody } from './anthropic.ts'
-import { compatibleRows, creates, model, neutral } from './openai-rows.ts'
+import { compatibleRows, creates, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** The path names the model; an Anthropic body inside may bring an advisor or fallbacks. */
@@ -17,6 +17,7 @@ export const bedrock: ProviderRow = {
   endpoints: [
     ...['converse', 'converse-stream', 'invoke', 'invoke-with-response-stream', 'count-tokens'].map((verb) => model(`POST /model/{model:}/${verb}`, call)),
     model('POST /async-invoke', { at: 'body', body: { required: ['modelId'] } }, creates('invocation', 'invocationArn')),
+    ...['retrieveAndGenerate', 'retrieveAndGenerateStream'].map((verb) => model(`POST /${verb}`, STORED, { ...creates('session', 'sessionId'), names: { sessionId: 'session' } })),
     neutral('GET /async-invoke'),
     neutral('GET /async-invoke/{invocation:}'),
     model('POST /rerank', { at: 'body', body: { required: ['rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration.modelArn'] } }),

@@ -78,7 +78,7 @@ export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', 
 const MADE_ITEMS = { ...MADE, 'output[].id': 'item', 'response.output[].id': 'item' } as const
 const naming = responding({ ...BODY, objects: { ...OBJECTS, 'input[].id': 'item' } })
 /** Responses, their background runs and what else takes their body, where they are stored. */
-export const responseRows = (prefix: string): EndpointRow[] => [
+const responseRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/responses`, naming, { creates: { ...RESPONSE.creates, ...MADE_ITEMS } }),
   // A response that runs in the background is read when it is there.
   neutral(`GET ${prefix}/responses/{response}`, { creates: MADE_ITEMS }),
@@ -114,7 +114,7 @@ export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): En
 }
 
 /** Files, as OpenAI has them. */
-export const fileRows = (prefix: string): EndpointRow[] => [
+const fileRows = (prefix: string): EndpointRow[] => [
   neutral(`POST ${prefix}/files`, creates('file')),
   neutral(`GET ${prefix}/files`),
   neutral(`GET DELETE ${prefix}/files/{file}`),
@@ -122,7 +122,7 @@ export const fileRows = (prefix: string): EndpointRow[] => [
 ]
 
 /** Batches: the models stand in an uploaded file. */
-export const batchRows = (prefix: string): EndpointRow[] => [
+const batchRows = (prefix: string): EndpointRow[] => [
   model(`POST ${prefix}/batches`, STORED, { ...creates('batch'), names: { input_file_id: 'file' } }),
   neutral(`GET ${prefix}/batches`),
   // The files with the results and the errors come into being by themselves, and are their batch's maker's.

@@ -26,6 +26,9 @@ const publisherRows = (at: string): EndpointRow[] => [
   neutral(`GET ${at}/publishers/{publisher}/models/{any}`),
 ]
 
+/** Jobs, whose models stand in what they read, and their kinds. */
+const JOBS = { batchPredictionJobs: 'batch', tuningJobs: 'tuning_job' } as const
+
 const versionRows = (version: string): EndpointRow[] => {
   const project = `/${version}/projects/{project}/locations/{location}`
   return [
@@ -35,6 +38,12 @@ const versionRows = (version: string): EndpointRow[] => {
     model(`POST ${project}/endpoints/{any}:{any}`, STORED),
     model(`POST ${project}/cachedContents`, { at: 'body', body: { required: ['model'] } }, creates('cached_content', 'name')),
     neutral(`GET PATCH DELETE ${project}/cachedContents/{cached_content}`),
+    ...Object.entries(JOBS).flatMap(([jobs, kind]) => [
+      model(`POST ${project}/${jobs}`, STORED, creates(kind, 'name')),
+      neutral(`GET ${project}/${jobs}`),
+      neutral(`GET DELETE ${project}/${jobs}/{${kind}}`),
+      neutral(`POST ${project}/${jobs}/{${kind}}:cancel`),
+    ]),
   ]
 }
 

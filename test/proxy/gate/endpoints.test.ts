@@ -53,6 +53,7 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['vertex', 'POST', '/v1beta1/publishers/google/models/gemini-x:streamGenerateContent?alt=sse', 'model', 'publishers/google/models/gemini-x'],
   ['vertex', 'POST', '/v1/publishers/anthropic/models/claude:rawPredict', 'model', 'publishers/anthropic/models/claude'],
   ['vertex', 'POST', '/v1/projects/p/locations/global/publishers/google/models/gemini-x:generateContent', 'model', 'publishers/google/models/gemini-x'],
+  ['vertex', 'POST', '/v1/projects/p/locations/l/batchPredictionJobs/2:cancel', 'neutral', null, 'batch:2'],
   ['openai', 'POST', '/v1/chat/completions', 'model'],
   ['openai', 'POST', '/v1/responses', 'model'],
   ['openai', 'POST', '/v1/embeddings', 'model'],

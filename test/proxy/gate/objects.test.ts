@@ -6,7 +6,7 @@ import { observeHeld } from '../../../server/proxy/model/observer.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
-const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }] })
+const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }, { provider: 'bedrock', values: { region: 'us-east-1' } }] })
 const find = (id: string, on: string) => {
   const [method = '', path = ''] = on.split(' ')
   return classify(table.byId(id)!, method, path)
@@ -30,6 +30,13 @@ const MADE: [id: string, on: string, answer: object, ...objects: string[]][] = [
   ['anthropic', 'POST /v1/deployments/dep_1/run', { id: 'run_1', session_id: 'sesn_1' }, 'deployment_run:run_1', 'session:sesn_1'],
   ['anthropic', 'POST /v1/dreams', { id: 'drm_1', session_id: null, outputs: [] }, 'dream:drm_1'],
   ['anthropic', 'GET /v1/dreams/drm_1', { id: 'drm_1', session_id: 'sesn_2', outputs: [{ type: 'memory_store', memory_store_id: 'memstore_2' }] }, 'session:sesn_2', 'memory_store:memstore_2'],
+  [
+    'anthropic', 'GET /v1/messages/batches/msgbatch_1/results', { custom_id: 'x', result: { type: 'succeeded', message: { id: 'msg_1', container: { id: 'cntr_1' }, content: [{ content: { content: [{ file_id: 'file_1' }] } }] } } },
+    'container:cntr_1', 'file:file_1',
+  ],
+  ['bedrock', 'POST /retrieveAndGenerate', { sessionId: 'ses_1', output: {} }, 'session:ses_1'],
+  ['vertex', 'POST /v1/projects/p/locations/l/batchPredictionJobs', { name: 'projects/1/locations/l/batchPredictionJobs/2' }, 'batch:2'],
+  ['vertex', 'POST /v1beta1/projects/p/locations/l/tuningJobs', { name: 'projects/1/locations/l/tuningJobs/3' }, 'tuning_job:3'],
   ['mistral', 'POST /v1/libraries', { id: 'lib_1' }, 'library:lib_1'],
   ['mistral', 'POST /v1/audio/voices', { id: 'voice_1' }, 'voice:voice_1'],
   ['mistral', 'POST /v2/prompts', { id: 'prompt_1' }, 'prompt:prompt_1'],
@@ -122,6 +129,7 @@ const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
   ['google', 'POST /v1beta/agents', { base_agent: 'a', base_environment: 'environments/env_1' }, 'agent:a', 'environment:env_1'],
   ['google', 'POST /v1beta/environments', { from_environment: 'env_1', network: { allowlist: [{ credential: 'cred_1' }] } }, 'environment:env_1', 'credential:cred_1'],
   ['google', 'POST /v1beta/triggers', { environment_id: 'env_1', interaction: { agent: 'a', previous_interaction_id: 'int_1' } }, 'environment:env_1', 'agent:a', 'interaction:int_1'],
+  ['bedrock', 'POST /retrieveAndGenerate', { input: { text: 'x' }, sessionId: 'ses_1' }, 'session:ses_1'],
   ['xai', 'POST /v1/tts', { text: 'x', voice_id: 'abcd1234' }, 'voice:abcd1234'],
 ]
 
