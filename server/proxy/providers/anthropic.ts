@@ -86,7 +86,7 @@ export const anthropic: ProviderRow = {
     neutral('GET /v1/models'),
     neutral('GET /v1/models/{any:}'),
     neutral('POST /v1/files', creates('file')),
-    neutral('GET /v1/files'),
+    neutral('GET /v1/files', { asks: { scope_id: 'session' } }),
     neutral('GET DELETE /v1/files/{file}'),
     neutral('GET /v1/files/{file}/content'),
     neutral('POST /v1/skills', creates('skill')),

@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { EndpointRow, ModelPlace } from './endpoint.ts'
-import { BODY, form, model, neutral, OPENAI_ADMIN, openaiRows, STORED } from './openai-rows.ts'
+import { BODY, creates, form, model, neutral, OPENAI_ADMIN, openaiRows, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 // The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
@@ -34,6 +34,11 @@ export const azure: ProviderRow = {
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
     model('POST /models/chat/completions'),
     model('POST /models/embeddings'),
+    model('POST /openai/v1/video/generations/jobs', form(), creates('video_job')),
+    neutral('GET /openai/v1/video/generations/jobs'),
+    neutral('GET DELETE /openai/v1/video/generations/jobs/{video_job}', creates('generation', 'generations[].id')),
+    neutral('GET /openai/v1/video/generations/{generation}'),
+    ...['video', 'thumbnail'].map((part) => neutral(`GET /openai/v1/video/generations/{generation}/content/${part}`)),
     model('POST /mai/v1/images/generations'),
     model('POST /mai/v1/images/edits', form()),
     // Speech names its model where it is not looked for: in a definition, in the name of a voice.

@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from './endpoint.ts'
-import { compatibleRows, model, neutral } from './openai-rows.ts'
+import { compatibleRows, creates, model, neutral } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 const image: ModelPlace = { at: 'path', body: { required: [], also: ['model'], multipart: true } }
@@ -16,8 +16,9 @@ export const fireworks: ProviderRow = {
     ...compatibleRows('/inference/v1'),
     neutral('GET DELETE /inference/v1/responses/{response}'),
     model('POST /inference/v1/messages', messagesBody(''), { usage: 'anthropic' }),
-    ...['text_to_image', 'image_to_image', 'control_net', 'get_result'].map((verb) => model(`POST /inference/v1/workflows/{model*}/${verb}`, image)),
-    model('POST /inference/v1/workflows/{model*}', image),
+    ...['text_to_image', 'image_to_image', 'control_net'].map((verb) => model(`POST /inference/v1/workflows/{model*}/${verb}`, image)),
+    model('POST /inference/v1/workflows/{model*}/get_result', { at: 'path', body: { required: [], also: ['model'], objects: { id: 'result' } } }),
+    model('POST /inference/v1/workflows/{model*}', image, creates('result', 'request_id')),
     model('POST /inference/v1/image_generation/{model*}', image),
   ],
   // The control plane: deployments, users, keys, secrets, billing.

@@ -135,7 +135,7 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`GET DELETE ${v}/files/{file}`),
     neutral(`GET ${v}/files/{file}:download`),
     neutral(`POST ${v}/files`, creates('file', 'file.name')),
-    neutral(`POST ${v}/files:register`),
+    neutral(`POST ${v}/files:register`, creates('file', 'files[].name')),
     neutral(`GET ${v}/generatedFiles`),
     neutral(`GET ${v}/generatedFiles/{generated_file}`),
     neutral(`GET ${v}/batches`),

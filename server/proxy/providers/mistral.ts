@@ -4,6 +4,7 @@ import type { ProviderRow } from './provider.ts'
 const TOOLS = { 'tools[].library_ids[]': 'library', 'tools[].connector_id': 'connector' } as const
 const MESSAGES = { 'messages[].content[].file_id': 'file', ...TOOLS } as const
 const INPUTS = { 'inputs[].content[].file_id': 'file' } as const
+const DOCUMENT = { 'document.file_id': 'file' } as const
 const AGENT = { agent_id: 'agent' } as const
 const MANNED = { 'handoffs[]': 'agent', ...TOOLS } as const
 
@@ -28,7 +29,7 @@ export const mistral: ProviderRow = {
     ...compatibleRows('/v1', { also: ALSO, objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
     model('POST /v1/fim/completions'),
     model('POST /v1/agents/completions', STORED, { names: { ...AGENT, ...MESSAGES } }),
-    model('POST /v1/ocr', body({ objects: { 'document.file_id': 'file' } })),
+    model('POST /v1/ocr', body({ objects: DOCUMENT })),
     model('POST /v1/classifications'),
     model('POST /v1/chat/classifications'),
     model('POST /v1/chat/moderations'),
@@ -48,7 +49,7 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/conversations/{conversation}/messages'),
     model(
       'POST /v1/batch/jobs',
-      body({ stored: ['input_files[]', 'agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), objects: { ...AGENT, 'input_files[]': 'file', ...within('requests[].body.', MESSAGES) } }),
+      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), objects: { ...AGENT, 'input_files[]': 'file', ...within('requests[].body.', { ...AGENT, ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
       creates('batch'),
     ),
     neutral('GET /v1/batch/jobs'),

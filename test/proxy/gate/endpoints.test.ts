@@ -94,6 +94,7 @@ const known: [id: string, method: string, path: string, kind: string, model?: st
   ['anthropic', 'GET', '/v1/models/claude-x', 'neutral'],
   ['anthropic', 'POST', '/v1/sessions', 'model'],
   ['anthropic', 'POST', '/v1/vaults', 'neutral'],
+  ['anthropic', 'GET', '/v1/files?scope_id=sesn_1', 'neutral', null, 'session:sesn_1'],
   ['anthropic', 'POST', '/v1/environments/env_1/archive', 'neutral', null, 'environment:env_1'],
   ['anthropic', 'DELETE', '/v1/memory_stores/memstore_1/memories/mem_1', 'neutral', null, 'memory_store:memstore_1'],
   ['mistral', 'POST', '/v1/chat/completions', 'model'],

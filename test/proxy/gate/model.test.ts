@@ -261,6 +261,7 @@ const cases: [name: string, request: Case, expected: string][] = [
   ['a remix', { path: '/v1/videos/v1/remix', body: '{"prompt":"x","model":"allowed"}' }, NO],
   ['a run of a stored assistant', { path: '/v1/threads/t1/runs', body: '{"assistant_id":"a1"}' }, NO],
   ['fine-tuning with graders', { path: '/v1/fine_tuning/jobs', body: '{"model":"allowed","method":{"type":"reinforcement"}}' }, NO],
+  ['an agent in a batch of Mistral', { id: 'mistral', path: '/v1/batch/jobs', body: '{"model":"allowed","requests":[{"body":{"agent_id":"ag_1"}}]}' }, NO],
   ['an agent of Foundry', { id: 'azure', path: '/api/projects/p/openai/v1/responses', body: '{"model":"allowed","agent":{"type":"agent_reference","name":"a"},"input":"x"}' }, NO],
   ['an agent of Foundry by its newer name', { id: 'azure', path: '/api/projects/p/openai/v1/responses', body: '{"model":"allowed","agent_reference":{"name":"a"},"input":"x"}' }, NO],
   ['a stored agent of Mistral', { id: 'mistral', path: '/v1/conversations', body: '{"model":"allowed","agent_id":"ag_1"}' }, NO],
