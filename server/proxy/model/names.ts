@@ -1,6 +1,6 @@
 // Where a request names models and stored objects: headers, query, and the places of its body.
 import { valuesOf } from '../../http/fields.ts'
-import { valuesAt, type WantedPaths, wantPaths } from '../json-paths.ts'
+import { type WantedPaths, wantPaths } from '../json-paths.ts'
 import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
 
@@ -81,16 +81,12 @@ export function written(model: string | null | undefined): string | null {
   return !model || model.length > LONGEST_WRITTEN ? null : model
 }
 
-/** What a value names in a place of objects: the value is an id, or an object that holds ids (`conversation: {id}`, `container: {file_ids, skills}`). */
+/** What a value names in a place of objects: its id, behind which a step of a training or a version may stand with a colon. */
 export function refsIn(kind: string, value: unknown): ObjectRef[] {
-  if (typeof value === 'string') {
-    const ref = objectRef(kind, value)
-    // A step of a training, or a version, may stand behind a colon.
-    const [id = ''] = ref.id.split(':', 1)
-    return id === ref.id ? [ref] : [ref, { kind, id }]
-  }
-  const named: [kind: string, place: string][] = [[kind, 'id'], ['file', 'file_ids[]'], ['skill', 'skills[].skill_id']]
-  return named.flatMap(([of, place]) => valuesAt(value, place).flatMap((name) => (typeof name === 'string' ? [objectRef(of, name)] : [])))
+  if (typeof value !== 'string') return []
+  const ref = objectRef(kind, value)
+  const [id = ''] = ref.id.split(':', 1)
+  return id === ref.id ? [ref] : [ref, { kind, id }]
 }
 
 /** What the headers of a request name. */

@@ -1,5 +1,5 @@
 import type { EndpointRow, ModelPlace } from './endpoint.ts'
-import { creates, model, neutral, STORED, within } from './openai-rows.ts'
+import { creates, model, neutral, referring, STORED, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
 /** Places of Messages that name a model beside their own: the advisor tool, which a message may bring too, and the chain of fallbacks. */
@@ -19,7 +19,8 @@ export const messagesBody = (at: string): ModelPlace => ({
       [`${at}messages[].content[].source.file_id`]: 'file',
       [`${at}messages[].content[].file_id`]: 'file',
       [`${at}messages[].content[].content[].source.file_id`]: 'file',
-      [`${at}container`]: 'container',
+      ...referring(`${at}container`, 'container'),
+      [`${at}container.skills[].skill_id`]: 'skill',
       [`${at}thread.previous_message_id`]: 'message',
     },
     keeps: { at: `${at}thread.type`, by: ['create', 'continue'] },
@@ -28,16 +29,15 @@ export const messagesBody = (at: string): ModelPlace => ({
 
 const SKILLS = { 'skills[].skill_id': 'skill' } as const
 /** Other agents that an agent may call. */
-const ROSTER = Object.fromEntries(
-  ['agents[]', 'callable_agents[]', 'multiagent.agents[]', 'multiagent.subagents.predefined_agents[]', 'multiagent.workflows.predefined_agents[]'].map((place) => [place, 'agent']),
-)
+const CALLED = ['agents[]', 'callable_agents[]', 'multiagent.agents[]', 'multiagent.subagents.predefined_agents[]', 'multiagent.workflows.predefined_agents[]']
+const ROSTER = Object.fromEntries(CALLED.flatMap((place) => Object.entries(referring(place, 'agent'))))
 /** What a session can reach in its container. */
 const RESOURCE = { file_id: 'file', memory_store_id: 'memory_store' } as const
 const EVENT = { 'content[].source.file_id': 'file', 'rubric.file_id': 'file' } as const
 /** A session, and a deployment, which makes sessions. */
 const SESSION = {
-  agent: 'agent',
-  ...within('agent.', { id: 'agent', ...SKILLS }),
+  ...referring('agent', 'agent'),
+  ...within('agent.', SKILLS),
   environment_id: 'environment',
   'vault_ids[]': 'vault',
   ...within('resources[].', RESOURCE),

@@ -4,10 +4,15 @@ import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
 /** These places, further inside a body. */
 export const within = (at: string, places: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
 
-/** Stored objects that a tool may point to. An object in such a place names what its `id` and its `file_ids` say. */
+/** A place that holds an id, or an object with one. */
+export const referring = (place: string, kind: string): Record<string, string> => ({ [place]: kind, [`${place}.id`]: kind })
+
+/** Stored objects that a tool may point to. */
 const TOOL: Readonly<Record<string, string>> = {
   'vector_store_ids[]': 'vector_store',
-  container: 'container',
+  ...referring('container', 'container'),
+  'container.file_ids[]': 'file',
+  'container.skills[].skill_id': 'skill',
   'environment.container_id': 'container',
   'environment.file_ids[]': 'file',
   'environment.skills[].skill_id': 'skill',
@@ -20,7 +25,7 @@ const RAN = { container_id: 'container', 'environment.container_id': 'container'
 /** Stored objects that a chat or responses body may point to. */
 const OBJECTS: Readonly<Record<string, string>> = {
   previous_response_id: 'response',
-  conversation: 'conversation',
+  ...referring('conversation', 'conversation'),
   'input[].content[].file_id': 'file',
   'input[].output[].file_id': 'file',
   'input[].output.file_id': 'file',
@@ -28,7 +33,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   'messages[].content[].file.file_id': 'file',
   ...within('tools[].', TOOL),
   'prompt.variables.*.file_id': 'file',
-  'audio.voice': 'voice',
+  ...referring('audio.voice', 'voice'),
   'prompt_cache_options.comparison_response_id': 'response',
 }
 
@@ -155,7 +160,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET ${p}/conversations/{conversation}/items`),
     model(`POST ${p}/conversations/{conversation}/items`, ITEMS),
     neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
-    model(`POST ${p}/audio/speech`, body({ objects: { voice: 'voice' } })),
+    model(`POST ${p}/audio/speech`, body({ objects: referring('voice', 'voice') })),
     neutral(`GET POST ${p}/audio/voice_consents`, creates('voice_consent')),
     neutral(`GET POST DELETE ${p}/audio/voice_consents/{voice_consent}`),
     neutral(`GET POST ${p}/audio/voices`, { ...creates('voice'), names: { consent: 'voice_consent' } }),
