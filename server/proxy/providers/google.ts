@@ -24,6 +24,7 @@ const CALL: BodyRule = {
   objects: {
     ...['', 'requests[].', 'generateContentRequest.'].map(objectsOf).reduce((all, one) => ({ ...all, ...one })),
     ...objects('file', 'instances[].video.uri', 'instances[].image.fileUri'),
+    ...objects('corpus', 'semanticRetriever.source'),
   },
 }
 
@@ -142,6 +143,8 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`GET DELETE ${v}/batches/{batch}`, creates('file', 'metadata.output.responsesFile', 'response.responsesFile')),
     neutral(`POST ${v}/batches/{batch}:cancel`),
     neutral(`GET ${v}/operations/{operation}`),
+    neutral(`GET POST ${v}/corpora`, creates('corpus', 'name')),
+    neutral(`GET PATCH DELETE ${v}/corpora/{corpus}`),
     neutral(`GET ${v}/fileSearchStores`),
     model(`POST ${v}/fileSearchStores`, { at: 'body', body: { required: ['embeddingModel', 'embedding_model'] } }, creates('file_search_store', 'name')),
     neutral(`GET DELETE ${v}/fileSearchStores/{file_search_store}`),
