@@ -457,8 +457,9 @@ test('the parts of an upload go where it was begun, and are its maker\'s', async
   assert.equal((await send(theirs.secret, begun, { body: 'x' })).status, 403)
   assert.equal((await send(mine.secret, begun, { body: 'x' })).status, 200)
   assert.equal((await send(theirs.secret, begun.replace('up-1', 'of-before'), { body: 'x' })).status, 200)
-  const rows = await running.store.db.selectFrom('objects').select(['kind', 'object_id']).orderBy('kind').execute()
-  assert.deepEqual(rows.map(({ kind, object_id }) => `${kind} ${object_id}`), ['file f1', 'upload up-1'])
+  const written = async () => (await running.store.db.selectFrom('objects').select(['kind', 'object_id']).orderBy('kind').execute()).map(({ kind, object_id }) => `${kind} ${object_id}`)
+  await until(async () => (await written()).length === 2)
+  assert.deepEqual(await written(), ['file f1', 'upload up-1'])
 })
 
 test('the file that a batch has made is its maker\'s', async (t) => {
