@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { provideAccount } from '../../server/accounts/accounts.ts'
-import { createToken } from '../../server/accounts/tokens.ts'
 import { createKey, expiringKeys, listKeys, updateKey, type Key, type KeyStatus, type NewKey } from '../../server/keys/keys.ts'
 import { answer } from '../providers/fake.ts'
 import { call as proxied } from '../proxy/data/relayed.ts'
@@ -11,17 +10,10 @@ import { openAt, placeOn } from '../stores.ts'
 import { until } from '../until.ts'
 import { setUp } from './browser.ts'
 import { requestNow } from './ledger-row.ts'
+import { manager } from './manager.ts'
 
 const CHAT = `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/chat/completions`)}`
 const JSON_TYPE = { 'content-type': 'application/json' }
-
-/** The API with an administrator's token. */
-async function manager(served: Served, name: string | null = null) {
-  const { token } = await createToken(served.running.store, { name, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, Date.now())
-  const api = (method: string, path: string, body?: unknown) =>
-    call(served.running.url, `/api/v1/${path}`, { method, token: token.secret, ...(body === undefined ? {} : { headers: JSON_TYPE, body: JSON.stringify(body) }) })
-  return { api, token }
-}
 
 const use = async (served: Served, secret: string) =>
   (await proxied(served.port, { target: CHAT, headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' }, body: '{"model":"gpt-5"}' })).status

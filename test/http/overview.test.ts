@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createToken } from '../../server/accounts/tokens.ts'
 import type { NewKey } from '../../server/keys/keys.ts'
-import { call, startServer } from '../harness.ts'
+import { startServer } from '../harness.ts'
 import { answer } from '../providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
 import { until } from '../until.ts'
 import { setUp } from './browser.ts'
 import { ledgerRow } from './ledger-row.ts'
+import { manager } from './manager.ts'
 
 interface Measures {
   requests: number
@@ -121,8 +121,8 @@ test('a key that is often at its limit needs attention', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const key = await served.key({ rpm: 2 })
   for (let i = 0; i < 27; i++) await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
-  const { token } = await createToken(served.running.store, { name: null, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, Date.now())
-  const read = async () => (await call(served.running.url, '/api/v1/overview', { token: token.secret })).json<Overview>()
+  const { api } = await manager(served)
+  const read = async () => (await api('GET', 'overview')).json<Overview>()
   await until(async () => (await read()).totals.refused === 25 && (await read()).totals.requests === 2)
   const { attention, keys } = await read()
   assert.deepEqual(attention.map(({ kind, key_id }) => [kind, key_id]), [['key_at_limit', key.id]])

@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { enter } from '../../server/ledger/journal.ts'
-import { createToken } from '../../server/accounts/tokens.ts'
 import { deleteProvider } from '../../server/proxy/providers/stored.ts'
 import { hostValues, PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { readConfig } from '../../server/config.ts'
 import { openLog } from '../../server/log.ts'
 import { serve } from '../../server/main.ts'
-import { assertProblem, call } from '../harness.ts'
+import { assertProblem } from '../harness.ts'
 import { answer, headerOf, startFake } from '../providers/fake.ts'
 import type { Script } from '../providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
 import type { Served } from '../proxy/data/served.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { until } from '../until.ts'
+import { manager } from './manager.ts'
 
 interface Credential {
   id: string
@@ -39,17 +39,11 @@ interface Outcome {
   detail: string
 }
 
-async function api(url: string, store: Served['running']['store'], account: string | null = null) {
-  const { token } = await createToken(store, { name: account, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, Date.now())
-  return (method: string, path: string, body?: unknown) =>
-    call(url, `/api/v1/${path}`, { method, token: token.secret, ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) })
-}
-
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 test('everybody sees which providers are ready; where they are dialled, and credentials, administrators only', async (t) => {
   const served = await startServed(t, answer(200, {}))
-  const [admin, member] = [await api(served.running.url, served.running.store), await api(served.running.url, served.running.store, 'member')]
+  const [admin, member] = [(await manager(served)).api, (await manager(served, 'member')).api]
   const read = async (ask: typeof admin) => new Map((await ask('GET', 'providers')).json<{ data: Provider[] }>().data.map((one) => [one.id, one]))
   const [all, some] = [await read(admin), await read(member)]
   assert.deepEqual([...some.keys()], PROVIDERS.map(({ id }) => id))
@@ -61,7 +55,7 @@ test('everybody sees which providers are ready; where they are dialled, and cred
 
 test('a refused credential rests and says why; one that works again does not', async (t) => {
   const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
-  const admin = await api(served.running.url, served.running.store)
+  const admin = (await manager(served)).api
   const key = await served.key()
   const credential = async () => (await admin('GET', 'credentials')).json<{ data: Credential[] }>().data.find(({ id }) => id === 'env_openai')!
   assert.deepEqual([(await credential()).resting_ms, (await credential()).last_error], [0, null])
@@ -77,7 +71,7 @@ test('a refused credential rests and says why; one that works again does not', a
 
 test('a test call says what a person can do', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
-  const admin = await api(served.running.url, served.running.store)
+  const admin = (await manager(served)).api
   const { id } = (await admin('POST', 'credentials', { provider: 'anthropic', name: 'spare', secret: 'sk-spare', weight: 0 })).json<Credential>()
   const attempt = async (which = id) => (await admin('POST', `credentials/${which}/test`)).json<Outcome>()
   const good = await attempt()
@@ -109,8 +103,8 @@ test('a test call says what a person can do', async (t) => {
 
 test('a credential that the master key does not open says so wherever it is shown, and the provider is not ready by it', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
-  const { url, store } = served.running
-  const admin = await api(url, store)
+  const { store } = served.running
+  const admin = (await manager(served)).api
   const { id, readable } = (await admin('POST', 'credentials', { provider: 'mistral', name: 'old', secret: 'm-1' })).json<Credential>()
   const mistral = async () => (await admin('GET', 'providers')).json<{ data: Provider[] }>().data.find((one) => one.id === 'mistral')
   assert.deepEqual([readable, (await mistral())?.ready], [true, true])
@@ -130,7 +124,7 @@ test('a credential that the master key does not open says so wherever it is show
 
 test('a credential of the environment is read as the list shows it, and changed in the environment only', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
-  const admin = await api(served.running.url, served.running.store)
+  const admin = (await manager(served)).api
   const { data } = (await admin('GET', 'credentials')).json<{ data: { id: string }[] }>()
   assert.deepEqual(data.map(({ id }) => id), ['env_google', 'env_openai', 'env_anthropic'])
   for (const shown of data) assert.deepEqual((await admin('GET', `credentials/${shown.id}`)).json(), shown)
@@ -139,7 +133,7 @@ test('a credential of the environment is read as the list shows it, and changed 
 
 test('a test call goes out on a connection that is there', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"data":[]}'))
-  const admin = await api(served.running.url, served.running.store)
+  const admin = (await manager(served)).api
   const key = await served.key()
   await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })
   assert.equal((await admin('POST', 'credentials/env_openai/test')).json<Outcome>().ok, true)
@@ -152,7 +146,7 @@ test('every built-in provider has a test call that its own table does not forbid
   const upstreams = Object.fromEntries(PROVIDERS.map(({ id }) => [`TOLLMARK_UPSTREAM_${id.toUpperCase()}`, fake.origin]))
   const running = await serve(readConfig({ PORT: '0', TOLLMARK_DATA: temporaryFolder(t), ...upstreams }), openLog('silent'))
   t.after(() => running[Symbol.asyncDispose]())
-  const admin = await api(running.url, running.store)
+  const admin = (await manager({ running })).api
   for (const { id, auth, hosts } of PROVIDERS) {
     const values = Object.fromEntries(hostValues({ hosts }).map((name) => [name, 'x1']))
     const credential = (await admin('POST', 'credentials', { provider: id, secret: `secret-of-${id}`, values })).json<Credential>()
@@ -163,7 +157,7 @@ test('every built-in provider has a test call that its own table does not forbid
 
 test('a provider that an administrator adds is called at once, changed, and gone with its credentials', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":3,"completion_tokens":4}}'))
-  const admin = await api(served.running.url, served.running.store)
+  const admin = (await manager(served)).api
   const key = await served.key()
   const chat = () => served.send(key.secret, 'https://llm.example.com/v1/chat/completions', { headers: JSON_TYPE, body: '{"model":"x"}' })
   assert.equal((await chat()).status, 403)
@@ -187,7 +181,7 @@ test('a provider that an administrator adds is called at once, changed, and gone
 
 test('another region of a built-in provider is that provider under another name', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
-  const admin = await api(served.running.url, served.running.store)
+  const admin = (await manager(served)).api
   const made = (await admin('POST', 'providers', { id: 'anthropic-2', origin: 'https://api.anthropic.com', dial: served.fake.origin })).json<Provider & { base: string }>()
   assert.equal(made.base, 'https://api.anthropic.com/v1')
   const { id } = (await admin('POST', 'credentials', { provider: 'anthropic-2', secret: 'second' })).json<Credential>()
@@ -207,7 +201,7 @@ test('a provider that is added here is known to every other process, and to the 
   const data = temporaryFolder(t)
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), {}, data)
   const other = await startServed(t, answer(200, {}), {}, data)
-  const admin = await api(served.running.url, served.running.store)
+  const admin = (await manager(served)).api
   await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com', dial: served.fake.origin })
   await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' })
   const key = await other.key()
@@ -219,7 +213,7 @@ test('a provider that is added here is known to every other process, and to the 
 
 test('administrators who change different things of a provider at once change all of them', async (t) => {
   const { running } = await startServed(t, answer(200, {}))
-  const admin = await api(running.url, running.store)
+  const admin = (await manager({ running })).api
   await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com', dial: 'http://10.0.0.1' })
   const changes = [{ origin: 'https://ai.example.com' }, { dial: 'http://10.0.0.2' }, { auth: { header: 'X-Key', scheme: 'Key' } }]
   for (const { status } of await Promise.all(changes.map((change) => admin('PATCH', 'providers/acme', change)))) assert.equal(status, 200)
@@ -229,7 +223,7 @@ test('administrators who change different things of a provider at once change al
 
 test('no credential is stored for a provider that another process has just deleted', async (t) => {
   const { running } = await startServed(t, answer(200, {}))
-  const admin = await api(running.url, running.store)
+  const admin = (await manager({ running })).api
   await admin('POST', 'providers', { id: 'acme', origin: 'https://llm.example.com' })
   await deleteProvider(running.store, 'acme')
   assertProblem(await admin('POST', 'credentials', { provider: 'acme', secret: 'own-secret' }), 400, 'invalid_field')
@@ -255,7 +249,7 @@ const BAD: [body: object, says: RegExp][] = [
 
 test('a provider that cannot be is refused with a sentence, and nothing is stored', async (t) => {
   const served = await startServed(t, answer(200, {}))
-  const admin = await api(served.running.url, served.running.store)
+  const admin = (await manager(served)).api
   assert.equal((await admin('POST', 'providers', { id: 'taken', origin: 'https://taken.example.com' })).status, 201)
   for (const [body, says] of BAD) {
     const refused = await admin('POST', 'providers', body)
@@ -280,7 +274,7 @@ test('a stored provider that the settings leave no room for is left out, and the
   const file = join(data, 'providers.json')
   writeFileSync(file, JSON.stringify([{ id: 'filed', origin: 'https://llm.example.com' }]))
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'), { TOLLMARK_PROVIDERS: file }, data)
-  const admin = await api(served.running.url, served.running.store)
+  const admin = (await manager(served)).api
   const ids = (await admin('GET', 'providers')).json<{ data: Provider[] }>().data.map(({ id }) => id)
   assert.deepEqual(ids, [...PROVIDERS.map(({ id }) => id), 'filed'])
   assertProblem(await admin('DELETE', 'providers/filed'), 404, 'provider_not_found')

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { createToken } from '../../../server/accounts/tokens.ts'
-import { call as apiCall } from '../../harness.ts'
+import { manager } from '../../http/manager.ts'
 import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, SECRETS, startServed } from './served.ts'
@@ -338,10 +337,8 @@ test('a chat completion that the provider keeps is its maker\'s; of others nothi
 
 test('items of a response are named on the credential that has them, and are nobody\'s', async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
-  const { token } = await createToken(running.store, { name: null, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, Date.now())
-  for (const secret of ['sk-2', 'sk-3', 'sk-4']) {
-    await apiCall(running.url, '/api/v1/credentials', { method: 'POST', token: token.secret, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ provider: 'openai', name: secret, secret }) })
-  }
+  const { api } = await manager({ running })
+  for (const secret of ['sk-2', 'sk-3', 'sk-4']) await api('POST', 'credentials', { provider: 'openai', name: secret, secret })
   const [mine, theirs] = [await key(), await key()]
   const post = async ({ secret }: { secret: string }, body: object) => {
     assert.equal((await send(secret, `${V1}/responses`, { body: JSON.stringify({ model: 'gpt-5', ...body }), headers: JSON_TYPE })).status, 200)
@@ -360,10 +357,10 @@ test('items of a response are named on the credential that has them, and are nob
 
 test('an object is reached with the credential that made it, whichever process made it, and with any where that one is gone', async (t) => {
   const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'))
-  const { token } = await createToken(running.store, { name: null, plan: 'free' }, { name: 't', scopes: ['manage'], expiresAt: null }, Date.now())
+  const { api } = await manager({ running })
   const secrets: Record<string, string | null> = { env_openai: SECRETS.OPENAI_API_KEY, cred_gone: null }
   for (const secret of ['sk-2', 'sk-3', 'sk-4']) {
-    const made = await apiCall(running.url, '/api/v1/credentials', { method: 'POST', token: token.secret, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ provider: 'openai', name: secret, secret }) })
+    const made = await api('POST', 'credentials', { provider: 'openai', name: secret, secret })
     secrets[made.json<{ id: string }>().id] = secret
   }
   const [mine, theirs] = [await key(), await key()]
