@@ -25,7 +25,7 @@ export interface Reservation {
 }
 
 /** The UTC day of a moment, in days since 1970. */
-export function dayOf(now: number): number {
+function dayOf(now: number): number {
   return Math.floor(now / DAY)
 }
 

@@ -212,7 +212,7 @@ export async function rotateKey(store: Store, id: string, account: string | null
 }
 
 /** What a key is at a moment. Revoked is final; a disabled one stays disabled when it expires. */
-export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_at'>, now: number): KeyStatus {
+function statusOf(row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_at'>, now: number): KeyStatus {
   if (row.revoked_at !== null) return 'revoked'
   if (row.disabled === 1) return 'disabled'
   return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active'

@@ -16,7 +16,7 @@ const PIECES = [
 const piece = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...PIECES) }, { weight: 3, arbitrary: fc.constantFrom(...PUNCTUATION) }, { weight: 1, arbitrary: fc.constantFrom(...PUNCTUATION).chain((mark) => fc.integer({ min: 2, max: 5 }).map((times) => mark.repeat(times))) })
 
 /** A text on one line. */
-export const lineArbitrary = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''))
+const lineArbitrary = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''))
 
 /** A text that may have line breaks in it. */
 const textArbitrary = fc.oneof({ weight: 6, arbitrary: lineArbitrary }, { weight: 1, arbitrary: fc.array(lineArbitrary, { minLength: 2, maxLength: 3 }).map((lines) => lines.join('\n')) })

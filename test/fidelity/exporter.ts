@@ -42,7 +42,7 @@ export interface Page {
 }
 
 /** Escapes text as the exporter does. */
-export function escape(text: string): string {
+function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#x27;')
 }
 

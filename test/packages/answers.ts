@@ -2,7 +2,7 @@
 import { BINARY } from '../providers/scripts.ts'
 import { chunk, head, type Call, type Script } from '../providers/fake.ts'
 
-export const GEMINI = 'https://generativelanguage.googleapis.com'
+const GEMINI = 'https://generativelanguage.googleapis.com'
 /** Where there is no provider. */
 export const ELSEWHERE = 'https://elsewhere.test'
 /** A video, a picture, a sound: the same bytes for all of them. */

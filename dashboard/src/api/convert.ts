@@ -18,7 +18,7 @@ export type Converted = { kind: 'document'; name: string; format: ConvertWishes[
  * @param progress told how much of the file has been sent, from 0 to 1
  * @throws Refused
  */
-export function convert(file: File, { format, include_metadata }: ConvertWishes, idempotencyKey: string, progress: (part: number) => void, signal: AbortSignal): Promise<Converted> {
+function convert(file: File, { format, include_metadata }: ConvertWishes, idempotencyKey: string, progress: (part: number) => void, signal: AbortSignal): Promise<Converted> {
   const form = new FormData()
   form.set('format', format)
   form.set('include_metadata', String(include_metadata))
@@ -96,7 +96,7 @@ export function useJob(id: string) {
 export const useDeleteJob = () => useChange(JOBS, (id: string) => send(`/api/v1/jobs/${encodeURIComponent(id)}`, { method: 'DELETE' }))
 
 /** Bytes of a result that the page reads; a larger one is only downloaded. */
-export const MOST_SHOWN = 8 * 1024 * 1024
+const MOST_SHOWN = 8 * 1024 * 1024
 
 export const resultUrl = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}/result`
 

@@ -133,7 +133,7 @@ export const Token = z.object({
 })
 export const NewToken = z.extend(Token, { secret: text })
 
-export const JobStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled', 'expired'])
+const JobStatus = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled', 'expired'])
 export const Job = z.object({
   id: text,
   status: JobStatus,

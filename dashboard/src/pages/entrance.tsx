@@ -33,7 +33,7 @@ export function Entrance({ title, lead, foot, children }: { title: string; lead:
 }
 
 /** As the server wants them. */
-export const PASSWORD = { least: 10, most: 256 }
+const PASSWORD = { least: 10, most: 256 }
 
 export const passwordProblem = (password: string): string | null => {
   if (password.length < PASSWORD.least) return `At least ${PASSWORD.least} characters.`

@@ -88,7 +88,7 @@ export function mergeFindings(findings: readonly Finding[], kind: UsageKind): Us
  * Reads one usage object. The field names tell the dialect; `kind` settles what the same names mean to whom.
  * Sources: each provider's API reference, and the usage conversion of its AI SDK package.
  */
-export function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
+function readUsage(usage: Readonly<Record<string, unknown>>, kind: UsageKind): Usage {
   if ('promptTokenCount' in usage || 'candidatesTokenCount' in usage || 'totalTokenCount' in usage) return parts(gemini(usage))
   if ('total_input_tokens' in usage || 'total_output_tokens' in usage) return parts(interactions(usage))
   if (['inputTokens', 'outputTokens', 'inputTokenCount', 'outputTokenCount'].some((name) => name in usage)) return parts(bedrock(usage))

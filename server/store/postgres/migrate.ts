@@ -52,7 +52,7 @@ async function checkServer(client: Client): Promise<void> {
 }
 
 /** Where a database is, without the user and the password. */
-export function placeOf({ host, pathname }: URL): string {
+function placeOf({ host, pathname }: URL): string {
   return `${decodeURIComponent(pathname.slice(1)) || 'of the user'} on ${host || 'this machine'}`
 }
 

@@ -29,7 +29,7 @@ export type Door = 'ours' | 'node'
 export type RigOptions = Partial<UpstreamLimits> & { dial?: (fake: FakeProvider) => Dial; door?: Door }
 
 /** Starts a fake provider and a bare relay before it; both end with the test. */
-export async function startRig(t: TestContext, script: Script, options: RigOptions = {}): Promise<Rig> {
+async function startRig(t: TestContext, script: Script, options: RigOptions = {}): Promise<Rig> {
   const { dial: dialTo, door = 'ours', ...limits } = options
   const fake = await startFake(script)
   const upstream = createSender({ ...LIMITS, ...limits }, () => performance.now())

@@ -32,7 +32,7 @@ interface Via {
 const bearer = { header: 'authorization', scheme: 'Bearer' }
 
 /** TABLE of providers: what a caller names, and how our credential has to arrive. */
-export const VIA: Via[] = [
+const VIA: Via[] = [
   { id: 'google', hosts: ['generativelanguage.googleapis.com'], setting: 'GOOGLE_GENERATIVE_AI_API_KEY', header: 'x-goog-api-key' },
   { id: 'vertex', hosts: ['aiplatform.googleapis.com'], setting: 'GOOGLE_VERTEX_API_KEY', header: 'x-goog-api-key' },
   { id: 'openai', hosts: ['api.openai.com'], setting: 'OPENAI_API_KEY', ...bearer },
