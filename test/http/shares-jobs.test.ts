@@ -1,6 +1,6 @@
 // Processes with roles over one data folder: who answers, who works, and how jobs pass from one to the other.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
 import { convert, getToken, spawnServer } from '../harness.ts'
 import { ASYNC, SLOW, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
@@ -21,12 +21,18 @@ test('a worker serves its health only', async (t) => {
   assert.equal(await worker.exited, 0)
 })
 
-test('SIGTERM hands the job back: another worker has it at once and ends it', async (t) => {
+/** A process that answers, and a worker that has begun a job. */
+async function atWork(t: TestContext) {
   const env = { ...SLOW, TOLLMARK_DATA: temporaryFolder(t) }
   const token = await getToken(env)
   const [web, first] = [await spawnServer(t, env, '--role', 'web'), await spawnServer(t, env, '--role', 'worker')]
   const { id } = (await convert(web.url, token, slow())).json<Job>()
   await jobWhen(web.url, token, id, ({ progress }) => progress.pages_done > 0)
+  return { env, token, web, first, id }
+}
+
+test('SIGTERM hands the job back: another worker has it at once and ends it', async (t) => {
+  const { env, token, web, first, id } = await atWork(t)
   first.kill('SIGTERM')
   assert.equal(await first.exited, 0)
   assert.equal((await getJob(web.url, token, id)).json<Job>().status, 'running')
@@ -38,11 +44,7 @@ test('SIGTERM hands the job back: another worker has it at once and ends it', as
 })
 
 test("a killed worker's job is taken over by one that runs", async (t) => {
-  const env = { ...SLOW, TOLLMARK_DATA: temporaryFolder(t) }
-  const token = await getToken(env)
-  const [web, first] = [await spawnServer(t, env, '--role', 'web'), await spawnServer(t, env, '--role', 'worker')]
-  const { id } = (await convert(web.url, token, slow())).json<Job>()
-  await jobWhen(web.url, token, id, ({ progress }) => progress.pages_done > 0)
+  const { env, token, web, first, id } = await atWork(t)
   await spawnServer(t, env, '--role', 'worker')
   first.kill('SIGKILL')
   assert.equal((await finished(web.url, token, id)).status, 'succeeded')
