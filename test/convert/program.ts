@@ -24,6 +24,7 @@ const DEEDS: Record<string, (task: Task) => unknown> = {
     return DONE
   },
   environment: () => ({ invalid: Object.keys(process.env).join(' ') }),
+  'tell its process': () => ({ invalid: String(process.pid) }),
   'wait a little': () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
     return DONE
