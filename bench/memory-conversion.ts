@@ -7,12 +7,11 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createToken } from '../server/accounts/tokens.ts'
-import { openStore } from '../server/store/open.ts'
 import { archive } from '../test/archives/writer.ts'
 import { file, form, type Form } from '../test/form.ts'
 import { seeded } from '../test/random.ts'
 import { answerOf, start, type Answer } from '../test/request.ts'
+import { makeSecrets } from './parts/secrets.ts'
 import { startServer } from './parts/server.ts'
 
 const MOST_MB = 300
@@ -26,7 +25,7 @@ const uploads = Number(values.uploads)
 const data = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
 const { port, pid, child } = await startServer({ TOLLMARK_DATA: data, TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}' })
 const url = `http://127.0.0.1:${port}`
-const token = await newToken()
+const { token } = await makeSecrets(data, 'bench')
 
 let failed = false
 try {
@@ -163,12 +162,4 @@ function status(pid: number): string {
   } catch {
     return ''
   }
-}
-
-/** A token of an account without a limit. */
-async function newToken(): Promise<string> {
-  const now = Date.now()
-  await using store = await openStore({ data, databaseUrl: null, now })
-  const { token } = await createToken(store, { name: 'bench', plan: 'bench' }, { name: 'bench', scopes: ['convert'], expiresAt: null }, now)
-  return token.secret
 }

@@ -11,10 +11,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createToken } from '../server/accounts/tokens.ts'
-import { createKey } from '../server/keys/keys.ts'
-import { openStore } from '../server/store/open.ts'
 import { file, form } from '../test/form.ts'
+import { makeSecrets } from './parts/secrets.ts'
 import { startServer } from './parts/server.ts'
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '15' }, calls: { type: 'string', default: '2000' }, uploads: { type: 'string', default: '400' } } })
@@ -122,18 +120,14 @@ function memory(): number {
 }
 
 try {
-  const now = Date.now()
-  const store = await openStore({ data, databaseUrl: null, now })
-  const { account, token } = await createToken(store, { name: 'bench', plan: 'bench' }, { name: 'bench', scopes: ['convert'], expiresAt: null }, now)
-  const { secret } = await createKey(store, account.id, { name: 'bench', models: null, rpm: null, allowed_origins: null, expires_at: null }, now)
-  await store.close()
+  const { token, key } = await makeSecrets(data, 'bench')
   await new Promise((resolve) => setTimeout(resolve, 1_500))
 
   const page = `<html><body><article class="page"><h1 class="page-title">P</h1><div class="page-body">${'<p>Some words of a page.</p>'.repeat(4_000)}</div></article></body></html>`
   const upload = form(file('page.html', page))
   const target = `/proxy?url=${encodeURIComponent('https://api.openai.com/v1/chat/completions')}`
-  const calls = kindOf(target, { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }, Buffer.from('{"model":"gpt-5","messages":[]}'), true)
-  const uploads = kindOf('/api/v1/convert', { authorization: `Bearer ${token.secret}`, 'content-type': upload.contentType }, upload.body, false)
+  const calls = kindOf(target, { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, Buffer.from('{"model":"gpt-5","messages":[]}'), true)
+  const uploads = kindOf('/api/v1/convert', { authorization: `Bearer ${token}`, 'content-type': upload.contentType }, upload.body, false)
   const callOnce = (kind: Kind) => new Caller(port).call(kind)
   const alone = async (kind: Kind) => (await callOnce(kind)).took
   // A server that has been at work for a while: what it does for the first times is about its compiler.

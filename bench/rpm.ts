@@ -7,9 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createToken } from '../server/accounts/tokens.ts'
-import { createKey } from '../server/keys/keys.ts'
-import { openStore } from '../server/store/open.ts'
+import { makeSecrets } from './parts/secrets.ts'
 import { startServer, type Server } from './parts/server.ts'
 
 const { values } = parseArgs({
@@ -34,14 +32,7 @@ async function start(): Promise<Server> {
   return server
 }
 
-async function newKey(): Promise<string> {
-  const now = Date.now()
-  const store = await openStore({ data, databaseUrl: null, now })
-  const { account } = await createToken(store, { name: null, plan: 'free' }, { name: 'bench', scopes: ['manage'], expiresAt: null }, now)
-  const { secret } = await createKey(store, account.id, { name: 'bench', models: null, rpm, allowed_origins: null, expires_at: null }, now)
-  await store[Symbol.asyncDispose]()
-  return secret
-}
+const newKey = async (): Promise<string> => (await makeSecrets(data, 'free', { rpm })).key
 
 const BODY = '{"model":"gpt-5","messages":[]}'
 const agent = new Agent({ keepAlive: true, maxSockets: connections })

@@ -5,11 +5,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createToken } from '../../server/accounts/tokens.ts'
-import { createKey } from '../../server/keys/keys.ts'
-import { openStore } from '../../server/store/open.ts'
 import { freePort } from '../../test/free-port.ts'
 import { NODE_FLAGS } from '../../test/node.ts'
+import { makeSecrets } from '../parts/secrets.ts'
 import { startServer } from '../parts/server.ts'
 
 /** A proxy that runs. */
@@ -134,14 +132,10 @@ export async function startPortkeys(upstream: number): Promise<Contender[]> {
 /** Our own server with a key that is limited to models and a rate, as `npm start` runs it. */
 export async function startOurs(folder: string, upstream: number): Promise<Ours> {
   const data = join(folder, 'data')
-  const now = Date.now()
-  const store = await openStore({ data, databaseUrl: null, now })
-  const { account, token } = await createToken(store, { name: null, plan: 'free' }, { name: 'bench', scopes: ['manage', 'convert'], expiresAt: null }, now)
-  const { secret } = await createKey(store, account.id, { name: 'bench', models: ['gpt-*'], rpm: 1_000_000, allowed_origins: null, expires_at: null }, now)
-  await store.close()
+  const { token, key } = await makeSecrets(data, 'free', { models: ['gpt-*'], rpm: 1_000_000 })
   const env = { TOLLMARK_DATA: data, LOG_LEVEL: 'warn', OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`, TOLLMARK_FREE_CONVERSIONS: '1000' }
   const { port, pid, child } = await startServer(env, [...process.execArgv.filter((flag) => flag.startsWith('--max-')), ...(process.env['BENCH_FLAGS']?.split(' ') ?? [])])
   children.push(child)
   const path = `/proxy?url=${encodeURIComponent(`https://api.openai.com${PATH}`)}`
-  return { name: 'tollmark', port, pid, path, headers: [`Authorization: Bearer ${secret}`], token: token.secret }
+  return { name: 'tollmark', port, pid, path, headers: [`Authorization: Bearer ${key}`], token }
 }
