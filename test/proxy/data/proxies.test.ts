@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { enter } from '../../../server/ledger/journal.ts'
 import { answer, headerOf, type Script } from '../../providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../../providers/scripts.ts'
+import { until } from '../../until.ts'
 import { changeKey, revokeKey, rotateKey } from '../../../server/keys/keys.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { begin, readAnswer } from './relayed.ts'
@@ -231,6 +232,21 @@ test('failures of the provider are told and written down', async (t) => {
     assert.deepEqual([row.state, row.status, row.error, row.credential_id, row.first_byte_ms, row.tokens_in], ['settled', null, code, credential, null, null])
   }
   assert.equal(served.fake.requests.length, 2)
+})
+
+test('so many requests may be under way at once, among which those that were refused do not count', async (t) => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const served = await startServed(t, (one) => released.then(() => answer(200, JSON_TYPE, '{}')(one)), { TOLLMARK_MAX_OPEN: '2' })
+  const { secret } = await served.key()
+  const send = (key: string) => served.send(key, CHAT, { body: '{}', headers: JSON_TYPE })
+  for (let i = 0; i < 3; i++) assert.equal((await send('tmk_x')).status, 401)
+  const underWay = [send(secret), send(secret)]
+  await until(() => served.fake.requests.length === 2)
+  const over = await send(secret)
+  assert.deepEqual([over.status, headerOf(over.rawHeaders, 'x-proxy-error'), headerOf(over.rawHeaders, 'retry-after')], [503, 'service_unavailable', '5'])
+  release()
+  assert.deepEqual((await Promise.all(underWay)).map(({ status }) => status), [200, 200])
+  await until(async () => (await send(secret)).status === 200)
 })
 
 test('redirects are handed back; on an allowed host they lead through the proxy', async (t) => {
