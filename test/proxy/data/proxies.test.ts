@@ -34,7 +34,8 @@ test('a request reaches the provider with our credential in place of the key, by
   const served = await startServed(t, answer(200, JSON_TYPE, '{"usage":{"prompt_tokens":11,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":4}}}'))
   const { secret, id } = await served.key()
   const body = '{"model" : "gpt-5",\n "messages":[ ], "z":1,"a":2}'
-  const got = await served.send(secret, `${CHAT}?b=2&a=1`, { body, headers: { ...JSON_TYPE, Cookie: 'a=b', Origin: 'https://app.test', 'X-Api-Key': 'theirs', 'X-Stainless-Lang': 'js', 'X-Stainless-OS': 'Linux' } })
+  const began = performance.now()
+  const got = await served.send(secret, `${CHAT}?b=2&a=1`, { body, headers: { ...JSON_TYPE, 'X-Proxy-Context-Key': 'conversation 7', Cookie: 'a=b', Origin: 'https://app.test', 'X-Api-Key': 'theirs', 'X-Stainless-Lang': 'js', 'X-Stainless-OS': 'Linux' } })
   assert.equal(got.status, 200)
   const [received] = served.fake.requests
   assert.ok(received)
@@ -45,7 +46,7 @@ test('a request reaches the provider with our credential in place of the key, by
   assert.equal(headerOf(received.rawHeaders, 'x-stainless-lang'), 'js')
   // As long a name as Content-Length, which is set anew.
   assert.equal(headerOf(received.rawHeaders, 'x-stainless-os'), 'Linux')
-  for (const gone of ['cookie', 'origin', 'x-api-key']) assert.equal(headerOf(received.rawHeaders, gone), null, gone)
+  for (const gone of ['cookie', 'origin', 'x-api-key', 'x-proxy-context-key']) assert.equal(headerOf(received.rawHeaders, gone), null, gone)
   assert.ok(!JSON.stringify(received.rawHeaders).includes('tmk_'))
   const row = await settled(served)
   assert.deepEqual(
@@ -53,6 +54,9 @@ test('a request reaches the provider with our credential in place of the key, by
     [id, 'openai', 'gpt-5', '/v1/chat/completions', 'POST', 'settled', 200, 11, 7, 4, null, body.length],
   )
   assert.equal(row.id, headerOf(got.rawHeaders, 'x-request-id'))
+  assert.deepEqual([row.credential_id, row.error, row.bytes_out, row.context], ['env_openai', null, got.body.length, sha256('conversation 7').slice(0, 32)])
+  const [first, total] = [row.first_byte_ms!, row.total_ms!]
+  assert.ok(0 <= first && first <= total && total <= Math.ceil(performance.now() - began), `${first} ms, ${total} ms`)
 })
 
 test('every kind of answer passes through the whole gate as it was sent', async (t) => {
@@ -173,6 +177,7 @@ test('a limit answers 429 with the true wait, and only what passed reaches the p
     assert.ok(wait > 50_000 && wait < 60_000, String(wait))
     assert.equal(headerOf(rawHeaders, 'retry-after'), String(Math.ceil(wait / 1000)))
     assert.equal(headerOf(rawHeaders, 'ratelimit-policy'), '"rpm";q=5;w=60')
+    assert.equal(headerOf(rawHeaders, 'ratelimit'), `"rpm";r=0;t=${Math.ceil(wait / 1000)}`)
   }
 })
 
