@@ -9,9 +9,11 @@ import { enter } from '../../../server/ledger/journal.ts'
 import { answer, headerOf, type Script } from '../../providers/fake.ts'
 import { BINARY, chunked, SCRIPTED } from '../../providers/scripts.ts'
 import { until } from '../../until.ts'
-import { changeKey, revokeKey, rotateKey } from '../../../server/keys/keys.ts'
+import { changeKey, revokeKey, rotateKey, type KeyWishes } from '../../../server/keys/keys.ts'
+import type { BodySink } from '../../../server/http/caller.ts'
 import type { Store } from '../../../server/store/open.ts'
 import { begin, readAnswer } from './relayed.ts'
+import { readWhole } from '../../../server/proxy/body.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, raw, SECRETS, startServed, type Served } from './served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
@@ -252,6 +254,36 @@ test('so many requests may be under way at once, among which those that were ref
   release()
   assert.deepEqual((await Promise.all(underWay)).map(({ status }) => status), [200, 200])
   await until(async () => (await send(secret)).status === 200)
+})
+
+/** Whether no body is held: then there is room for one that takes all of it. */
+function nothingHeld(): boolean {
+  const sinks: BodySink[] = []
+  const reading = readWhole({ length: 512 * 1024 * 1024, read: (sink) => void (sink && sinks.push(sink)), pause() {}, resume() {} }, Infinity, 60_000)
+  if (!(reading instanceof Promise)) return false
+  for (const sink of sinks) sink.onGone()
+  return true
+}
+
+/** TABLE of requests whose bodies are read before the provider sees any of them: of which key, how they end, and how they are answered. */
+const HELD: [what: string, wishes: Partial<KeyWishes>, address: string, body: string | Buffer[], script: Script, status: number][] = [
+  ['passes', { models: ['gpt-*'] }, CHAT, '{"model":"gpt-5"}', answer(200, JSON_TYPE, '{}'), 200],
+  ['names another model', { models: ['gpt-*'] }, CHAT, '{"model":"o3"}', answer(200, {}), 403],
+  ['cannot be read', { models: ['gpt-*'] }, CHAT, '{"model":', answer(200, {}), 400],
+  ['is too large', { models: ['gpt-*'] }, CHAT, [Buffer.alloc(1_500, 32)], answer(200, {}), 413],
+  ['is too large to be looked through for objects', {}, `${OPENAI}/v1/responses`, [Buffer.alloc(1_500, 32)], answer(200, JSON_TYPE, '{}'), 200],
+  ['finds no credential', { models: ['*'] }, 'https://api.mistral.ai/v1/chat/completions', '{"model":"m"}', answer(200, {}), 502],
+  ['finds no provider', { models: ['gpt-*'] }, CHAT, '{"model":"gpt-5"}', (one) => one.reset(), 502],
+]
+
+test('of a body that was read nothing is held when its request is over, however that ended', async (t) => {
+  const served = await startServed(t, answer(500, {}), { TOLLMARK_MAX_BODY: '1000' })
+  for (const [what, wishes, address, body, script, status] of HELD) {
+    served.fake.play(script)
+    const { secret } = await served.key(wishes)
+    assert.equal((await served.send(secret, address, { body, headers: JSON_TYPE })).status, status, what)
+    await until(nothingHeld, 5_000)
+  }
 })
 
 test('redirects are handed back; on an allowed host they lead through the proxy', async (t) => {
