@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { enter } from '../../server/ledger/journal.ts'
+import { readRefusals } from '../../server/ledger/refusals.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { WINDOW_MS } from '../../server/ledger/window.ts'
 import { onEveryStore } from '../stores.ts'
@@ -44,14 +45,24 @@ onEveryStore('a caller that waits as told passes', async (t, place) => {
   }
 })
 
-onEveryStore('refused requests do not count, and keys do not share a window', async (t, place) => {
-  const { ledger, store } = await openFor(t, place)
+onEveryStore('refused requests do not count, keys do not share a window, and it is known how often each met its limit', async (t, place) => {
+  const { ledger, store, clock } = await openFor(t, place)
+  const from = clock.now()
   const verdicts = []
   for (let i = 0; i < 20; i++) for (const key of ['a', 'b']) verdicts.push(await ledger.admit(asking(key, 3)))
   assert.equal(verdicts.filter(({ admitted }) => admitted).length, 6)
   for (let i = 0; i < 50; i++) assert.ok((await ledger.admit(asking('free', null))).admitted)
   await store.run(enter, null)
   assert.equal((await store.db.selectFrom('requests').select('id').execute()).length, 56)
+
+  await ledger.close()
+  const again = await openFor(t, place, clock)
+  assert.equal((await again.ledger.admit(asking('a', 3))).admitted, false)
+  await again.ledger.close()
+  const refused = async (filter: { account: string | null; key?: string }) => [...(await readRefusals(store, { ...filter, from }))].sort()
+  assert.deepEqual(await refused({ account: null }), [['a', 18], ['b', 17]])
+  assert.deepEqual(await refused({ account: 'acc', key: 'b' }), [['b', 17]])
+  assert.deepEqual(await refused({ account: 'other' }), [])
 })
 
 onEveryStore('another limit holds at once, with what was admitted before', async (t, place) => {
