@@ -92,6 +92,8 @@ function perform(unit: Unit): unknown {
     try {
       result = connection.execute(step.value)
     } catch (error) {
+      // The body shall not see what means that the whole transaction is over.
+      if (!connection.inTransaction) throw error
       step = steps.throw(error)
       continue
     }

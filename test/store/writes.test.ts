@@ -80,8 +80,11 @@ for (const [what, sql] of ENDINGS) {
     const store = await openAt(t, place)
     using database = new DatabaseSync(join(place.data, 'tollmark.db'), { timeout: 10_000 })
     database.exec(sql)
-    for (const outcome of await Promise.allSettled(['a', 'bad', 'b'].map((id) => insert(store, id).execute()))) assert.equal(outcome.status, 'rejected')
-    assert.deepEqual(await stored(store), [])
+    for (const bad of [() => insert(store, 'bad').execute(), () => store.run(insertOrTell, { id: 'bad', name: 'bad' })]) {
+      const outcomes = await Promise.allSettled([insert(store, 'a').execute(), bad(), insert(store, 'b').execute()])
+      assert.deepEqual(outcomes.map(({ status }) => status), ['rejected', 'rejected', 'rejected'])
+      assert.deepEqual(await stored(store), [])
+    }
     await insert(store, 'c').execute()
     assert.deepEqual(await stored(store), ['c'])
   })
