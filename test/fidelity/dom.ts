@@ -42,7 +42,8 @@ export function rawText(nodes: readonly Node[]): string {
 /** Elements of which nothing is ever seen. */
 const INVISIBLE = new Set(['style', 'script', 'link', 'meta', 'head', 'title', 'svg', 'template', 'noscript', 'base'])
 
-export const isInvisible = (element: Element): boolean => INVISIBLE.has(element.tagName)
+export const isInvisible = (element: Element): boolean =>
+  INVISIBLE.has(element.tagName) || element.attrs.some(({ name, value }) => name === 'hidden' || (name === 'style' && /(?:^|;)\s*display:\s*none/.test(value)))
 
 /** A picture that stands for a person or a property, drawn even where it is made of letters. */
 export const isPictogram = (element: Element): boolean => hasClass(element, 'property-icon') || hasClass(element, 'user-icon') || hasClass(element, 'text-icon')

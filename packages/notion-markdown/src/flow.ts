@@ -1,8 +1,7 @@
 // Children → blocks: runs of inline content become paragraphs, the exporter's one-item lists become lists.
-import { find, type Element, type Node } from './html.ts'
+import { INLINE, find, type Element, type Node } from './html.ts'
 import type { Links } from './links.ts'
 import { MEDIA, readInline } from './inline.ts'
-import { INLINE } from './parse.ts'
 import { nest, textOf } from './runs.ts'
 import type { Block, Inline, List } from './tree.ts'
 

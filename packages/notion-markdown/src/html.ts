@@ -12,6 +12,9 @@ export interface Element {
 /** An element, or text with its character references decoded. */
 export type Node = Element | string
 
+/** Elements that stand in a line of text. */
+export const INLINE = new Set('a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(' '))
+
 /** A name in capitals, as older tools write them, before its value. Looked for where names begin only, so that it is linear. */
 const CAPITALS = /(?<![^\s"'<>/=])[A-Z][^\s"'<>/=]*\s*=/
 

@@ -5,7 +5,7 @@
 // (a browser closes the paragraph), wrappers that only exist for text direction leave no node, and what nobody sees
 // (styles, scripts, SVG, the two drawings that KaTeX makes of each equation) is skipped without being read.
 import { decodeText } from './entities.ts'
-import type { Element } from './html.ts'
+import { INLINE, attribute, type Element } from './html.ts'
 
 /** Elements deeper than this become part of the text of the one that holds them: the stack has no room for more. */
 const MAX_DEPTH = 1040
@@ -28,9 +28,6 @@ const UNSEEN = new Map('style script template noscript'.split(' ').map((name) =>
 const BLOCKS = 'div|p|h[1-6]|ul|ol|li|table|t[dhr]|figure|article|header|details|blockquote|pre'
 UNSEEN.set('svg', new RegExp(`</svg[\\s/>]|(?=</?(?:span|${BLOCKS})[\\s/>])`, 'gi'))
 const AFTER_EQUATION = new RegExp(`(?=</?(?:${BLOCKS})[\\s/>])`, 'gi')
-
-/** Elements that stand in a line of text. */
-export const INLINE = new Set('a abbr b big cite code del em font i ins kbd label mark math q s samp small span strike strong sub sup time tt u var'.split(' '))
 
 /** An end tag of anything else means nothing outside of the cell that it stands in. */
 const TABLE = new Set('table thead tbody tfoot tr td th'.split(' '))
@@ -159,7 +156,7 @@ class Tree {
       // Transparent: exporters since late 2025 wrap every block like this for its text direction.
     } else {
       const element: Element = { name, attributes, children: [] }
-      target.children.push(element)
+      if (!isHidden(element)) target.children.push(element)
       target = element
     }
     if (isVoid) return
@@ -208,6 +205,12 @@ class Tree {
     }
     this.#target = this.#targets[this.#targets.length - 1]!
   }
+}
+
+/** Whether an element says of itself that it is not shown. */
+function isHidden(element: Element): boolean {
+  if (element.attributes.includes('hidden') && attribute(element, 'hidden') !== undefined) return true
+  return element.attributes.includes('none') && /(?:^|;)\s*display\s*:\s*none\b/i.test(attribute(element, 'style') ?? '')
 }
 
 /** Line ends as `\n`; no U+0000 (which the converter uses as a mark of its own). */
