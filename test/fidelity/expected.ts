@@ -21,8 +21,8 @@ export function readExport(html: string, fileName = ''): Outline {
   const title = titleOf(document, fileName)
   const reader = new Reader()
   const [article] = find(document, (element) => element.tagName === 'article')
-  const [header] = article ? find(article.childNodes, (element) => element.tagName === 'header') : []
   const [heading] = find(document, (element) => hasClass(element, 'page-title'))
+  const [header] = find(article?.childNodes ?? document, (element) => element.tagName === 'header' && (article !== undefined || find(element.childNodes, (inner) => inner === heading).length > 0))
   const [frame] = find(document, (element) => hasClass(element, 'page-header-icon'))
   // A frame that is never ended holds the heading, and what follows it.
   const icon = frame?.childNodes.slice(0, heading && frame.childNodes.includes(heading) ? frame.childNodes.indexOf(heading) : undefined) ?? []

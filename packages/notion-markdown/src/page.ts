@@ -40,8 +40,9 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
   const flow = new Flow(BLOCKS, links)
   const fileName = path.slice(path.lastIndexOf('/') + 1)
 
-  const header = article && find(article, 2, (element) => element.name === 'header')
-  const heading = find(header ?? article ?? document, 6, (element) => element.name === 'h1' && hasClass(element, 'page-title'))
+  // A page that has lost its article is known by the title in its header; other pages have headers for other things.
+  const header = find(article ?? document, article ? 2 : 6, (element) => element.name === 'header' && (article !== undefined || find(element, 4, isTitle) !== undefined))
+  const heading = find(header ?? article ?? document, 6, isTitle)
   const icon = header ? takeIcon(header, heading) : null
   const inlineTitle = titleOf(heading, document, fileName, flow)
   flow.add({ type: 'heading', depth: 1, id: null, children: icon ? [{ type: 'text', value: `${icon} ` }, ...inlineTitle] : inlineTitle })
@@ -81,6 +82,10 @@ function takeIcon(header: Element, heading: Element | undefined): string | null 
   if (!frame) return null
   const icon = takeUntil(frame, (child) => child === heading).map(iconText).join('').trim()
   return icon === '' ? null : icon
+}
+
+function isTitle(element: Element): boolean {
+  return element.name === 'h1' && hasClass(element, 'page-title')
 }
 
 function isIconFrame(node: Node): node is Element {
