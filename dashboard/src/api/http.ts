@@ -23,9 +23,9 @@ export class Refused extends Error {
     this.retryAfter = retryAfter
   }
 
-  /** The field of the request that the refusal names first (`"name" is not valid: …`). */
+  /** The field of the request that the refusal names first (`"name" is not valid: …`, `Provider "acme": "auth.header" …`), with its place in it. */
   get field(): string | null {
-    return /^"(\w+)/.exec(this.message)?.[1] ?? null
+    return /^(?:Provider "[^"]*": )?"([\w.]+)/.exec(this.message)?.[1] ?? null
   }
 }
 

@@ -32,7 +32,7 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
     create.mutate({ provider: provider.id, name: name.trim(), secret: secret.trim(), weight: Number(weight), values }, { onSuccess: onClose })
   }
   return (
-    <DialogForm submit="Store credential" busy={create.isPending} error={besides(['secret', 'name', 'weight'], create.error)} onCancel={onClose} onSubmit={send}>
+    <DialogForm submit="Store credential" busy={create.isPending} error={besides(['secret', ...needed.map((value) => `values.${value}`), 'name', 'weight'], create.error)} onCancel={onClose} onSubmit={send}>
       <PasswordField
         label="Secret"
         description={`The key or token that ${provider.name} gave you. It is encrypted at once, and never shown again.`}
@@ -50,7 +50,7 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
           description={`Part of the provider's address, ${provider.base}`}
           value={values[value] ?? ''}
           onChange={(event) => setValues({ ...values, [value]: event.currentTarget.value.trim() })}
-          error={checked && !values[value] ? 'This is needed to reach the provider.' : null}
+          error={checked && !values[value] ? 'This is needed to reach the provider.' : refusalOf(create.error, `values.${value}`)}
         />
       ))}
       <TextInput label="Name" description="To tell several credentials apart." value={name} onChange={(event) => setName(event.currentTarget.value)} error={checked && name.trim() === '' ? 'Enter a name.' : refusalOf(create.error, 'name')} maxLength={200} />
@@ -115,7 +115,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
     create.mutate({ id, origin, dial: dial === '' ? null : dial, auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme } }, { onSuccess: onClose })
   }
   return (
-    <DialogForm submit="Add provider" busy={create.isPending} error={besides(['id', 'origin', 'dial'], create.error)} onCancel={onClose} onSubmit={send}>
+    <DialogForm submit="Add provider" busy={create.isPending} error={besides(['id', 'origin', 'dial', 'auth.header', 'auth.scheme'], create.error)} onCancel={onClose} onSubmit={send}>
       <TextInput label="Id" description="The provider's name in the ledger." placeholder="acme" value={id} onChange={(event) => setId(event.currentTarget.value)} error={wrong.id} data-autofocus />
       <TextInput label="Origin" description="The address that callers use. The server there speaks OpenAI's dialect." placeholder="https://llm.example.com" value={origin} onChange={(event) => setOrigin(event.currentTarget.value.trim())} error={wrong.origin} />
       <TextInput
@@ -126,8 +126,8 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
         onChange={(event) => setDial(event.currentTarget.value.trim())}
         error={refusalOf(create.error, 'dial')}
       />
-      <TextInput label="Credential header" value={header} onChange={(event) => setHeader(event.currentTarget.value.trim())} />
-      <TextInput label="Word before the credential" description="Leave it empty for none." value={scheme} onChange={(event) => setScheme(event.currentTarget.value.trim())} />
+      <TextInput label="Credential header" value={header} onChange={(event) => setHeader(event.currentTarget.value.trim())} error={refusalOf(create.error, 'auth.header')} />
+      <TextInput label="Word before the credential" description="Leave it empty for none." value={scheme} onChange={(event) => setScheme(event.currentTarget.value.trim())} error={refusalOf(create.error, 'auth.scheme')} />
     </DialogForm>
   )
 }

@@ -32,8 +32,8 @@ export function Form({ busy, onSubmit, children }: FormProps) {
   )
 }
 
-/** What the server's refusal says of a field, or null. */
-export const refusalOf = (error: unknown, field: string): string | null => (error instanceof Refused && error.field === field ? error.message : null)
+/** What the server's refusal says of a field, or of something in it, or null. */
+export const refusalOf = (error: unknown, field: string): string | null => (error instanceof Refused && `${error.field}.`.startsWith(`${field}.`) ? error.message : null)
 
 /** The error, unless it is a refusal that stands beside one of these fields. */
 export const besides = (fields: readonly string[], error: unknown): unknown => (fields.some((field) => refusalOf(error, field) !== null) ? null : error)

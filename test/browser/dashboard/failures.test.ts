@@ -48,6 +48,13 @@ test('what is refused is told, and what was there stays', async (t) => {
   }
 })
 
+/** TABLE of what only the server finds wrong: the form, its fields, and the one that is wrong. */
+const REFUSED: readonly [first: string, fields: Readonly<Record<string, string>>, button: string, wrong: string][] = [
+  ['Add credential for Azure OpenAI', { Secret: 'az-1', Resource: 'Not one part' }, 'Store credential', 'Resource'],
+  ['Add a provider', { Id: 'acme', Origin: 'https://llm.example.com', 'Credential header': 'X Key' }, 'Add provider', 'Credential header'],
+  ['Add a provider', { Id: 'acme', Origin: 'https://llm.example.com', 'Word before the credential': 'two words' }, 'Add provider', 'Word before the credential'],
+]
+
 test('without a network what is asked for is asked at once: a server on this machine needs none', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
@@ -59,7 +66,7 @@ test('without a network what is asked for is asked at once: a server on this mac
   await page.getByRole('alert').getByText('The server does not answer.').waitFor()
 })
 
-test('a credential that the master key does not open is shown as such, and has no share of the requests', async (t) => {
+test('a credential that the master key does not open is shown as such, and has no share of the requests; what the server refuses of another is told at its field', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'mistral', name: 'old', secret: 'm-1' })
@@ -74,4 +81,14 @@ test('a credential that the master key does not open is shown as such, and has n
   await page.getByRole('button', { name: 'Test old' }).click()
   await mistral.getByText(/does not open this credential/).waitFor()
   assert.deepEqual(await faultsOf(page, '/providers'), [])
+  for (const [first, fields, button, wrong] of REFUSED) {
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: first, exact: true }).click()
+    for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label, { exact: true }).fill(value)
+    await dialog.getByRole('button', { name: button }).click()
+    await dialog.locator('[aria-invalid=true]').waitFor()
+    assert.equal(await dialog.getByLabel(wrong, { exact: true }).getAttribute('aria-invalid'), 'true', wrong)
+    assert.equal(await dialog.getByRole('alert').count(), 0, wrong)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+  }
 })
