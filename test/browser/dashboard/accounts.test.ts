@@ -53,7 +53,7 @@ test('an invited colleague has an account of their own, and sees nothing of othe
   await grace.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
-test('the plan of an account can be read beside the longest address', async (t) => {
+test('the plan of an account can be read beside the longest address, and the address on a phone', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   await site.api(cookie, 'POST', '/api/v1/accounts', { name: 'W'.repeat(200) })
@@ -61,6 +61,8 @@ test('the plan of an account can be read beside the longest address', async (t) 
   await page.goto(`${site.url}/accounts`)
   const box = await page.getByLabel(`Plan of ${ADMIN.email}`).boundingBox()
   assert.ok((box?.width ?? 0) >= 100, `${box?.width} px wide`)
+  await page.setViewportSize({ width: 390, height: 844 })
+  assert.ok(await page.getByText('WWW').first().evaluate((cell) => cell.scrollHeight <= cell.clientHeight), 'it is shown whole')
 })
 
 test('going through the plans by arrow keys ends at the one that is seen, however slowly each is saved', async (t) => {
