@@ -66,7 +66,7 @@ function Accounts() {
       right: true,
       cell: (account) =>
         account.id === me.id ? (
-          <span className="dimmed">you</span>
+          <span className="dimmed">You</span>
         ) : account.disabled ? (
           <Button variant="subtle" size="compact-sm" onClick={() => change.mutate({ id: account.id, disabled: false })} aria-label={`Enable ${account.email ?? account.name}`}>
             Enable

@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Key>[] = [
   },
   { title: 'Status', cell: ({ status }) => <KeyStatus status={status} /> },
   { title: 'Models', from: 'middle', cell: ({ models }) => <Models models={models} most={2} /> },
-  { title: 'RPM', from: 'wide', right: true, cell: ({ rpm }) => (rpm === null ? <span className="dimmed">no limit</span> : fullCount(rpm)) },
+  { title: 'RPM', from: 'wide', right: true, cell: ({ rpm }) => (rpm === null ? <span className="dimmed">No limit</span> : fullCount(rpm)) },
   { title: 'Requests', from: 'middle', right: true, sort: 'requests', cell: ({ usage }) => count(usage.requests) },
   { title: 'Last used', from: 'middle', sort: 'last_used_at', cell: ({ last_used_at }) => <span className={nowrap}>{last_used_at === null ? <Never /> : ago(last_used_at)}</span> },
   { title: 'Expires', from: 'wide', sort: 'expires_at', cell: ({ expires_at }) => <span className={nowrap}>{expires_at === null ? <Never /> : dateTime(expires_at)}</span> },

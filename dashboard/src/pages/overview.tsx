@@ -22,7 +22,7 @@ export default function OverviewPage() {
       {overview.data && (
         <div className={css.two}>
           <Ranking title="Busiest keys" items={overview.data.keys.map(({ key_id, name, requests }) => ({ name: name ?? key_id, value: requests, href: `/keys/${key_id}` }))} />
-          <Ranking title="Busiest models" items={overview.data.models.map(({ model, requests }) => ({ name: model ?? 'no model named', value: requests }))} />
+          <Ranking title="Busiest models" items={overview.data.models.map(({ model, requests }) => ({ name: model ?? 'No model named', value: requests }))} />
         </div>
       )}
     </Page>

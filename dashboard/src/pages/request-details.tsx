@@ -28,7 +28,7 @@ function Details({ request }: { request: Request }) {
     <Fields>
       <div className={css.top}>
         <Outcome request={request} />
-        <span className={`${css.model} mono`}>{model === null ? 'no model named' : <Parts name={model} />}</span>
+        <span className={`${css.model} mono`}>{model === null ? 'No model named' : <Parts name={model} />}</span>
       </div>
       {error !== null && <p className={css.error}>The proxy answered in place of the provider: {error}</p>}
       <Timeline request={request} />
@@ -48,8 +48,8 @@ function Details({ request }: { request: Request }) {
           ['Provider', known?.name ?? provider],
           ['Endpoint', <Parts key="endpoint" name={`${method} ${endpoint}`} />],
           ['Received', exactTime(created_at)],
-          ['Credential', credential === undefined ? (credential_id ?? 'none') : nameOfCredential(credential)],
-          ['Context key', context === null ? 'none' : `${context.slice(0, 12)}… (hash)`],
+          ['Credential', credential === undefined ? (credential_id ?? 'None') : nameOfCredential(credential)],
+          ['Context key', context === null ? 'None' : `${context.slice(0, 12)}… (hash)`],
         ]}
       />
       <div className={css.id}>

@@ -164,7 +164,7 @@ export function Parts({ name }: { name: string }) {
 
 /** Where a moment is missing because there was none, or will be none. */
 export function Never() {
-  return <span className="dimmed">never</span>
+  return <span className="dimmed">Never</span>
 }
 
 export function Facts({ items }: { items: readonly (readonly [string, ReactNode])[] }) {

@@ -50,8 +50,8 @@ function Panel({ overview, period, keyId }: { overview: Overview; period: Range;
   const { from, to, series } = overview
   const usage = useUsage({ by: `${period === 'month' ? 'day' : 'hour'},${split}`, from, to, key: keyId }, split !== 'none')
   const nameOf = ({ key_id, key_name, model }: UsageLine): string => {
-    if (split === 'key') return key_name ?? key_id ?? 'unknown'
-    return split === 'model' ? (model ?? 'no model named') : label
+    if (split === 'key') return key_name ?? key_id ?? 'Unknown'
+    return split === 'model' ? (model ?? 'No model named') : label
   }
   const times = series.map(({ time }) => time)
   const chartOf = (lines: readonly UsageLine[]): ReactNode => (

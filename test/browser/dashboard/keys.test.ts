@@ -175,6 +175,7 @@ test('every header that can be clicked sorts both ways, and an unknown order is 
   await page.goto(`${site.url}/keys?sort=colour`)
   await names.first().waitFor()
   assert.deepEqual(await names.allTextContents(), ['Second', 'First'])
+  assert.match(await page.getByRole('row', { name: /First/ }).innerText(), /No limit\s+0\s+Never\s+Never/)
 
   const headers = await page.getByRole('columnheader').getByRole('button').allTextContents()
   assert.deepEqual(headers, ['Name', 'Requests', 'Last used', 'Expires'])
