@@ -115,7 +115,7 @@ const CUT = `[...document.querySelectorAll('button *, a *')].filter((element) =>
 
 test('the longest names fit the narrowest screen, and a wide one', async (t) => {
   const site = await startSite(t)
-  const { cookie } = await furnish(site)
+  const { cookie, link } = await furnish(site)
   const name = 'W'.repeat(200)
   const models = ['W'.repeat(200)]
   const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models, expires_at: new Date(Date.now() + 3 * 86_400_000).toISOString() })).json()) as { id: string; secret: string }
@@ -124,6 +124,7 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
   await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name, secret: 'sk-ant' })
   await site.api(cookie, 'POST', '/api/v1/providers', { id: 'w'.repeat(64), origin: `https://${'w'.repeat(60)}.example.com` })
   await site.api(cookie, 'POST', '/api/v1/invitations', { email: `${'w'.repeat(100)}@example.com` })
+  await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email: 'grace@example.com', password: 'another good password' })
   const { page } = await visit(t, site, cookie)
   const faults: string[] = []
   for (const path of ['/?split=key', '/keys', '/keys?new=1', `/keys/${id}`, '/providers', '/requests', '/tokens', '/accounts', '/convert', '/docs', '/account']) {
