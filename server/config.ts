@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SetupError, codeOf } from './errors.ts'
 import { readProvidersFile, type ProviderEntry } from './providers-file.ts'
-import { bytes, bytesFrom, choice, credential, days, decoded, dialled, duration, flag, headers, host, hostPart, integer, json, key256, setting, share, text, url, wait, type Kind, type Setting } from './setting.ts'
+import { bytes, bytesFrom, choice, credential, days, decoded, dialled, duration, flag, headers, host, hostPart, integer, json, key256, setting, share, text, timeout, url, wait, type Kind, type Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
 /** Megabytes below which a converter may not even start (it takes 12 for an empty page). */
@@ -65,7 +65,7 @@ const areas = {
     role: setting('TOLLMARK_ROLE', choice('all', 'web', 'worker'), 'all', 'What this process does: answer requests (web), run jobs (worker), or both.'),
     logLevel: setting('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent'), 'info', 'The least important kind of line that is logged.'),
     trustProxy: setting('TOLLMARK_TRUST_PROXY', flag, 'false', 'Whether a reverse proxy stands in front, so that X-Forwarded-Proto, -Host and -For tell the truth.'),
-    headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', wait, '15s', 'How long a caller may take to send the head of a request.'),
+    headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', timeout, '15s', 'How long a caller may take to send the head of a request.'),
     shutdownTimeout: setting('TOLLMARK_SHUTDOWN_TIMEOUT', wait, '20s', 'How long requests under way may take to end after SIGTERM.'),
   },
   storage: {
@@ -100,17 +100,17 @@ const areas = {
     queue: setting('TOLLMARK_CONVERSION_QUEUE', integer(0, 100_000), '200', 'Conversions that may wait for their turn; more are answered 503.'),
     jobQueue: setting('TOLLMARK_JOB_QUEUE', integer(0, 1_000_000), '1000', 'Jobs that may wait for a worker; more are answered 503.'),
     uploads: setting('TOLLMARK_UPLOADS', integer(1, 100_000), '100', 'Uploads that may be under way at once; more are answered 503.'),
-    transferIdle: setting('TOLLMARK_TRANSFER_IDLE', wait, '30s', 'How long an upload, another body sent to the API, or an answer may stand still before it is abandoned.'),
-    deadline: setting('TOLLMARK_CONVERSION_DEADLINE', wait, '2m', 'How long one conversion may run.'),
+    transferIdle: setting('TOLLMARK_TRANSFER_IDLE', timeout, '30s', 'How long an upload, another body sent to the API, or an answer may stand still before it is abandoned.'),
+    deadline: setting('TOLLMARK_CONVERSION_DEADLINE', timeout, '2m', 'How long one conversion may run.'),
     heap: setting('TOLLMARK_CONVERSION_HEAP', bytesFrom(LEAST_HEAP), '256MB', 'Memory that one conversion may use for its own objects.'),
     retention: setting('TOLLMARK_RESULT_RETENTION', duration, '24h', 'How long the result of a job is kept.'),
-    eventsIdle: setting('TOLLMARK_EVENTS_IDLE', wait, '15s', 'How often a stream of events shows that it is alive while nothing happens.'),
+    eventsIdle: setting('TOLLMARK_EVENTS_IDLE', timeout, '15s', 'How often a stream of events shows that it is alive while nothing happens.'),
     idempotency: setting('TOLLMARK_IDEMPOTENCY_RETENTION', duration, '24h', 'How long an Idempotency-Key gives the first answer again.'),
   },
   proxy: {
-    connectTimeout: setting('TOLLMARK_CONNECT_TIMEOUT', wait, '10s', 'How long connecting to a provider may take.'),
-    firstByteTimeout: setting('TOLLMARK_FIRST_BYTE_TIMEOUT', wait, '15m', 'How long a provider may take from the end of a request to the head of its answer, and how long a request may stand still on its way up.'),
-    idleTimeout: setting('TOLLMARK_IDLE_TIMEOUT', wait, '15m', 'How long an answer may stand still between two of its pieces.'),
+    connectTimeout: setting('TOLLMARK_CONNECT_TIMEOUT', timeout, '10s', 'How long connecting to a provider may take.'),
+    firstByteTimeout: setting('TOLLMARK_FIRST_BYTE_TIMEOUT', timeout, '15m', 'How long a provider may take from the end of a request to the head of its answer, and how long a request may stand still on its way up.'),
+    idleTimeout: setting('TOLLMARK_IDLE_TIMEOUT', timeout, '15m', 'How long an answer may stand still between two of its pieces.'),
     keepAlive: setting('TOLLMARK_KEEP_ALIVE', wait, '15s', 'How long an unused connection to a provider is kept, where the provider does not say.'),
     maxBody: setting('TOLLMARK_MAX_BODY', bytes, '64MB', 'The largest request body that is read whole, which is done only where its model, or whose stored objects it names, has to be known.'),
     maxOpen: setting('TOLLMARK_MAX_OPEN', integer(1, 1_000_000), '10000', 'Proxied requests that may be under way at once; more are answered 503.'),

@@ -117,6 +117,9 @@ export const wait: Kind<number> = {
   },
 }
 
+/** A length of time after which something is given up; that cannot be at once. */
+export const timeout: Kind<number> = atLeast(wait, 1, 'a length of time above 0, such as 250ms, 30s or 15m')
+
 function scaled(value: string, units: Record<string, number>): number | undefined {
   const [, digits, unit] = /^(\d{1,12})\s*([a-z]*)$/i.exec(value) ?? []
   const factor = units[(unit ?? '').toUpperCase()]

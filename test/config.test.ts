@@ -35,6 +35,7 @@ const BAD: [name: string, value: string, says: RegExp][] = [
   ['TOLLMARK_MAX_ZIP', 'huge', /^TOLLMARK_MAX_ZIP must be a size such as 512KB/],
   ['TOLLMARK_CONVERSION_HEAP', '1MB', /^TOLLMARK_CONVERSION_HEAP must be a size of 32MB or more/],
   ['TOLLMARK_CONVERSION_DEADLINE', '3 weeks', /^TOLLMARK_CONVERSION_DEADLINE must be a length of time/],
+  ['TOLLMARK_IDLE_TIMEOUT', '0s', /^TOLLMARK_IDLE_TIMEOUT must be a length of time above 0/],
   ['TOLLMARK_LEDGER_RETENTION', '23h', /^TOLLMARK_LEDGER_RETENTION must be a length of time of a day or more/],
   ['TOLLMARK_PLANS', '{"team":5}', /^TOLLMARK_PLANS must be JSON such as/],
   ['TOLLMARK_PLANS', '{"team":{"conversions_per_day":-1}}', /^TOLLMARK_PLANS must be JSON such as/],
