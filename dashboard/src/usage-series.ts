@@ -4,12 +4,12 @@ import type { Range } from './api/usage.ts'
 import * as format from './format.ts'
 import type { Series } from './ui/chart.tsx'
 
-/** TABLE of periods that can be looked at. The server counts in minutes, hours and days of UTC. */
+/** TABLE of periods that can be looked at, and the step in which the server counts them (UTC). */
 export const PERIODS = {
-  hour: { label: 'Hour', splits: false },
-  day: { label: '24 hours', splits: true },
-  month: { label: '30 days', splits: true },
-} as const satisfies Record<Range, { label: string; splits: boolean }>
+  hour: { label: 'Hour', step: 'minute' },
+  day: { label: '24 hours', step: 'hour' },
+  month: { label: '30 days', step: 'day' },
+} as const satisfies Record<Range, { label: string; step: string }>
 
 export const periodNamed = (name: string): Range => (Object.hasOwn(PERIODS, name) ? (name as Range) : 'day')
 

@@ -90,10 +90,11 @@ export interface RollUpFilter {
   hourly?: boolean
 }
 
-type Line = Omit<UsageHourRow, 'hour' | 'account_id'> & { at: number }
+/** What is read of a roll-up: `at` is when its minute, hour or day begins. */
+export type RollUpLine = Omit<UsageHourRow, 'hour' | 'account_id'> & { at: number }
 
 /** The roll-ups of a time, to be summed: `at` is the start of their hour or day. Whole hours count, the first one too. */
-export async function rollUps(store: Store, { from, to, hourly = false, ...filter }: RollUpFilter): Promise<SelectQueryBuilder<Database & { lines: Line }, 'lines', object>> {
+export async function rollUps(store: Store, { from, to, hourly = false, ...filter }: RollUpFilter): Promise<SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object>> {
   const { reports } = store
   const mark = hourly ? 0 : ((await reports.selectFrom('usage_added').select('before').where('name', '=', MARK).executeTakeFirst())?.before ?? 0)
   const start = Math.floor(from / HOUR) * HOUR

@@ -1,12 +1,9 @@
 // What an account did in the last hour, day or month, along the time, by key and by model: one look for a whole page. The last hour is read
 // from the ledger itself, minute by minute; what is longer from the roll-ups.
-import { sql, type SelectQueryBuilder } from 'kysely'
 import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
-import type { Database } from '../store/schema.ts'
 import { rollUps } from './days.ts'
-import { RESERVED_STATE } from './rows.ts'
-import { seqAt } from './requests.ts'
+import { minuteLines } from './minutes.ts'
 
 /** TABLE of what can be looked back on: the length of a step in milliseconds, and how many there are, the present one included. */
 export const RANGES = {
@@ -47,9 +44,6 @@ const MOST = 20
 
 const SUMMED = ['requests', 'errors', 'aborted', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'answered', 'first_byte_ms', 'total_ms'] as const
 type Sums = Record<(typeof SUMMED)[number], number | null>
-type Line = Sums & { at: number; key_id: string; provider: string; model: string | null }
-/** The rows that are summed, wherever they come from. */
-type Lines = SelectQueryBuilder<Database & { lines: Line }, 'lines', object>
 
 /** `account` null: all accounts. */
 export interface OverviewQuestion {
@@ -65,7 +59,7 @@ export async function readOverview(store: Store, question: OverviewQuestion, now
   const { step, steps } = RANGES[range]
   const to = (Math.floor(now / step) + 1) * step
   const from = to - steps * step
-  const lines = range === 'hour' ? await ledgerLines(store, filter, from) : ((await rollUps(store, { ...filter, from, to, hourly: range === 'day' })) as unknown as Lines) // more columns
+  const lines = await (range === 'hour' ? minuteLines(store, { ...filter, from, to }) : rollUps(store, { ...filter, from, to, hourly: range === 'day' }))
   const sums = lines.select((e) => SUMMED.map((name) => e.fn.sum<number | null>(name).as(name)))
   const [times, keys, models] = await Promise.all([
     sums.select((e) => e('at', '-', e('at', '%', step)).as('time')).groupBy('time').execute(),
@@ -82,36 +76,6 @@ export async function readOverview(store: Store, question: OverviewQuestion, now
     keys: keys.map((line) => ({ key_id: line.key_id, ...measure([line]) })),
     models: models.map((line) => ({ provider: line.provider, model: line.model || null, ...measure([line]) })),
   }
-}
-
-/** The requests of the ledger from a moment on, each as a line of a roll-up. */
-async function ledgerLines(store: Store, { account, key, model }: Omit<OverviewQuestion, 'range'>, from: number): Promise<Lines> {
-  let query = store.reports
-    .selectFrom('requests')
-    .select([
-      'created_at as at',
-      'key_id',
-      'provider',
-      'model',
-      // As the roll-ups count them (sums.ts).
-      sql<number>`1`.as('requests'),
-      sql<number>`case when state = 'settled' and (status is null or status >= 400 or error is not null) then 1 else 0 end`.as('errors'),
-      sql<number>`case when state = 'aborted' then 1 else 0 end`.as('aborted'),
-      'tokens_in',
-      'tokens_out',
-      'tokens_cached',
-      'tokens_reasoning',
-      sql<number>`case when first_byte_ms is not null and total_ms is not null then 1 else 0 end`.as('answered'),
-      sql<number>`case when total_ms is not null then first_byte_ms end`.as('first_byte_ms'),
-      sql<number>`case when first_byte_ms is not null then total_ms end`.as('total_ms'),
-    ])
-    .where('seq', '>=', await seqAt(store, from))
-    .where('created_at', '>=', from)
-    .where('state', '<>', RESERVED_STATE)
-  if (account !== null) query = query.where('account_id', '=', account)
-  if (key !== undefined) query = query.where('key_id', '=', key)
-  if (model !== undefined) query = query.where('model', '=', model)
-  return store.reports.selectFrom(query.as('lines'))
 }
 
 function measure(lines: readonly Sums[]): Measures {

@@ -1,8 +1,9 @@
 // What was used, read from the roll-ups: fast however long the ledger is.
-import { DAY, isoTime } from '../clock.ts'
+import { DAY, HOUR, MINUTE, isoTime } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import { rollUps } from './days.ts'
 import { entered } from './journal.ts'
+import { minuteLines } from './minutes.ts'
 import { SUMS } from './sums.ts'
 
 /** Sums over requests. Tokens are null where no provider said a number: unknown is not 0. */
@@ -34,8 +35,11 @@ export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<str
 
 const TOTALS = ['requests', 'errors', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
 
+/** TABLE of steps of time, in milliseconds, the finest first. */
+const STEPS = { minute: MINUTE, hour: HOUR, day: DAY } as const
+
 /** What usage can be broken down by. */
-export const DIMENSIONS = ['key', 'model', 'provider', 'hour', 'day'] as const
+export const DIMENSIONS = ['key', 'model', 'provider', 'minute', 'hour', 'day'] as const
 
 export type Dimension = (typeof DIMENSIONS)[number]
 
@@ -45,7 +49,7 @@ export interface UsageLine extends Totals {
   /** Null where the request named none that we could read. */
   model?: string | null
   provider?: string
-  /** Start of the hour or day, UTC; of the hour where both are asked for. */
+  /** Start of the minute, hour or day, UTC; of the finest of them that is asked for. */
   time?: string
   aborted: number
   unknown: number
@@ -72,23 +76,23 @@ export interface UsageQuestion {
 /** Lines of one report at most; one more says that it has more. */
 export const MOST_LINES = 50_000
 
-/** Reads a report, ordered by time and then by the other dimensions. Whole hours count, the first one too. */
+/** Reads a report, ordered by time and then by the other dimensions. Whole hours count, or minutes where it is by the minute, the first one too. */
 export async function readUsage(store: Store, question: UsageQuestion): Promise<UsageLine[]> {
   const { by, from, to } = question
-  const hourly = by.includes('hour')
-  const timed = hourly || by.includes('day')
+  const [, step] = Object.entries(STEPS).find(([name]) => by.some((dimension) => dimension === name)) ?? []
   const { account, key, model, provider } = question
-  const lines = await rollUps(store, { account, key, model, provider, from, to, hourly })
+  const filter = { account, key, model, provider, from, to }
+  const lines = await (step === MINUTE ? minuteLines(store, filter) : rollUps(store, { ...filter, hourly: step === HOUR }))
   let query = lines
     .select((e) => [
       ...SUMS.map((name) => e.fn.sum<number | null>(name).as(name)),
       ...(by.includes('key') ? ['key_id' as const] : []),
       ...(by.includes('model') ? ['model' as const] : []),
       ...(by.includes('provider') ? ['provider' as const] : []),
-      ...(timed ? [(hourly ? e.ref('at') : e('at', '-', e('at', '%', DAY))).as('time')] : []),
+      ...(step === undefined ? [] : [e('at', '-', e('at', '%', step)).as('time')]),
     ])
     .limit(MOST_LINES + 1)
-  if (timed) query = query.groupBy('time').orderBy('time')
+  if (step !== undefined) query = query.groupBy('time').orderBy('time')
   if (by.includes('key')) query = query.groupBy('key_id').orderBy('key_id')
   if (by.includes('provider')) query = query.groupBy('provider').orderBy('provider')
   if (by.includes('model')) query = query.groupBy('model').orderBy('model')

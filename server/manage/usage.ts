@@ -1,7 +1,7 @@
-// /api/v1/usage: what was used, by key, model, provider, hour or day.
+// /api/v1/usage: what was used, by key, model, provider, minute, hour or day.
 import { createRoute, z } from '@hono/zod-openapi'
 import { callerOf, guarded, newApi, tableAnswers, whole, type Api } from '../api.ts'
-import { DAY } from '../clock.ts'
+import { DAY, HOUR } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { keyNames } from '../keys/keys.ts'
 import { DIMENSIONS, MOST_LINES, readUsage, type Dimension, type UsageLine } from '../ledger/usage.ts'
@@ -14,7 +14,7 @@ const count = z.number().int()
 
 const LineSchema = z
   .object({
-    time: z.iso.datetime().optional().openapi({ description: 'Start of the hour or day, UTC; of the hour where both are asked for.' }),
+    time: z.iso.datetime().optional().openapi({ description: 'Start of the minute, hour or day, UTC; of the finest of them that is asked for.' }),
     key_id: z.string().optional(),
     key_name: z.string().nullable().optional().openapi({ description: 'The current name of the key.' }),
     provider: z.string().optional(),
@@ -39,11 +39,11 @@ const LineSchema = z
 const MEASURES = LineSchema.keyof().exclude(['time', 'key_id', 'key_name', 'provider', 'model']).options
 type NamedLine = UsageLine & { key_name?: string | null }
 /** TABLE of what the lines are counted by, and the columns that say so. */
-const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = { key: ['key_id', 'key_name'], model: ['model'], provider: ['provider'], hour: ['time'], day: ['time'] }
+const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = { key: ['key_id', 'key_name'], model: ['model'], provider: ['provider'], minute: ['time'], hour: ['time'], day: ['time'] }
 
 const Query = Whose.extend({
-  by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, hour, day, with commas between them.', example: 'day,model' }),
-  from: Moment.optional().openapi({ description: 'Defaults to 30 days ago, or to 30 days before a `to` in the past. Whole hours count, the first one too.' }),
+  by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, minute, hour, day, with commas between them.', example: 'day,model' }),
+  from: Moment.optional().openapi({ description: 'Defaults to 30 days ago, or to 30 days before a `to` in the past; by the minute to one hour, and 24 at most. Whole hours count, or whole minutes, the first one too.' }),
   to: Moment.optional().openapi({ description: 'Not included. Defaults to now.' }),
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
@@ -51,7 +51,10 @@ const Query = Whose.extend({
   format: z.enum(['json', 'csv']).default('json'),
 })
 
-const MONTH_MS = 30 * DAY
+/** How long a report is about where it is not said. */
+const USUALLY = { minutes: HOUR, more: 30 * DAY }
+/** How long one by the minute can be about: the ledger itself is read for it. */
+const MOST_MINUTES = DAY
 
 /** The route of usage reports. */
 export function usageRoutes(store: Store, clock: () => number): Api {
@@ -69,8 +72,10 @@ export function usageRoutes(store: Store, clock: () => number): Api {
   api.openapi(read, async (c) => {
     const { by, from, to, key, model, provider, format, account } = c.req.valid('query')
     const dimensions = readDimensions(by)
+    const byMinute = dimensions.includes('minute')
     const until = to === undefined ? clock() + 1 : Date.parse(to)
-    const since = from === undefined ? Math.min(until, clock()) - MONTH_MS : Date.parse(from)
+    const since = from === undefined ? Math.min(until, clock()) - (byMinute ? USUALLY.minutes : USUALLY.more) : Date.parse(from)
+    if (byMinute && until - since > MOST_MINUTES) throw new Problem('invalid_field', 'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".')
     const lines = await readUsage(store, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider })
     if (lines.length > MOST_LINES) throw new Problem('invalid_field', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
     const names = await keyNames(store, lines.flatMap(({ key_id }) => key_id ?? []))

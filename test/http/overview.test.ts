@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NewKey } from '../../server/keys/keys.ts'
-import { startServer } from '../harness.ts'
+import { assertProblem, startServer } from '../harness.ts'
 import { answer } from '../providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
 import { until } from '../until.ts'
@@ -96,6 +96,13 @@ test('the overview counts the last hour, day and month, by step, key and model',
     assert.equal((await read(`range=${range}&model=nothing`)).totals.tokens_in, null)
   }
   assert.equal((await admin.send('GET', 'overview?range=year')).status, 400)
+
+  const minutes = async (query: string) => (await admin.send('GET', `usage?by=minute,${query}`)).json<{ data: { time: string; key_name?: string; model?: string; requests: number }[] }>().data
+  const within = `from=${hour.from}&to=${hour.to}`
+  assert.deepEqual((await minutes(`key&${within}`)).map(({ time, key_name, requests }) => [time, key_name, requests]), [[hour.series.at(-11)?.time, 'two', 1], [hour.series.at(-1)?.time, 'one', 2]])
+  assert.deepEqual((await minutes(`day,model&from=${day.from}&to=${day.to}`)).map(({ model, requests }) => [model, requests]), [['o3', 1], ['gpt-5', 1], ['gpt-5', 2]])
+  assert.equal((await minutes('key')).length, 2, 'the last hour where nothing is said')
+  assertProblem(await admin.send('GET', `usage?by=minute&from=${month.from}`), 400, 'invalid_field')
 
   const models = (await admin.send('GET', 'models')).json<{ data: { id: string; requests: number }[] }>().data
   assert.deepEqual(models.map(({ id, requests }) => [id, requests]), [['gpt-5', 3], ['o3', 2], ['old', 1]])

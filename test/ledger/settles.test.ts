@@ -5,8 +5,11 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HOUR } from '../../server/clock.ts'
 import { openLedger, type Asking, type Settlement } from '../../server/ledger/admit.ts'
+import { rollUps } from '../../server/ledger/days.ts'
+import { minuteLines } from '../../server/ledger/minutes.ts'
 import { settlements } from '../../server/ledger/rows.ts'
 import { abandon, settle } from '../../server/ledger/settle.ts'
+import { SUMS } from '../../server/ledger/sums.ts'
 import { openLog } from '../../server/log.ts'
 import { StoreError } from '../../server/store/error.ts'
 import type { Store } from '../../server/store/open.ts'
@@ -110,6 +113,17 @@ onEveryStore('a roll-up is what the requests of its hour, key, provider and mode
     const { hour, key_id, provider, model } = sum
     assert.deepEqual({ ...found.find((row) => row.hour === hour && row.key_id === key_id && row.provider === provider && row.model === model) }, sum)
   }
+
+  // What is made of the ledger itself, by the minute, comes to the same.
+  const time = { from: ended[0]!.created_at - 2 * HOUR, to: ended.at(-1)!.created_at + HOUR }
+  const [minutes, hours] = await Promise.all(
+    [minuteLines(store, time), rollUps(store, time)].map(async (lines) => {
+      const summed = (await lines).select((e) => ['key_id', 'provider', 'model', ...SUMS.map((name) => e.fn.sum<number | null>(name).as(name))])
+      return summed.groupBy(['key_id', 'provider', 'model']).orderBy('key_id').orderBy('provider').orderBy('model').execute()
+    }),
+  )
+  assert.ok(minutes!.length > 1)
+  assert.deepEqual(minutes, hours)
 })
 
 onEveryStore('roll-ups add up what is known to what is not', async (t, place) => {

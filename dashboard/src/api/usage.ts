@@ -17,7 +17,7 @@ export function useOverview(range: Range, key?: string) {
   })
 }
 
-/** The same by key or model and hour or day, between two moments. */
+/** The same by key or model and step of time, between two moments. */
 export function useUsage({ by, from, to, key }: { by: string; from: string; to: string; key?: string | undefined }, enabled: boolean) {
   return useQuery({
     queryKey: ['usage', by, from, to, key ?? null],

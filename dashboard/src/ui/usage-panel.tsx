@@ -45,10 +45,10 @@ function Panel({ overview, period, keyId }: { overview: Overview; period: Range;
   const show = measureNamed(filters.show)
   const { label, kind, format } = MEASURES[show]
   // A key's own usage cannot be parted by key.
-  const splits = PERIODS[period].splits ? SPLITS.filter(({ value }) => value !== 'key' || keyId === undefined) : []
+  const splits = SPLITS.filter(({ value }) => value !== 'key' || keyId === undefined)
   const split = splits.find(({ value }) => value === filters.split)?.value ?? 'none'
   const { from, to, series } = overview
-  const usage = useUsage({ by: `${period === 'month' ? 'day' : 'hour'},${split}`, from, to, key: keyId }, split !== 'none')
+  const usage = useUsage({ by: `${PERIODS[period].step},${split}`, from, to, key: keyId }, split !== 'none')
   const nameOf = ({ key_id, key_name, model }: UsageLine): string => {
     if (split === 'key') return key_name ?? key_id ?? 'Unknown'
     return split === 'model' ? (model ?? 'No model named') : label
@@ -68,11 +68,9 @@ function Panel({ overview, period, keyId }: { overview: Overview; period: Range;
     <>
       <Tiles totals={overview.totals} show={show} onShow={(show) => change({ show })} />
       <div className={css.chart}>
-        {splits.length > 0 && (
-          <div className={css.chartHead}>
-            <Segments label="Split" value={split} items={splits} onChange={(split) => change({ split })} />
-          </div>
-        )}
+        <div className={css.chartHead}>
+          <Segments label="Split" value={split} items={splits} onChange={(split) => change({ split })} />
+        </div>
         {split === 'none' ? chartOf(series) : <Loaded query={usage} rows={8}>{chartOf}</Loaded>}
       </div>
     </>

@@ -206,6 +206,9 @@ test('two keys of the same name are two in the charts', async (t) => {
   await legend.first().waitFor()
   assert.deepEqual(await legend.allTextContents(), ['In total', 'Website2', 'Website1'])
   assert.deepEqual(await page.getByRole('slider').locator('text[text-anchor="end"]').allTextContents(), ['0', '3'], 'the axis ends close above the bars')
+  await page.goto(`${site.url}/?split=key&period=hour`)
+  await legend.first().waitFor()
+  assert.deepEqual(await legend.allTextContents(), ['In total', 'Website2', 'Website1'], 'by the minute too')
 })
 
 test('a request is told by the names of its provider and its credential', async (t) => {
