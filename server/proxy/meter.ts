@@ -9,7 +9,7 @@ import { JsonReader } from './meter/json.ts'
 import type { Reader } from './meter/reader.ts'
 import { SseReader } from './meter/sse.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './meter/usage.ts'
-import type { Match, ObjectRef } from './providers/endpoint.ts'
+import { askedFor, type Asks, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider, UsageKind } from './providers/provider.ts'
 
 export { UNKNOWN, type Usage } from './meter/usage.ts'
@@ -62,8 +62,9 @@ const NONE: Creates = {}
 export function createMeter(provider: Provider, match: Match, headers: readonly string[], kept = false): Meter {
   const kind = usageKind(provider, match)
   const created = new Created(createsOf(match, kept))
-  const { type, encoding, fromHeaders, upload } = readHeaders(headers, match.endpoint?.upload)
-  if (upload !== null) created.add({ kind: 'upload', id: upload })
+  const { type, encoding, fromHeaders } = readHeaders(headers)
+  const asks = match.endpoint?.asks
+  if (asks !== undefined) for (const upload of begun(headers, asks)) created.add(upload)
   const deaf: Meter = { created: created.objects, write() {}, end: () => (kind === null ? null : fromHeaders) ?? UNKNOWN }
   const make = kind === null && created.creates === NONE ? undefined : READERS.find((row) => row.type.test(type))?.reader
   if (!make) return deaf
@@ -151,11 +152,14 @@ function decoded(make: (first: number) => Transform, read: (bytes: Buffer) => vo
 
 const BEDROCK = 'x-amzn-bedrock-'
 
-/**
- * What the headers say: type, encoding, Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html), and the upload that
- * was begun, by its parameter in the address where it goes on (https://ai.google.dev/api/files).
- */
-function readHeaders(raw: readonly string[], parameter: string | undefined): { type: string; encoding: string; fromHeaders: Usage | null; upload: string | null } {
+/** The upload that was begun, as the address where it goes on names it (https://ai.google.dev/api/files). */
+function begun(raw: readonly string[], asks: Asks): readonly ObjectRef[] {
+  const address = valueOf(raw, 'x-goog-upload-url')
+  return address !== undefined && URL.canParse(address) ? askedFor(asks, new URL(address).searchParams) : []
+}
+
+/** What the headers say: type, encoding, and Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html). */
+function readHeaders(raw: readonly string[]): { type: string; encoding: string; fromHeaders: Usage | null } {
   const tokens: Record<string, number> = {}
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
@@ -166,7 +170,5 @@ function readHeaders(raw: readonly string[], parameter: string | undefined): { t
   const input = tokens['input-token-count'] ?? null
   const output = tokens['output-token-count'] ?? null
   const fromHeaders = input === null && output === null ? null : { input: input === null ? null : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0), output, cached, reasoning: null }
-  const address = parameter === undefined ? undefined : valueOf(raw, 'x-goog-upload-url')
-  const upload = address !== undefined && URL.canParse(address) ? new URL(address).searchParams.get(parameter!) : null
-  return { upload, type: valuesOf(raw, 'content-type').at(-1) ?? '', encoding: valuesOf(raw, 'content-encoding').at(-1)?.trim().toLowerCase() ?? '', fromHeaders }
+  return { type: valuesOf(raw, 'content-type').at(-1) ?? '', encoding: valuesOf(raw, 'content-encoding').at(-1)?.trim().toLowerCase() ?? '', fromHeaders }
 }

@@ -38,6 +38,9 @@ export type ModelPlace =
   | { readonly at: 'query' }
   | { readonly at: 'stored' }
 
+/** Query parameters, and the kind of stored object that each of them names. */
+export type Asks = Readonly<Record<string, string>>
+
 export interface EndpointRow {
   /** `POST GET …` and a path pattern: `{name}` is one segment without a colon, `{name:}` one segment, `{name*}` one or more. */
   readonly on: string
@@ -46,16 +49,14 @@ export interface EndpointRow {
   readonly usage?: UsageKind
   /** Places of the body that name a stored object, and its kind, where the endpoint has no rule for the body's models. */
   readonly names?: Readonly<Record<string, string>>
-  /** Query parameters that name a stored object, and its kind. */
-  readonly asks?: Readonly<Record<string, string>>
+  /** What its query names; also that of the address where an upload that was begun goes on. */
+  readonly asks?: Asks
   /** Places of the answer that name an object that came into being, and its kind. */
   readonly creates?: Readonly<Record<string, string>>
   /** The kind among them that is only there where the body's rule `keeps` the answer. */
   readonly kept?: string
   /** The kind of stored objects that the answer lists with all that they hold, whoever made them. */
   readonly lists?: string
-  /** The query parameter that names an upload in parts, also in the address that `X-Goog-Upload-URL` gives it. */
-  readonly upload?: string
   readonly auth?: Auth
   /** How the path's parameters make the model's name, where it is more than `{model}`. */
   readonly modelName?: string
@@ -185,11 +186,13 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   const question = pathAndQuery.indexOf('?')
   if (question < 0) return classifyPath(provider, method, pathAndQuery)
   const match = classifyPath(provider, method, pathAndQuery.slice(0, question))
-  const { upload, asks = {} } = match.endpoint ?? {}
-  const places = Object.entries(upload === undefined ? asks : { ...asks, [upload]: 'upload' })
-  if (places.length === 0) return match
-  const query = new URLSearchParams(pathAndQuery.slice(question))
-  return { ...match, objects: [...match.objects, ...places.flatMap(([name, kind]) => query.getAll(name).map((value) => objectRef(kind, value)))] }
+  const asks = match.endpoint?.asks
+  return asks === undefined ? match : { ...match, objects: [...match.objects, ...askedFor(asks, new URLSearchParams(pathAndQuery.slice(question)))] }
+}
+
+/** The stored objects that a query names, by the parameters in which a row expects them. */
+export function askedFor(asks: Asks, query: URLSearchParams): ObjectRef[] {
+  return Object.entries(asks).flatMap(([name, kind]) => query.getAll(name).map((id) => ({ kind, id })))
 }
 
 function classifyPath(provider: Provider, method: string, path: string): Match {

@@ -1,6 +1,7 @@
 // Which stored objects a request names, and which an answer makes: what each endpoint's row says.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createMeter } from '../../../server/proxy/meter.ts'
 import { Created } from '../../../server/proxy/meter/created.ts'
 import { observeHeld } from '../../../server/proxy/model/observer.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
@@ -159,6 +160,15 @@ test('a form names the video that is to be changed or gone on with', async () =>
   for (const path of ['/v1/videos/edits', '/v1/videos/extensions']) {
     const found = await observeHeld(find('openai', `POST ${path}`), ['Content-Type', 'multipart/form-data; boundary=b'], path, form, 1e6)
     assert.deepEqual(found?.objects, [{ kind: 'video', id: 'video_1' }], path)
+  }
+})
+
+test('an upload that goes on is the one that was begun, whatever its name', () => {
+  for (const name of ['up-1', 'ab/c', 'https://x:1/y']) {
+    const address = `/upload/v1beta/files?upload_id=${encodeURIComponent(name)}`
+    const { created } = createMeter(table.byId('google')!, find('google', 'POST /upload/v1beta/files'), ['X-Goog-Upload-URL', `https://generativelanguage.googleapis.com${address}`])
+    assert.deepEqual(created, [{ kind: 'upload', id: name }])
+    assert.deepEqual(find('google', `PUT ${address}`).objects, created)
   }
 })
 
