@@ -65,10 +65,14 @@ onEveryStore('refused requests do not count, keys do not share a window, and it 
   assert.deepEqual(await refused({ account: 'other' }), [])
 })
 
+/** How many of so many requests at once are let through. */
+async function passing({ ledger }: Pick<Opened, 'ledger'>, key: string, rpm: number | null, times: number): Promise<number> {
+  return (await Promise.all(Array.from({ length: times }, () => ledger.admit(asking(key, rpm))))).filter(({ admitted }) => admitted).length
+}
+
 onEveryStore('another limit holds at once, with what was admitted before', async (t, place) => {
-  const { ledger } = await openFor(t, place)
-  const passed = async (rpm: number | null, times: number) =>
-    (await Promise.all(Array.from({ length: times }, () => ledger.admit(asking('k', rpm))))).filter(({ admitted }) => admitted).length
+  const opened = await openFor(t, place)
+  const passed = (rpm: number | null, times: number) => passing(opened, 'k', rpm, times)
   assert.equal(await passed(null, 4), 4)
   assert.equal(await passed(5, 10), 1)
   assert.equal(await passed(8, 10), 3)
@@ -82,14 +86,13 @@ onEveryStore('another limit holds at once, with what was admitted before', async
 })
 
 onEveryStore('of requests that come together each is judged by the limit that it came with', async (t, place) => {
-  const { ledger, store } = await openFor(t, place)
-  const passed = async (key: string, rpm: number | null, times: number) =>
-    (await Promise.all(Array.from({ length: times }, () => ledger.admit(asking(key, rpm))))).filter(({ admitted }) => admitted).length
+  const opened = await openFor(t, place)
+  const passed = (key: string, rpm: number | null, times: number) => passing(opened, key, rpm, times)
   assert.deepEqual(await Promise.all([passed('a', null, 4), passed('a', 3, 10)]), [4, 0])
   const [limited, free] = await Promise.all([passed('b', 3, 10), passed('b', null, 4)])
   assert.ok(limited <= 3)
   assert.equal(free, 4)
-  assert.deepEqual((await verifyWindows(store)).violations, [])
+  assert.deepEqual((await verifyWindows(opened.store)).violations, [])
 })
 
 onEveryStore('two servers on one store share the window', async (t, place) => {
