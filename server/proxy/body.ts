@@ -1,11 +1,13 @@
 // Reads a request body to its end where the gate has to see all of it before the upstream may see any.
 import type { BodySink, CallerBody } from '../http/caller.ts'
-import { NO_BYTES, type RawHeaders } from '../http/fields.ts'
+import type { RawHeaders } from '../http/fields.ts'
+import { PieceList } from './pieces.ts'
 
 export type WholeBody =
-  | { ok: true; body: Buffer; trailers: RawHeaders }
-  /** `begun`: what has been read, and counts as held; the rest waits. */
-  | { ok: false; reason: 'too_large'; begun: Buffer }
+  /** `pieces` of `length` bytes together, in their order. Never joined: a body of 64 MB would be copied, and stop everything else meanwhile. */
+  | { ok: true; pieces: readonly Buffer[]; length: number; trailers: RawHeaders }
+  /** `pieces`: what has been read, and counts as held; the rest waits. */
+  | { ok: false; reason: 'too_large'; pieces: readonly Buffer[]; length: number }
   | { ok: false; reason: 'busy' }
   | { ok: false; reason: 'still' }
   | { ok: false; reason: 'gone' }
@@ -13,9 +15,6 @@ export type WholeBody =
 /** Bytes of bodies held in memory at one time, by all requests together. */
 const MOST_HELD = 512 * 1024 * 1024
 let held = 0
-
-/** Pieces that are kept as they came; more are put together, because one of a single byte keeps alive all that came with it. */
-const MOST_PIECES = 2_048
 
 /**
  * Reads the body, `limit` bytes at most. What was read counts as held until `release` is called. When all of it has come already, the answer is
@@ -25,7 +24,7 @@ const MOST_PIECES = 2_048
  */
 export function readWhole(body: CallerBody, limit: number, still: number): WholeBody | Promise<WholeBody> {
   const announced = body.length ?? 0
-  if (announced > limit) return { ok: false, reason: 'too_large', begun: NO_BYTES }
+  if (announced > limit) return { ok: false, reason: 'too_large', pieces: [], length: 0 }
   if (held + announced > MOST_HELD) return { ok: false, reason: 'busy' }
   const reading = new Reading(body, limit)
   body.read(reading)
@@ -36,10 +35,7 @@ class Reading implements BodySink {
   result: WholeBody | null = null
   readonly #body: CallerBody
   readonly #limit: number
-  #chunks: Buffer[] = []
-  /** How many of them, at the beginning, are pieces put together. */
-  #joined = 0
-  #length = 0
+  readonly #list = new PieceList()
   #resolve: ((result: WholeBody) => void) | null = null
   #timer: NodeJS.Timeout | undefined
 
@@ -55,30 +51,31 @@ class Reading implements BodySink {
 
   onData(chunk: Buffer): void {
     this.#timer?.refresh()
-    this.#length += chunk.length
     held += chunk.length
-    this.#chunks.push(chunk)
-    if (this.#chunks.length - this.#joined > MOST_PIECES) this.#chunks.push(Buffer.concat(this.#chunks.splice(this.#joined++)))
-    if (this.#length > this.#limit) this.#end({ ok: false, reason: 'too_large', begun: Buffer.concat(this.#chunks) })
+    this.#list.add(chunk)
+    if (this.#list.length > this.#limit) this.#end({ ok: false, reason: 'too_large', ...this.#read() })
     else if (held > MOST_HELD) this.#end({ ok: false, reason: 'busy' })
   }
 
   onEnd(trailers: RawHeaders): void {
-    this.#end({ ok: true, body: this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks), trailers })
+    this.#end({ ok: true, ...this.#read(), trailers })
   }
 
   onGone(): void {
     this.#end({ ok: false, reason: 'gone' })
   }
 
+  #read(): { pieces: readonly Buffer[]; length: number } {
+    return { pieces: this.#list.all(), length: this.#list.length }
+  }
+
   #end(result: WholeBody): void {
     if (this.result !== null) return
     this.result = result
     clearTimeout(this.#timer)
-    this.#chunks = []
     if (!result.ok) {
       if (result.reason === 'too_large') this.#body.pause()
-      else discard(this.#body, this.#length)
+      else discard(this.#body, this.#list.length)
     }
     this.#resolve?.(result)
   }

@@ -75,7 +75,7 @@ export async function probe({ table, ways, sender, credentials }: ProbeParts, cr
         method: bytes === null ? 'GET' : 'POST',
         path,
         headers: withCredential(headers, provider.auth, credential.secret),
-        body: bytes === null ? null : { length: bytes.length, held: bytes, heldTrailers: [], rest: null, watch: null, trailers: () => [] },
+        body: bytes === null ? null : { length: bytes.length, held: [bytes], heldTrailers: [], rest: null, watch: null, trailers: () => [] },
       },
       {
         onInterim: () => {},

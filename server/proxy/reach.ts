@@ -1,6 +1,6 @@
 // Step 5: which models and stored objects a request can reach, and what of its body had to be read to know that.
 import type { Caller, CallerBody } from '../http/caller.ts'
-import { NO_BYTES, type RawHeaders } from '../http/fields.ts'
+import type { RawHeaders } from '../http/fields.ts'
 import type { CachedKey } from '../keys/cache.ts'
 import { discard, readWhole, release, type WholeBody } from './body.ts'
 import { requestHeaders } from './headers.ts'
@@ -45,7 +45,7 @@ export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQue
     if (result.ok) return look(trip, provider, match, pathAndQuery, limit, result)
     if (result.reason === 'busy') throw busy('The proxy holds too many large requests at the moment.')
     if (result.reason !== 'too_large') throw new Refused('upstream_timeout', 'The body of the request stood still for too long.')
-    const { begun } = result
+    const begun = result.pieces
     const refuse = (what: string): never => {
       throw new Refused('body_too_large', `The body must be read to find its ${what}, and is larger than ${limit} bytes.`)
     }
@@ -65,12 +65,13 @@ const unclear = (): Refused => new Refused('ambiguous_body', 'The body cannot be
  * @param read the body where it was read whole
  * @param begun the beginning of one that is too long for that
  */
-function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number, read: Read | null, begun: Buffer = NO_BYTES): Reached | Promise<Reached> {
+function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limit: number, read: Read | null, begun: readonly Buffer[] = []): Reached | Promise<Reached> {
   const { caller } = trip
   const { headers } = caller
   const { scope } = trip.key!
-  const body = read?.body ?? null
-  const held = body?.length ?? 0
+  // For the readers that take one buffer; a body of one piece is not copied.
+  const body = read === null ? null : read.pieces.length === 1 ? read.pieces[0]! : Buffer.concat(read.pieces)
+  const held = read?.length ?? bytesOf(begun)
   if (!scope.all) {
     const go = (reach: Reach): Reached | Promise<Reached> => {
       if (!reach.ok) throw new Refused(reach.code, reach.message)
@@ -89,20 +90,24 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
   const observing = body === null ? new ModelObserver(match, headers, pathAndQuery) : observeHeld(match, headers, pathAndQuery, body, limit)
   return after(observing, (observer) => {
     if (observer === null) throw unclear()
-    if (body === null) observer.write(begun)
+    if (body === null) for (const piece of begun) observer.write(piece)
     const watching = body === null && observer.watching ? observer : null
     trip.model = written(observer.model)
     // Of a body that streams by it is not known in time.
     trip.kept = observer.kept || watching !== null
-    return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching, begun), held: held + begun.length, observer: watching }
+    return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching, begun), held, observer: watching }
   })
+}
+
+function bytesOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0)
 }
 
 /** Where it fails, what is held of the body is let go. */
 function holding<T>(body: CallerBody, result: WholeBody, deed: () => T | Promise<T>): T | Promise<T> {
   const letGo = (error: unknown): never => {
-    if (result.ok) release(result.body.length)
-    else if (result.reason === 'too_large') discard(body, result.begun.length)
+    if (result.ok) release(result.length)
+    else if (result.reason === 'too_large') discard(body, result.length)
     throw error
   }
   try {
@@ -118,9 +123,9 @@ function after<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R
   return value instanceof Promise ? value.then(go) : go(value)
 }
 
-function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: Read | null, observer: ModelObserver | null, begun: Buffer): Outgoing['body'] {
+function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: Read | null, observer: ModelObserver | null, begun: readonly Buffer[]): Outgoing['body'] {
   if (body === null) return null
   const trailers = (raw: RawHeaders) => (raw.length === 0 ? raw : requestHeaders(raw, provider, match.endpoint))
-  if (read !== null) return { length: body.length, held: read.body, heldTrailers: read.trailers, rest: null, watch: null, trailers }
+  if (read !== null) return { length: body.length, held: read.pieces, heldTrailers: read.trailers, rest: null, watch: null, trailers }
   return { length: body.length, held: begun, heldTrailers: [], rest: body, watch: observer === null ? null : (piece) => observer.write(piece), trailers }
 }

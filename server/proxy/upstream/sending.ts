@@ -9,7 +9,7 @@ import type { Dial } from './dial.ts'
 export type OutgoingBody = {
   /** The number of bytes in all, or null: then it goes up in chunks, as it came. */
   length: number | null
-  held: Buffer
+  held: readonly Buffer[]
   /** Trailers that came with a held body. */
   heldTrailers: RawHeaders
   rest: CallerBody | null
@@ -33,6 +33,9 @@ export type Outgoing = {
 /** Up to this size head and body go out as one piece. */
 const ONE_WRITE_BYTES = 32 * 1024
 
+/** Held bytes that are handed to a socket which does not take them yet. */
+const MAX_WAITING_BYTES = 256 * 1024
+
 export class Sending implements BodySink, Writer {
   /** Body bytes handed to the connection so far. */
   bytes = 0
@@ -45,6 +48,8 @@ export class Sending implements BodySink, Writer {
   readonly #body: OutgoingBody | null
   /** The head, until it is written. */
   #head: string
+  /** How many pieces of the held body have been written; null when the rest goes up. */
+  #piece: number | null = null
 
   constructor(socket: Socket, { method, path, headers, dial, body }: Outgoing) {
     this.#socket = socket
@@ -67,13 +72,26 @@ export class Sending implements BodySink, Writer {
       this.done = true
       return
     }
-    if (body.held.length > 0) this.#send(body.held)
-    if (body.rest === null) this.onEnd(body.heldTrailers)
+    this.#piece = 0
+    this.#sendHeld(body)
+  }
+
+  /** Writes what is held as fast as the socket takes it, and then goes on with the rest. */
+  #sendHeld(body: OutgoingBody): void {
+    const { held, rest } = body
+    if (held.length > 1 && isShort(held)) this.#send(Buffer.concat(held))
     else {
-      body.rest.read(this)
-      // Nothing of the body has come yet.
-      if (this.#head !== '') this.#write(NO_BYTES)
+      for (let at = this.#piece!; at < held.length; ) {
+        const more = this.#send(held[at++]!)
+        this.#piece = at
+        if (!more && at < held.length && this.#socket.writableLength >= MAX_WAITING_BYTES) return
+      }
     }
+    this.#piece = null
+    if (rest === null) return this.onEnd(body.heldTrailers)
+    rest.read(this)
+    // Nothing of the body has come yet.
+    if (this.#head !== '') this.#write(NO_BYTES)
   }
 
   /** Sends nothing more. */
@@ -84,7 +102,8 @@ export class Sending implements BodySink, Writer {
   /** The socket takes more bytes again. */
   drained(): void {
     this.moved = true
-    if (!this.done) this.#body?.rest?.resume()
+    if (this.#piece !== null) this.#sendHeld(this.#body!)
+    else if (!this.done) this.#body?.rest?.resume()
   }
 
   onData(piece: Buffer): void {
@@ -129,6 +148,13 @@ export class Sending implements BodySink, Writer {
     bytes.copy(whole, head.length)
     return this.#socket.write(whole)
   }
+}
+
+/** Whether all pieces fit into one write with the head. */
+function isShort(pieces: readonly Buffer[]): boolean {
+  let length = 0
+  for (const piece of pieces) if ((length += piece.length) > ONE_WRITE_BYTES) return false
+  return true
 }
 
 const CRLF = Buffer.from('\r\n')

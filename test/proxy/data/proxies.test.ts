@@ -286,6 +286,18 @@ test('of a body that was read nothing is held when its request is over, however 
   }
 })
 
+test('a large body that was read before the provider sees it goes up byte for byte, in one length or in chunks', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { secret } = await served.key({ models: ['gpt-*'] })
+  const whole = Buffer.from(`{"model":"gpt-5","input":"${'äbc'.repeat(1_500_000)}"}`)
+  const chunks: Buffer[] = []
+  for (let at = 0, size = 1; at < whole.length; at += size, size = (size * 7) % 100_003) chunks.push(whole.subarray(at, at + size))
+  for (const body of [whole, chunks]) {
+    assert.equal((await served.send(secret, CHAT, { body, headers: JSON_TYPE })).status, 200)
+    assert.equal(served.fake.requests.at(-1)!.sha256, sha256(whole))
+  }
+})
+
 test('redirects are handed back; on an allowed host they lead through the proxy', async (t) => {
   const served = await startServed(t, answer(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }))
   const { secret } = await served.key()

@@ -4,7 +4,7 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import type { Caller } from '../../../server/http/caller.ts'
-import { NO_BYTES, type RawHeaders } from '../../../server/http/fields.ts'
+import type { RawHeaders } from '../../../server/http/fields.ts'
 import { openFront } from '../../../server/http/front.ts'
 import { NodeCaller } from '../../../server/http/node-caller.ts'
 import { openLog } from '../../../server/log.ts'
@@ -37,7 +37,7 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
   const ends: Relayed[] = []
   const handle = (caller: Caller): void => {
     const { body, method, target } = caller
-    const outgoing = body === null ? null : { length: body.length, held: NO_BYTES, heldTrailers: [], rest: body, watch: null, trailers: (raw: RawHeaders) => raw }
+    const outgoing = body === null ? null : { length: body.length, held: [], heldTrailers: [], rest: body, watch: null, trailers: (raw: RawHeaders) => raw }
     caller.proceed()
     void relay(upstream, { dial, method, path: target, headers: endToEnd(caller.headers), body: outgoing }, caller, {
       head: (_, headers) => headers.filter((__, i) => !['connection', 'keep-alive', 'transfer-encoding'].includes(headers[i & ~1]!.toLowerCase())),

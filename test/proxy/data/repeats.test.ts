@@ -44,7 +44,7 @@ for (const [name, spoil] of Object.entries(SPOILT)) {
       cut = () => spoil(call)
       return answer(200, {}, 'a')(call)
     })
-    const body = { length: 2, held: Buffer.from('{}'), heldTrailers: [], rest: null, watch: null, trailers: () => [] }
+    const body = { length: 2, held: [Buffer.from('{}')], heldTrailers: [], rest: null, watch: null, trailers: () => [] }
     const request = { dial, method: 'POST', path: '/', headers: [], body }
     const first = send(upstream, request)
     await until(() => first.end !== null)

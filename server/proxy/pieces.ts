@@ -1,0 +1,72 @@
+// A body in memory as it came: large pieces as they are, small ones copied together. It is never one buffer.
+
+/** From this size on a piece is kept as it came, unless it is a small part of the memory that it keeps alive. */
+const LARGE_BYTES = 16 * 1024
+/** Small pieces are copied into blocks that begin with this size, and grow with the body. */
+const FIRST_BLOCK_BYTES = 1024
+const MAX_BLOCK_BYTES = 64 * 1024
+
+/**
+ * Collects the pieces of one body. A body of several pieces takes at most twice the memory of its bytes plus 1 KB, however small they are: a piece
+ * of one byte would keep alive all that was read from the socket together with it.
+ */
+export class PieceList {
+  /** Bytes in all pieces. */
+  length = 0
+  #pieces: Buffer[] = []
+  /** The first piece, as long as it is the only one. */
+  #lone: Buffer | null = null
+  /** The block that small pieces are copied into: the part that no piece holds yet is `#from … #to`, and the rest of it is free. */
+  #block: Buffer | null = null
+  #from = 0
+  #to = 0
+
+  add(piece: Buffer): void {
+    if (piece.length === 0) return
+    // Most bodies are one piece, which is not worth a copy before a second one comes.
+    if (this.#lone !== null) {
+      this.#take(this.#lone)
+      this.#lone = null
+    }
+    if (this.length === 0) this.#lone = piece
+    else this.#take(piece)
+    this.length += piece.length
+  }
+
+  /** All pieces so far, in their order. */
+  all(): readonly Buffer[] {
+    if (this.#lone !== null) return [this.#lone]
+    this.#close()
+    return this.#pieces
+  }
+
+  #take(piece: Buffer): void {
+    if (!isLarge(piece)) return this.#copy(piece)
+    this.#close()
+    this.#pieces.push(piece)
+  }
+
+  #copy(piece: Buffer): void {
+    for (let at = 0; at < piece.length; ) {
+      if (this.#block === null || this.#to === this.#block.length) {
+        this.#close()
+        this.#block = Buffer.allocUnsafeSlow(Math.min(MAX_BLOCK_BYTES, Math.max(FIRST_BLOCK_BYTES, this.length >> 1)))
+        this.#from = this.#to = 0
+      }
+      const copied = piece.copy(this.#block, this.#to, at)
+      this.#to += copied
+      at += copied
+    }
+  }
+
+  /** Makes a piece of what has been copied; the rest of the block is used by the next small pieces. */
+  #close(): void {
+    if (this.#block === null || this.#from === this.#to) return
+    this.#pieces.push(this.#block.subarray(this.#from, this.#to))
+    this.#from = this.#to
+  }
+}
+
+function isLarge(piece: Buffer): boolean {
+  return piece.length >= LARGE_BYTES && piece.length * 4 >= piece.buffer.byteLength * 3
+}
