@@ -23,6 +23,13 @@ export type Admission =
 export interface Ledger extends AsyncDisposable {
   /** Resolves when the reservation is durable, or the request is refused; while the store fails, see `openLedger`. @throws StoreError */
   admit(asking: Asking): Promise<Admission>
+  /**
+   * Whole milliseconds for which a key's window is known to stay full, so that `admit` would refuse; null where there may be room. Synchronous: it
+   * reads memory only, reserves nothing and counts nothing. Whoever refuses a request for it calls `countRefusal`.
+   */
+  fullFor(key: string, rpm: number | null): number | null
+  /** Counts a request that was refused for `fullFor`, as `admit` counts those that it refuses. */
+  countRefusal(key: { key_id: string; account_id: string }): void
   /** Completes a row, soon. */
   settle(settlement: Settlement): void
   /** Whether the store has not answered since about a second, or refuses to write. */
@@ -56,6 +63,8 @@ export interface Asked {
 /** The windows of all keys, and what is admitted under them. */
 export interface Admissions {
   ask(asked: Asked): void
+  /** See `Ledger`. */
+  fullFor(key: string, rpm: number): number | null
   /** Completes rows, in one unit with whatever else waits to enter the ledger. */
   complete(rows: readonly Settlement[]): Promise<void>
   /**
@@ -153,6 +162,8 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
         }
         admissions.ask(asking, asking.rpm === null ? resolve : answer, reject)
       }),
+    fullFor: (key, rpm) => (rpm === null ? null : admissions.fullFor(key, rpm)),
+    countRefusal: refusals.note,
     settle: admissions.settle,
     failing: admissions.failing,
     close,

@@ -33,6 +33,8 @@ const REMEMBERED_MS = WINDOW_MS + 10_000
 
 export interface Graced {
   ask(asking: Asking, resolve: (admission: Admission) => void, reject: (error: unknown) => void): void
+  /** See `Ledger`; null while the store does not answer, because then another window decides. */
+  fullFor(key: string, rpm: number): number | null
   /** Hands a settlement on to be written, as soon as its row is. */
   settle(settlement: Settlement): void
   /** Whether the store has not answered since about a second, or refuses to write. */
@@ -290,6 +292,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
 
   return {
     ask: (asking, resolve, reject) => take(new Pending(asking, resolve, reject)),
+    fullFor: (key, rpm) => (state === 'up' ? inner.fullFor(key, rpm) : null),
     settle(settlement) {
       const { seq: number } = settlement
       if (number > 0) return write(settlement)

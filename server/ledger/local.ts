@@ -186,8 +186,16 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     return Math.abs(clock.now() - created_at) > HOUR ? -Infinity : 0
   }
 
+  function fullFor(key: string, rpm: number): number | null {
+    const lane = lanes.get(key)
+    if (lane === undefined || !lane.ready || lane.limit !== rpm) return null
+    const wait = lane.window.fullFor(rpm, clock.mono())
+    return wait === null || wait <= HOLD_MS ? null : toldWait(wait)
+  }
+
   return {
     ask,
+    fullFor,
     complete: (rows) => store.run(settle, settlements(rows)),
     // Every window is read again, behind these rows.
     record: (rows) => {

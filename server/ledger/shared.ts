@@ -100,13 +100,18 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
     }
   }
 
+  /** For how long a key is full by the last answer about it (milliseconds); null where it may have room soon. */
+  function closedFor(key: string, rpm: number | null): number | null {
+    const closed = full.get(key)
+    if (closed === undefined || closed.rpm !== rpm) return null
+    const wait = closed.until - clock.mono()
+    return wait > HOLD_MS ? wait : null
+  }
+
   function ask(asked: Asked): void {
     const { key_id, rpm } = asked.asking
-    const closed = full.get(key_id)
-    if (closed !== undefined && closed.rpm === rpm) {
-      const wait = closed.until - clock.mono()
-      if (wait > HOLD_MS) return refuse(asked, wait)
-    }
+    const wait = closedFor(key_id, rpm)
+    if (wait !== null) return refuse(asked, wait)
     if (queue.length >= MOST_WAITING) return asked.reject(new StoreError('busy', 'too many requests wait for the ledger'))
     queue.push(asked)
     plan()
@@ -216,6 +221,10 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
 
   return {
     ask,
+    fullFor: (key, rpm) => {
+      const wait = closedFor(key, rpm)
+      return wait === null ? null : toldWait(wait)
+    },
     complete: async (rows) => {
       if (rows.length > 0) await settleShared(store, rows)
     },

@@ -68,6 +68,16 @@ export class Window {
     return limit - this.#count - this.pending
   }
 
+  /**
+   * Milliseconds until one more can pass, where the durable admissions alone fill `limit`; null where they do not, or where it depends on
+   * pending ones. Changes nothing that counts.
+   */
+  fullFor(limit: number, now: number): number | null {
+    this.#expire(now)
+    const over = this.#count + this.pending - limit
+    return this.#count < limit || over >= this.#count ? null : WINDOW_MS - (now - this.#at(over))
+  }
+
   /** Whether nothing in it matters any more. */
   idle(now: number): boolean {
     this.#expire(now)

@@ -89,6 +89,7 @@ async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: 
   /** Asked while the first row is written. */
   let meanwhile: Promise<Admission> | undefined
   const inner: Admissions = {
+    fullFor: () => 5,
     ask: (one) => queueMicrotask(() => (full ? one.reject(refused) : one.resolve({ admitted: true, seq: 99, created_at: 0 }))),
     complete: async () => {},
     record: async (rows) => {
@@ -101,13 +102,16 @@ async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: 
     close: async () => {},
   }
   const graced = await openGrace(inner, { store, clock, log: openLog('error', { write: (line) => void lines.push(line) }), grace: 60_000, write: ({ seq }) => ended.push(seq) })
+  assert.equal(graced.fullFor('k', 9), 5)
   for (const one of asked) {
     const admission = await ask(one)
     assert.ok(admission.admitted)
+    assert.equal(graced.fullFor('k', 9), null, 'another window decides now')
     graced.settle(settlement(one, admission))
   }
   full = false
   await until(() => !graced.failing())
+  assert.equal(graced.fullFor('k', 9), 5)
   assert.equal((await meanwhile as { seq?: number }).seq, 99, 'who asks while they are written waits for the store')
   const found = { written: [...written], ended: [...ended], lines: [...lines] }
   await graced.close()
@@ -133,7 +137,7 @@ test('so many rows may wait to be written, and no more', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const refused = new StoreError('full', 'no room')
   const refuse = () => Promise.reject(refused)
-  const inner: Admissions = { ask: (one) => one.reject(refused), complete: refuse, record: refuse, recall: async () => [], close: async () => {} }
+  const inner: Admissions = { fullFor: () => null, ask: (one) => one.reject(refused), complete: refuse, record: refuse, recall: async () => [], close: async () => {} }
   const graced = await openGrace(inner, { store, clock, log: openLog('silent'), grace: 60_000, write: () => {} })
   let passed = 0
   const ends = Array.from({ length: 10_001 }, () => new Promise<Admission>((resolve, reject) => graced.ask(asking('k', null), resolve, reject)).then(() => passed++))
