@@ -66,6 +66,18 @@ export function valueOf(headers: readonly string[], name: string): string | unde
   return undefined
 }
 
+/** The value of a field that may stand once (name in lower case): undefined where it does not stand, null where it stands twice. */
+export function onlyValueOf(headers: readonly string[], name: string): string | null | undefined {
+  let value: string | undefined
+  for (let i = 0; i < headers.length; i += 2) {
+    const found = headers[i]!
+    if (found.length !== name.length || (found !== name && found.toLowerCase() !== name)) continue
+    if (value !== undefined) return null
+    value = headers[i + 1]
+  }
+  return value
+}
+
 /** All values of a field (name in lower case). */
 export function valuesOf(headers: readonly string[], name: string): string[] {
   const values: string[] = []

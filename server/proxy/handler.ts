@@ -1,7 +1,7 @@
 // A request's way through the proxy: the nine steps of the contract, in their order.
 import { hash } from 'node:crypto'
 import type { Caller } from '../http/caller.ts'
-import { valueOf } from '../http/fields.ts'
+import { onlyValueOf, valueOf } from '../http/fields.ts'
 import { newId } from '../id.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
@@ -11,7 +11,7 @@ import { release } from './body.ts'
 import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { headerRefs, written } from './model/names.ts'
-import { Passage, settleUnsent, type PassageParts } from './passage.ts'
+import { Passage, type PassageParts } from './passage.ts'
 import { classify, refuseEndpoint } from './providers/endpoint.ts'
 import { reachOf, type Limits } from './reach.ts'
 import { relay } from './relay.ts'
@@ -68,8 +68,11 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   trip.provider = named?.provider ?? null
 
   // 2. The key.
+  const authorization = onlyValueOf(headers, 'authorization')
+  const origin = onlyValueOf(headers, 'origin')
+  if (authorization === null || origin === null) throw new Refused('malformed_request', `The request has two ${origin === null ? 'Origin' : 'Authorization'} headers. Send one.`)
   const prove = (): CachedKey => {
-    const proof = authenticate(keys, valueOf(headers, 'authorization'), valueOf(headers, 'origin'), clock.now())
+    const proof = authenticate(keys, authorization, origin, clock.now())
     if (!proof.ok) throw new Refused(proof.code, proof.message)
     return (trip.key = proof.key)
   }
@@ -96,8 +99,11 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
     if (lists !== undefined && (await parts.objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
     if (owned.foreign) throw new Refused('endpoint_not_allowed', 'The request names an object that was made with another key.')
 
-    // 6. The limit and the ledger.
+    // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is charged for what the operator lacks.
     const context = contextOf(caller)
+    const { credentials } = parts
+    const credential = credentials.pick(named, context, owned.credential) ?? (owned.credential === null ? null : credentials.pick(named, context, null))
+    if (credential === null) throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
     const asking = {
       id: trip.id, account_id: key.accountId, key_id: key.id, rpm: key.rpm, provider: provider.id, model: trip.model, endpoint: match.pattern, method,
       context: context === null ? null : hash('sha256', context).slice(0, 32),
@@ -110,12 +116,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
     }
     if (!admission.admitted) throw limited(key.rpm!, admission)
 
-    // 7. The credential.
-    const credential = parts.credentials.pick(named, context, owned.credential) ?? (owned.credential === null ? null : parts.credentials.pick(named, context, null))
-    if (credential === null) {
-      settleUnsent(parts, trip, admission, 'upstream_credential_missing')
-      throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
-    }
+    // 7. The credential goes on the request.
     const outgoing: Outgoing = {
       dial: (route.dial ??= ways.dialFor(named)),
       method,

@@ -107,16 +107,11 @@ export class Passage implements Passing {
 
 interface Ended {
   admission: Admitted
-  credential: Credential | null
-  relayed: Relayed | null
+  credential: Credential
+  relayed: Relayed
   firstByte: number | null
   error: RefusalCode | null
   usage: Usage
-}
-
-/** A request that was admitted and then found no credential. */
-export function settleUnsent(parts: PassageParts, trip: Trip, admission: Admitted, error: RefusalCode): void {
-  settle(parts, trip, { admission, credential: null, relayed: null, firstByte: null, error, usage: UNKNOWN })
 }
 
 /** Completes the ledger's row. */
@@ -124,15 +119,15 @@ function settle({ ledger, clock }: PassageParts, { key, provider, model, started
   const { relayed, firstByte, usage, admission } = ended
   ledger.settle({
     seq: admission.seq, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at: admission.created_at,
-    state: relayed?.outcome === 'aborted' ? 'aborted' : 'settled',
+    state: relayed.outcome === 'aborted' ? 'aborted' : 'settled',
     model,
-    status: relayed?.status ?? null,
+    status: relayed.status,
     error: ended.error,
-    credential_id: ended.credential?.id ?? null,
+    credential_id: ended.credential.id,
     first_byte_ms: firstByte === null ? null : Math.round(firstByte),
     total_ms: Math.round(clock.mono() - started),
-    bytes_in: relayed?.bytesIn ?? 0,
-    bytes_out: relayed?.bytesOut ?? 0,
+    bytes_in: relayed.bytesIn,
+    bytes_out: relayed.bytesOut,
     tokens_in: usage.input, tokens_out: usage.output, tokens_cached: usage.cached, tokens_reasoning: usage.reasoning,
   })
 }

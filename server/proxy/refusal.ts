@@ -6,6 +6,7 @@ import type { ErrorShape, Provider } from './providers/provider.ts'
 export const REFUSALS = {
   invalid_upstream_url: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   upgrade_not_supported: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
+  malformed_request: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   ambiguous_body: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
   invalid_api_key: { status: 401, google: 'UNAUTHENTICATED', type: 'authentication_error' },
   api_key_expired: { status: 401, google: 'UNAUTHENTICATED', type: 'authentication_error' },

@@ -226,19 +226,54 @@ test('whatever a request names and an answer counts can be written down', async 
 test('failures of the provider are told and written down', async (t) => {
   const served = await startServed(t, answer(500, {}), { TOLLMARK_FIRST_BYTE_TIMEOUT: '1s' })
   const { secret } = await served.key()
-  const rows: [address: string, script: Script, status: number, code: string, credential: string | null][] = [
-    [CHAT, (one) => one.reset(), 502, 'upstream_unreachable', 'env_openai'],
-    [CHAT, (one) => one.gone(), 504, 'upstream_timeout', 'env_openai'],
-    ['https://api.mistral.ai/v1/chat/completions', answer(200, {}), 502, 'upstream_credential_missing', null],
+  const rows: [script: Script, status: number, code: string][] = [
+    [(one) => one.reset(), 502, 'upstream_unreachable'],
+    [(one) => one.gone(), 504, 'upstream_timeout'],
   ]
-  for (const [address, script, status, code, credential] of rows) {
+  for (const [script, status, code] of rows) {
     served.fake.play(script)
-    const failed = await served.send(secret, address, { body: '{"model":"m"}', headers: JSON_TYPE })
+    const failed = await served.send(secret, CHAT, { body: '{"model":"m"}', headers: JSON_TYPE })
     assert.deepEqual([failed.status, headerOf(failed.rawHeaders, 'x-proxy-error')], [status, code])
     const row = await settled(served, headerOf(failed.rawHeaders, 'x-request-id')!)
-    assert.deepEqual([row.state, row.status, row.error, row.credential_id, row.first_byte_ms, row.tokens_in], ['settled', null, code, credential, null, null])
+    assert.deepEqual([row.state, row.status, row.error, row.credential_id, row.first_byte_ms, row.tokens_in], ['settled', null, code, 'env_openai', null, null])
   }
   assert.equal(served.fake.requests.length, 2)
+})
+
+test('a request that finds no credential gives back everything: its limit is whole, and the ledger has no row of it', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { secret } = await served.key({ rpm: 1 })
+  const ask = (address: string) => served.send(secret, address, { body: '{"model":"m"}', headers: JSON_TYPE })
+  for (let i = 0; i < 3; i++) {
+    const missing = await ask('https://api.mistral.ai/v1/chat/completions')
+    assert.deepEqual([missing.status, headerOf(missing.rawHeaders, 'x-proxy-error')], [502, 'upstream_credential_missing'])
+  }
+  const passed = await ask(CHAT)
+  assert.equal(passed.status, 200)
+  await settled(served, headerOf(passed.rawHeaders, 'x-request-id')!)
+  assert.equal((await served.running.store.db.selectFrom('requests').select('id').execute()).length, 1)
+})
+
+test('two Authorization or Origin headers are refused, whatever they hold', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { secret } = await served.key()
+  const key = `Authorization: Bearer ${secret}\r\n`
+  const rows: [lines: string, status: number][] = [
+    [key, 200],
+    [`${key}${key}`, 400],
+    [`${key}authorization: Bearer sk-other\r\n`, 400],
+    [`${key}Origin: https://a.test\r\nORIGIN: https://a.test\r\n`, 400],
+    [`${key}Origin: https://a.test\r\n`, 200],
+  ]
+  // By either door: that of our own reader, and that of Node's server.
+  for (const before of ['', 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n']) {
+    for (const [lines, status] of rows) {
+      const text = await raw(served.port, `${before}GET /proxy?url=${OPENAI}/v1/models HTTP/1.1\r\nHost: x\r\n${lines}Connection: close\r\n\r\n`)
+      const proxied = text.slice(text.lastIndexOf('HTTP/1.1 '))
+      assert.match(proxied, new RegExp(`^HTTP/1.1 ${status} `), lines)
+      if (status === 400) assert.match(proxied, /X-Proxy-Error: malformed_request\r\n[^]*"code":"malformed_request"/, lines)
+    }
+  }
 })
 
 test('so many requests may be under way at once, among which those that were refused do not count', async (t) => {

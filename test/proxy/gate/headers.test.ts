@@ -181,6 +181,7 @@ const SHAPES: [id: string, paths: Record<string, string>][] = [
 const WORDS: Record<RefusalCode, [status: number, reason: string, google: string, anthropic: string, bedrock: string]> = {
   invalid_upstream_url: [400, 'Bad Request', 'INVALID_ARGUMENT', 'invalid_request_error', 'ValidationException'],
   upgrade_not_supported: [400, 'Bad Request', 'INVALID_ARGUMENT', 'invalid_request_error', 'ValidationException'],
+  malformed_request: [400, 'Bad Request', 'INVALID_ARGUMENT', 'invalid_request_error', 'ValidationException'],
   ambiguous_body: [400, 'Bad Request', 'INVALID_ARGUMENT', 'invalid_request_error', 'ValidationException'],
   invalid_api_key: [401, 'Unauthorized', 'UNAUTHENTICATED', 'authentication_error', 'UnrecognizedClientException'],
   api_key_expired: [401, 'Unauthorized', 'UNAUTHENTICATED', 'authentication_error', 'UnrecognizedClientException'],
