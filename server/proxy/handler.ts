@@ -59,10 +59,6 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   const { target, named } = route
   trip.near = route.near
   if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
-  // Other upgrades are offers, which a server may pass over.
-  if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
-    throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')
-  }
   if (!target.ok) throw new Refused('invalid_upstream_url', target.message)
   const { hostname, pathAndQuery } = target.upstream
   trip.provider = named?.provider ?? null
@@ -77,6 +73,10 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
     return (trip.key = proof.key)
   }
   const { scope } = prove()
+  // Only a caller with a key is told about WebSockets. Other upgrades are offers, which a server may ignore (RFC 9110, section 7.8).
+  if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
+    throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')
+  }
 
   // 3. The provider.
   if (named === null) throw new Refused('upstream_not_allowed', `The host ${hostname} is not one of a provider that this proxy knows.`)

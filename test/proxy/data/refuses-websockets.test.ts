@@ -29,6 +29,18 @@ test('a WebSocket is refused with a sentence, and the connection goes on', async
   assert.equal((await served.running.store.db.selectFrom('requests').select('id').execute()).length, 0)
 })
 
+test('a WebSocket without a valid key learns nothing but that', async (t) => {
+  const served = await startServed(t, answer(200, {}, 'ok'))
+  const { secret } = await served.key()
+  const [letter] = secret.slice(-1)
+  const wrong = `${secret.slice(0, -1)}${letter === 'a' ? 'b' : 'a'}`
+  for (const [key, status, code] of [['nothing', 401, 'invalid_api_key'], [wrong, 401, 'invalid_api_key'], [secret, 400, 'upgrade_not_supported']] as const) {
+    const got = await raw(served.port, handshake(`${OPENAI}/v1/realtime?model=gpt-realtime`, key, 'websocket') + NEXT)
+    assert.match(got, new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*X-Proxy-Error: ${code}\\r\\n`, 'i'))
+  }
+  assert.equal(served.fake.requests.length, 0)
+})
+
 test('an upgrade that may be ignored is ignored', async (t) => {
   // Java's HttpClient offers HTTP/2 so, with every request.
   const served = await startServed(t, answer(200, {}, 'ok'))
