@@ -1,4 +1,5 @@
 // The endpoints of a provider: what a row says, and how a request's method and path find their row. Steps 4 and 5 of the contract.
+import { closedEverywhere } from './closed.ts'
 import type { Auth, Provider, UsageKind } from './provider.ts'
 
 export type EndpointClass =
@@ -42,7 +43,10 @@ export type ModelPlace =
 export type Asks = Readonly<Record<string, string>>
 
 export interface EndpointRow {
-  /** `POST GET …` and a path pattern: `{name}` is one segment without a colon, `{name:}` one segment, `{name*}` one or more. */
+  /**
+   * `POST GET …` and a path pattern: `{name}` is one segment without a colon, `{name:}` one segment, `{name*}` one or more; `{path*}` is a
+   * path that callers make up.
+   */
   readonly on: string
   readonly class: EndpointClass
   readonly model?: ModelPlace
@@ -202,10 +206,13 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
   const loose = loosen(path)
   const spelling = path.split('/').some((segment) => segment === '.' || segment === '..') ? 'dots' : loose.plain ? 'plain' : 'odd'
   const unknown: Match = { class: 'unknown', endpoint: null, pattern: '', model: null, objects: NO_OBJECTS, spelling }
-  if (provider.minting.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'minting' }
-  if (provider.admin.some((pattern) => pattern.test(loose.path))) return { ...unknown, class: 'admin' }
+  const found = spelling === 'dots' ? null : provider.endpoints.match(method, path)
+  const closed = closedEverywhere(found === null ? loose.path : spelledOut(found))
+  const isClosed = (pattern: RegExp): boolean => pattern.test(loose.path)
+  if (closed === 'minting' || provider.minting.some(isClosed)) return { ...unknown, class: 'minting' }
+  // A row says what it runs; what manages an account further up in the path is a gateway's way to name one.
+  if ((closed === 'admin' && found?.row.class !== 'model') || provider.admin.some(isClosed)) return { ...unknown, class: 'admin' }
   if (spelling === 'dots') return unknown
-  const found = provider.endpoints.match(method, path)
   const resembled = () => provider.endpoints.resembled(loose.path)
   // A row of another method is no other spelling of this path.
   if (!found) return odd(unknown, method, loose, resembled().filter(({ exact }) => !exact.test(path)), provider.endpoints)
@@ -219,6 +226,13 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
     else if (!PLACES.has(name)) objects.push(objectRef(name, value))
   }
   return { class: found.row.class, endpoint: found.row, pattern: found.pattern, model, objects, spelling: 'plain' }
+}
+
+/** What a row leaves open of a path, in lower case: parameters of several segments may hold an endpoint that no row knows. `''` for none. */
+function spelledOut({ pattern, params }: { readonly pattern: string; readonly params: Readonly<Record<string, string>> }): string {
+  if (!pattern.includes('*}')) return ''
+  const open = (_: string, name: string, form: string): string => (form === '*' && name !== 'path' ? (params[name] ?? '') : 'x')
+  return pattern.replaceAll(/\{(\w+)([:*]?)\}/g, open).toLowerCase()
 }
 
 const NO_OBJECTS: readonly ObjectRef[] = []
@@ -242,7 +256,7 @@ function odd(unknown: Match, method: string, { segments }: Loose, resembled: rea
 }
 
 /** Parameters of patterns that name a place, not an object of somebody's. */
-const PLACES = new Set(['base', 'version', 'project', 'location', 'publisher', 'account', 'any'])
+const PLACES = new Set(['base', 'version', 'project', 'location', 'publisher', 'account', 'any', 'path'])
 
 /** A path as the most lenient server could read it. `plain` says that it, case aside, was spelled so already. */
 interface Loose {

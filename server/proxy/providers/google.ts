@@ -118,8 +118,8 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`GET DELETE ${v}/agents/{agent}`),
     neutral(`GET POST ${v}/environments`, { ...creates('environment'), names: { from_environment: 'environment', 'network.allowlist[].credential': 'credential' } }),
     neutral(`GET DELETE ${v}/environments/{environment}`),
-    neutral(`GET ${v}/environments/{environment}/files/{any*}`),
-    neutral(`POST PUT /upload${v}/environments/{environment}/files/{any*}`, { asks: { upload_id: 'upload' } }),
+    neutral(`GET ${v}/environments/{environment}/files/{path*}`),
+    neutral(`POST PUT /upload${v}/environments/{environment}/files/{path*}`, { asks: { upload_id: 'upload' } }),
     neutral(`GET POST ${v}/credentials`, creates('credential')),
     neutral(`GET PATCH DELETE ${v}/credentials/{credential}`),
     model(`POST ${v}/voices`, STORED, creates('voice')),
@@ -161,8 +161,8 @@ const versionRows = (version: string): EndpointRow[] => {
   ]
 }
 
-/** Ephemeral tokens, also by their gRPC name, and the batch surface that wraps any other call in a multipart body. */
-export const GOOGLE_MINTING: readonly RegExp[] = [/\/auth_?tokens($|[/:])/, /authtokenservice/, /^\/batch($|[/:])/]
+/** The batch surface, which wraps any other call in a multipart body. */
+export const GOOGLE_MINTING: readonly RegExp[] = [/^\/batch($|[/:])/]
 
 /** Gemini API: https://ai.google.dev/api */
 export const google: ProviderRow = {

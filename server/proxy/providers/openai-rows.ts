@@ -240,18 +240,6 @@ export function openaiRows(prefix: string): EndpointRow[] {
   ]
 }
 
-/** OpenAI's endpoints that hand out access, on any prefix and version. */
-export const OPENAI_MINTING: readonly RegExp[] = [
-  /\/realtime\/(client_secrets|sessions|transcription_sessions|calls)($|[/:])/,
-  /\/realtime\/translations\/client_secrets($|[/:])/,
-  /\/realtimeapi\/sessions($|[/:])/,
-  /\/live\/sessions($|[/:])/,
-  /\/chatkit\/sessions($|[/:])/,
-]
-
-/** What runs an organisation, or its keys, at anybody's. */
-export const ORGANIZATIONS = /\/(organizations?|api[-_]?keys?)($|[/:])/
-
 /** OpenAI's account surfaces. */
 export const OPENAI_ADMIN: readonly RegExp[] = [
   /^\/(v1|openai\/v1)\/(projects|dashboard|usage|me|login|billing|webhooks)($|[/:])/,

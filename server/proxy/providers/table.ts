@@ -4,6 +4,7 @@ import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
 import { bedrock } from './bedrock.ts'
 import { cerebras } from './cerebras.ts'
+import { closedAt } from './closed.ts'
 import { cohere } from './cohere.ts'
 import { deepseek } from './deepseek.ts'
 import { compileEndpoints } from './endpoint.ts'
@@ -12,7 +13,7 @@ import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
-import { compatibleRows, OPENAI_ADMIN, OPENAI_MINTING, ORGANIZATIONS, videoRows } from './openai-rows.ts'
+import { compatibleRows, OPENAI_ADMIN, videoRows } from './openai-rows.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
 import type { CustomProvider, DialAddress, Provider, ProviderRow, Upstream } from './provider.ts'
@@ -72,7 +73,7 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   for (const custom of changed.values()) {
     if (byId.has(custom.id)) continue
     const host = hostOf(custom)
-    const provider = ready(authenticated({ ...(kinOf(custom, host) ?? customRow(custom)), hosts: [host] }, custom))
+    const provider = ready(authenticated({ ...(kinOf(custom, host) ?? customRow(custom, host)), hosts: [host] }, custom))
     byId.set(custom.id, provider)
     const taken = byHost.get(withPort(host))
     if (taken && changed.has(taken.provider.id)) throw new Error(`Provider "${custom.id}" names the host ${host}, and so does "${taken.provider.id}".`)
@@ -89,12 +90,11 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   }
 }
 
-// Many speak OpenAI's dialect, and may have tomorrow what it has today: what hands out access there is closed everywhere.
 const ready = (row: ProviderRow): Provider => ({
   ...row,
   endpoints: compiled(row),
-  minting: [...OPENAI_MINTING, ...(row.minting ?? [])],
-  admin: [ORGANIZATIONS, ...(row.admin ?? [])],
+  minting: row.minting ?? [],
+  admin: row.admin ?? [],
   modelNames: row.modelNames ?? ((name) => [name]),
 })
 
@@ -126,14 +126,15 @@ const ROUTED = { stored: ['fallbacks', 'preset'] }
 
 /** An added provider: a server that speaks OpenAI's dialect below any path. */
 const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) => [...compatibleRows(prefix, ROUTED), ...videoRows(prefix)])
-const customRow = (custom: CustomProvider): ProviderRow => ({
+const customRow = (custom: CustomProvider, host: string): ProviderRow => ({
   id: custom.id,
   name: custom.id,
   base: custom.origin,
   hosts: [],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: COMPATIBLE,
-  admin: OPENAI_ADMIN,
+  minting: closedAt(host).minting,
+  admin: [...OPENAI_ADMIN, ...closedAt(host).admin],
   errors: 'openai',
   usage: 'openai',
 })
