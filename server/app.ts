@@ -27,6 +27,7 @@ import { overviewRoutes } from './manage/overview.ts'
 import { providerRoutes } from './manage/providers.ts'
 import { requestRoutes } from './manage/requests.ts'
 import { sessionRoutes } from './manage/session.ts'
+import { sharedObjectRoutes } from './manage/shared-objects.ts'
 import { tokenRoutes } from './manage/tokens.ts'
 import { usageRoutes } from './manage/usage.ts'
 import type { Metrics } from './watch/metrics.ts'
@@ -80,7 +81,8 @@ export function app(parts: AppParts): Doors {
   api.route('/', invitationRoutes(store, plans, clock))
   api.route('/', tokenRoutes(store, clock))
   api.route('/', accountRoutes(store, plans, proxied.keys, clock))
-  api.route('/', keyRoutes(store, proxied.keys, clock))
+  api.route('/', keyRoutes(store, proxied, clock))
+  api.route('/', sharedObjectRoutes(store, proxied, clock))
   api.route('/', usageRoutes(store, clock))
   api.route('/', requestRoutes(store, clock))
   api.route('/', credentialRoutes(store, proxied, clock))

@@ -17,6 +17,7 @@ export const ERRORS = {
   invitation_not_found: { status: 404, title: 'There is no such invitation' },
   token_not_found: { status: 404, title: 'There is no such API token' },
   key_not_found: { status: 404, title: 'There is no such key' },
+  object_not_found: { status: 404, title: 'There is no such shared object' },
   provider_not_found: { status: 404, title: 'There is no such provider' },
   credential_not_found: { status: 404, title: 'There is no such credential' },
   request_not_found: { status: 404, title: 'There is no such request' },

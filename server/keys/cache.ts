@@ -2,7 +2,7 @@
 import { compileScope, type Scope } from './scope.ts'
 import { listOf } from './keys.ts'
 import type { Store } from '../store/open.ts'
-import type { KeyRow } from '../store/schema.ts'
+import type { KeyRow, SharedObjectRow } from '../store/schema.ts'
 
 /** A key as the gate needs it. */
 export interface CachedKey {
@@ -11,10 +11,19 @@ export interface CachedKey {
   readonly scope: Scope
   readonly rpm: number | null
   readonly allowedOrigins: ReadonlySet<string> | null
+  readonly objects: 'own' | 'upstream'
+  /** Ids of the providers that it may call; null: every provider. */
+  readonly providers: ReadonlySet<string> | null
+  readonly readOnly: boolean
+  /** Objects shared with it, each as `sharedName` writes it. */
+  readonly shared: ReadonlySet<string>
   readonly expiresAt: number | null
   readonly disabled: boolean
   readonly revoked: boolean
 }
+
+/** One text for one object of a provider. */
+export const sharedName = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`
 
 /** One secret of a key. */
 export interface CachedSecret {
@@ -63,9 +72,16 @@ export async function openKeyCache(store: Store, onError: (error: unknown) => vo
       .select(['key_secrets.public_id', 'key_secrets.key_id', 'key_secrets.hash', 'key_secrets.expires_at'])
       .where('keys.revision', '>', revision)
       .execute()
+    const shared = await store.db
+      .selectFrom('shared_objects')
+      .innerJoin('keys', 'keys.id', 'shared_objects.key_id')
+      .select(['shared_objects.key_id', 'shared_objects.provider', 'shared_objects.kind', 'shared_objects.object_id'])
+      .where('keys.revision', '>', revision)
+      .execute()
     const byKey = Map.groupBy(rows, ({ key_id }) => key_id)
+    const sharedWith = Map.groupBy(shared, ({ key_id }) => key_id)
     for (const row of changed) {
-      const key = cached(row)
+      const key = cached(row, sharedWith.get(row.id) ?? [])
       for (const old of publicIds.get(row.id) ?? []) secrets.delete(old)
       const mine = byKey.get(row.id) ?? []
       publicIds.set(row.id, mine.map(({ public_id }) => public_id))
@@ -112,14 +128,21 @@ export async function openKeyCache(store: Store, onError: (error: unknown) => vo
   }
 }
 
-function cached(row: KeyRow): CachedKey {
+const NONE_SHARED: ReadonlySet<string> = new Set()
+
+function cached(row: KeyRow, shared: readonly Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>[]): CachedKey {
   const origins = listOf(row.allowed_origins)
+  const providers = listOf(row.providers)
   return {
     id: row.id,
     accountId: row.account_id,
     scope: compileScope(listOf(row.models)),
     rpm: row.rpm,
     allowedOrigins: origins === null ? null : new Set(origins),
+    objects: row.objects,
+    providers: providers === null ? null : new Set(providers),
+    readOnly: row.read_only === 1,
+    shared: shared.length === 0 ? NONE_SHARED : new Set(shared.map(({ provider, kind, object_id }) => sharedName(provider, kind, object_id))),
     expiresAt: row.expires_at,
     disabled: row.disabled === 1,
     revoked: row.revoked_at !== null,

@@ -27,6 +27,12 @@ export interface Key {
   models: string[] | null
   rpm: number | null
   allowed_origins: string[] | null
+  /** `own`: stored objects that this key made, or that were shared with it. `upstream`: all that the account with the provider holds. */
+  objects: 'own' | 'upstream'
+  /** Ids of providers; null means every provider. */
+  providers: string[] | null
+  /** Whether it may generate and read, and change nothing that a provider stores. */
+  read_only: boolean
   expires_at: string | null
   status: KeyStatus
   created_at: string
@@ -43,8 +49,14 @@ export interface KeyWishes {
   models: string[] | null
   rpm: number | null
   allowed_origins: string[] | null
+  objects: Key['objects']
+  providers: string[] | null
+  read_only: boolean
   expires_at: number | null
 }
+
+/** A new key has a name; what is not said about it is unrestricted, but for the objects: those are its own. */
+export type NewKeyWishes = Pick<KeyWishes, 'name'> & Partial<KeyWishes>
 
 /** What is to be changed of a key; what is undefined stays. */
 type KeyChange = Partly<KeyWishes & { disabled: boolean }>
@@ -53,12 +65,13 @@ type KeyChange = Partly<KeyWishes & { disabled: boolean }>
 export const MOST_RPM = 1_000_000
 
 /** Makes a key for an account. */
-export async function createKey(store: Store, account: string, wishes: KeyWishes, now: number): Promise<NewKey> {
+export async function createKey(store: Store, account: string, wishes: NewKeyWishes, now: number): Promise<NewKey> {
   const made = makeSecret('tmk')
+  const { name, models = null, rpm = null, allowed_origins = null, objects = 'own', providers = null, read_only = false, expires_at = null } = wishes
   const row = await store.run(insertKey, {
     key: {
-      id: newId('key', now), account_id: account, name: wishes.name, public_id: made.publicId, models: textOf(wishes.models), rpm: wishes.rpm,
-      allowed_origins: textOf(wishes.allowed_origins), expires_at: wishes.expires_at, disabled: 0, revoked_at: null, created_at: now,
+      id: newId('key', now), account_id: account, name, public_id: made.publicId, models: textOf(models), rpm, allowed_origins: textOf(allowed_origins),
+      objects, providers: textOf(providers), read_only: Number(read_only), expires_at, disabled: 0, revoked_at: null, created_at: now,
     },
     hash: made.hash,
   })
@@ -185,11 +198,21 @@ export async function getKey(store: Store, id: string, account: string | null, n
 }
 
 /** Changes a key. @throws Problem `key_not_found`; `key_revoked`, because that is final */
-export async function changeKey(store: Store, id: string, account: string | null, { models, allowed_origins, disabled, ...plain }: KeyChange, now: number): Promise<Key> {
+export async function changeKey(store: Store, id: string, account: string | null, change: KeyChange, now: number): Promise<Key> {
   await findRow(store, id, account)
-  const change = { ...plain, models: models && textOf(models), allowed_origins: allowed_origins && textOf(allowed_origins), disabled: disabled === undefined ? undefined : Number(disabled) }
-  if (!(await store.run(updateKey, { id, change }))) throw revoked()
+  if (!(await store.run(updateKey, { id, change: columnsOf(change) }))) throw revoked()
   return getKey(store, id, account, now)
+}
+
+function columnsOf({ models, allowed_origins, providers, read_only, disabled, ...plain }: KeyChange): Partly<KeyRow> {
+  return {
+    ...plain,
+    models: models && textOf(models),
+    allowed_origins: allowed_origins && textOf(allowed_origins),
+    providers: providers && textOf(providers),
+    read_only: read_only === undefined ? undefined : Number(read_only),
+    disabled: disabled === undefined ? undefined : Number(disabled),
+  }
 }
 
 /** Revokes a key, for good; a second time changes nothing. @throws Problem `key_not_found` */
@@ -258,16 +281,17 @@ export const replaceSecret = procedure(
  * Changes of keys take their turn, up to the commit: so revisions are seen in their order, and a cache that knows the keys up to one has missed
  * nothing below it.
  */
-function oneAfterTheOther(): string {
+export function oneAfterTheOther(): string {
   return 'keys'
 }
 
-function* nextRevision(db: QueryBuilder): Steps<number> {
+/** The number of a change: higher than that of every change before. */
+export function* nextRevision(db: QueryBuilder): Steps<number> {
   const last = yield* first(db.selectFrom('keys').select('revision').orderBy('revision', 'desc').limit(1))
   return (last?.revision ?? 0) + 1
 }
 
-async function findRow(store: Store, id: string, account: string | null): Promise<KeyRow> {
+export async function findRow(store: Store, id: string, account: string | null): Promise<KeyRow> {
   const row = await store.db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst()
   if (!row || (account !== null && row.account_id !== account)) {
     throw new Problem('key_not_found', 'No key of this account has this id. GET /api/v1/keys lists them.')
@@ -285,7 +309,7 @@ async function show(store: Store, rows: KeyRow[], now: number): Promise<Key[]> {
     const { totals, lastUsedAt } = usage.get(row.id)!
     return {
       id: row.id, object: 'key', account_id: row.account_id, name: row.name, prefix: displayPrefix('tmk', row.public_id), models: listOf(row.models), rpm: row.rpm,
-      allowed_origins: listOf(row.allowed_origins), expires_at: isoTime(row.expires_at), status: statusOf(row, now), created_at: isoTime(row.created_at),
+      allowed_origins: listOf(row.allowed_origins), objects: row.objects, providers: listOf(row.providers), read_only: row.read_only === 1, expires_at: isoTime(row.expires_at), status: statusOf(row, now), created_at: isoTime(row.created_at),
       last_used_at: isoTime(lastUsedAt), usage: totals,
     }
   })

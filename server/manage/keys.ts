@@ -1,16 +1,21 @@
 // /api/v1/keys: the account's proxy keys.
 import { createRoute, z } from '@hono/zod-openapi'
+import type { Caller } from '../accounts/tokens.ts'
 import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, type Api } from '../api.ts'
+import { Problem } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
-import type { KeyCache } from '../keys/cache.ts'
 import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
+import type { Proxy } from '../proxy/open.ts'
 import type { Store } from '../store/open.ts'
 import { Moment, Name, expiryOf } from './fields.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
 const count = z.number().int()
+const Objects = z
+  .enum(['own', 'upstream'])
+  .openapi({ description: '`own`: objects that the key made, or that were shared with it. `upstream`: all that the account with the provider holds; only administrators set it.' })
 
 const KeySchema = z
   .object({
@@ -22,6 +27,9 @@ const KeySchema = z
     models: z.array(z.string()).nullable().openapi({ description: 'Exact names and `*` globs; null means every model.' }),
     rpm: count.nullable().openapi({ description: 'Requests in any 60 seconds; null means no limit.' }),
     allowed_origins: z.array(z.string()).nullable(),
+    objects: Objects,
+    providers: z.array(z.string()).nullable().openapi({ description: 'Ids of providers; null means every provider.' }),
+    read_only: z.boolean().openapi({ description: 'Whether it may generate and read, and change nothing that a provider stores.' }),
     expires_at: z.iso.datetime().nullable(),
     status: Status,
     created_at: z.iso.datetime(),
@@ -63,6 +71,9 @@ const wishes = {
     .min(1)
     .max(100)
     .nullable(),
+  objects: Objects,
+  providers: z.array(z.string().max(64)).min(1).max(100).nullable(),
+  read_only: z.boolean(),
   expires_at: Moment.nullable(),
 }
 
@@ -71,6 +82,9 @@ const Wanted = z.object({
   models: wishes.models.default(null),
   rpm: wishes.rpm.default(null),
   allowed_origins: wishes.allowed_origins.default(null),
+  objects: wishes.objects.default('own'),
+  providers: wishes.providers.default(null),
+  read_only: wishes.read_only.default(false),
   expires_at: wishes.expires_at.default(null),
   account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
 })
@@ -93,10 +107,20 @@ const ListQuery = PageQuery.extend({
   sort: z.enum(KEY_SORTS).default('-created_at').openapi({ description: 'A leading minus reverses the order.' }),
 })
 
+/** @throws Problem `insufficient_scope`: what is nobody's, or another key's, is the operator's to open */
+function mayOpenUpstream({ account }: Caller): void {
+  if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may set "objects" to "upstream".')
+}
+
 /** The routes of keys. */
-export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
+export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 'table'>, clock: () => number): Api {
   const api = newApi()
   const guard = guarded(store, clock)
+  /** @throws Problem `invalid_field` where a provider is none of the table: a misspelt one would lock the key out */
+  const checkProviders = (ids: readonly string[] | null | undefined): void => {
+    const unknown = ids?.find((id) => table().byId(id) === undefined)
+    if (unknown !== undefined) throw new Problem('invalid_field', `"providers" names ${JSON.stringify(unknown)}, which is no provider here. GET /api/v1/providers lists them.`)
+  }
 
   const create = createRoute({
     method: 'post',
@@ -109,6 +133,8 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
   api.openapi(create, async (c) => {
     const { account_id, expires_at, ...wanted } = c.req.valid('json')
     const owner = await ownerOf(store, callerOf(c), account_id, 'keys')
+    if (wanted.objects === 'upstream') mayOpenUpstream(callerOf(c))
+    checkProviders(wanted.providers)
     const key = await createKey(store, owner.id, { ...wanted, expires_at: expiryOf(expires_at, clock()) }, clock())
     await keys.refresh()
     return c.json(key, 201)
@@ -149,7 +175,13 @@ export function keyRoutes(store: Store, keys: Pick<KeyCache, 'refresh'>, clock: 
   api.openapi(change, async (c) => {
     const { expires_at, status, ...plain } = c.req.valid('json')
     const wanted = { ...plain, expires_at: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at, disabled: status && status === 'disabled' }
-    const key = await changeKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), wanted, clock())
+    const { id } = c.req.valid('param')
+    const account = whose(callerOf(c), c.req.valid('query').account)
+    checkProviders(wanted.providers)
+    // Whoever sends the record back as it was changes nothing.
+    const kept = wanted.objects === 'upstream' && (await getKey(store, id, account, clock())).objects === 'upstream'
+    if (wanted.objects === 'upstream' && !kept) mayOpenUpstream(callerOf(c))
+    const key = await changeKey(store, id, account, { ...wanted, objects: kept ? undefined : wanted.objects }, clock())
     await keys.refresh()
     return c.json(key, 200)
   })

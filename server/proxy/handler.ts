@@ -12,6 +12,7 @@ import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { headerRefs, written } from './model/names.ts'
 import { Passage, type PassageParts } from './passage.ts'
+import { changesStored } from './providers/changes.ts'
 import { classify, refuseEndpoint } from './providers/endpoint.ts'
 import { reachOf, type Limits } from './reach.ts'
 import { relay } from './relay.ts'
@@ -72,7 +73,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
     if (!proof.ok) throw new Refused(proof.code, proof.message)
     return (trip.key = proof.key)
   }
-  const { scope } = prove()
+  const { scope, providers, readOnly } = prove()
   // Only a caller with a key is told about WebSockets. Other upgrades are offers, which a server may ignore (RFC 9110, section 7.8).
   if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
     throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')
@@ -81,11 +82,13 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   // 3. The provider.
   if (named === null) throw new Refused('upstream_not_allowed', `The host ${hostname} is not one of a provider that this proxy knows.`)
   const { provider } = named
+  if (providers !== null && !providers.has(provider.id)) throw new Refused('upstream_not_allowed', `This key may not call ${provider.name}.`)
 
   // 4. The endpoint.
   const match = (route.match ??= classify(provider, method, pathAndQuery))
   const closed = refuseEndpoint(match, !scope.all)
   if (closed !== null) throw new Refused(closed.code, closed.message)
+  if (readOnly && changesStored(match, method)) throw new Refused('endpoint_not_allowed', 'This key may generate and read, but not change what the provider stores.')
 
   // 5. The models, and the stored objects, that the request can reach.
   const reaching = reachOf(trip, provider, match, pathAndQuery, parts.limits, parts.objects, prove)

@@ -162,12 +162,27 @@ export interface KeyRow {
   rpm: number | null
   /** JSON list of origins, or null: from anywhere. */
   allowed_origins: string | null
+  /** Which stored objects of a provider the key may name: those it made, or all that the account with the provider holds. */
+  objects: 'own' | 'upstream'
+  /** JSON list of provider ids, or null: every provider. */
+  providers: string | null
+  read_only: number
   expires_at: number | null
   disabled: number
   revoked_at: number | null
   created_at: number
   /** Higher than that of every key changed before: who knows the keys up to a revision asks for those above it. */
   revision: number
+}
+
+/** A provider's object that an administrator lets a key read and use. */
+export interface SharedObjectRow {
+  id: string
+  key_id: string
+  provider: string
+  kind: string
+  object_id: string
+  created_at: number
 }
 
 /** One secret of a proxy key: only its SHA-256 is stored. */
@@ -314,6 +329,7 @@ export interface ObjectRow {
 export interface Database {
   keys: KeyRow
   key_secrets: KeySecretRow
+  shared_objects: SharedObjectRow
   requests: RequestRow
   journal: JournalRow
   usage_hours: UsageHourRow

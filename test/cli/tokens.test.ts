@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Key } from '../../server/keys/keys.ts'
 import { PAGE, file, form } from '../form.ts'
 import { assertProblem, call, convert, startServer, tollmark } from '../harness.ts'
 import { temporaryFolder } from '../temporary.ts'
@@ -68,6 +69,18 @@ test('a running server sees what the command line does at once', async (t) => {
   assertProblem(await convert(server.url, token.secret, good), 401, 'invalid_token')
 })
 
+test('a key is made for some providers, for the objects of the account, and to read only', async (t) => {
+  const env = { TOLLMARK_DATA: temporaryFolder(t) }
+  const made = async (...args: string[]) => {
+    const { code, out, err } = await tollmark(['keys', 'create', '--name', 'k', '--json', ...args], env)
+    assert.equal(code, 0, err)
+    const { objects, providers, read_only } = JSON.parse(out) as Key
+    return [objects, providers, read_only]
+  }
+  assert.deepEqual(await made(), ['own', null, false])
+  assert.deepEqual(await made('--providers', 'openai, google', '--objects', 'upstream', '--read-only'), ['upstream', ['openai', 'google'], true])
+})
+
 /** TABLE of calls that are refused: arguments and the one line that says why. */
 const REFUSED: [args: string[], line: RegExp][] = [
   [['tokens'], /^tollmark: Say what to do with tokens: create, list, revoke\.\n$/],
@@ -87,6 +100,9 @@ const REFUSED: [args: string[], line: RegExp][] = [
   [create('more'), /^tollmark: Unexpected argument 'more'\.\n$/],
   [['keys', 'revoke', 'key_1', 'key_2'], /^tollmark: Unexpected argument 'key_2'\.\n$/],
   [['keys', 'create', '--name', 'x', '--rpm', '-1'], /^tollmark: Option '--rpm' argument is ambiguous\.\n$/],
+  [['keys', 'create', '--name', 'x', '--objects', 'all'], /^tollmark: --objects must be own or upstream\.\n$/],
+  [['keys', 'create', '--name', 'x', '--providers', 'openai,opnai'], /^tollmark: "opnai" is no provider here\. There are google, .*\n$/],
+  [['keys', 'create', '--name', 'x', '--read-only=yes'], /^tollmark: .*\n$/],
   [create('--colour', 'red'), /^tollmark: Unknown option '--colour'\.\n$/],
   [['tokens', 'revoke'], /^tollmark: Say which token: .*\n$/],
   [['tokens', 'revoke', 'tok_x'], /^tollmark: No API token .*\n$/],

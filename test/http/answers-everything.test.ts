@@ -51,6 +51,8 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
     '/api/v1/jobs/{id}/result',
     '/api/v1/keys',
     '/api/v1/keys/{id}',
+    '/api/v1/keys/{id}/objects',
+    '/api/v1/keys/{id}/objects/{object}',
     '/api/v1/keys/{id}/rotate',
     '/api/v1/models',
     '/api/v1/overview',

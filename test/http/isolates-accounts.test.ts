@@ -62,6 +62,9 @@ const FILTERED: ((of: Belongings) => string)[] = [
 
 /** TABLE of what only administrators do. */
 const ADMINISTRATORS: [method: string, path: (of: Belongings) => string, body?: object][] = [
+  ['GET', ({ key }) => `keys/${key}/objects`],
+  ['POST', ({ key }) => `keys/${key}/objects`, { provider: 'openai', kind: 'file', object_id: 'file-1' }],
+  ['DELETE', ({ key }) => `keys/${key}/objects/share_x`],
   ['POST', () => 'accounts', { name: 'x' }],
   ['PATCH', ({ account }) => `accounts/${account}`, { plan: 'free' }],
   ['GET', () => 'invitations'],
@@ -141,7 +144,7 @@ test('two accounts see nothing of each other, on any route', async (t) => {
   const sample = { account: 'acc_x', key: 'key_x', token: 'tok_x', request: 'req_x', job: 'job_x' }
   const named = new Set([
     ...BY_ID.map(([method, path]) => `${method} ${path(sample)}`), ...LISTS.map((path) => `GET ${path}`), ...ADMINISTRATORS.map(([method, path]) => `${method} ${path(sample)}`),
-  ].map((line) => line.replace(' ', ' /api/v1/').replace(/\?.*/, '').replace(/\/(?:acc|key|tok|req|inv|cred|job)_x|(?<=providers)\/acme/, '/{id}')))
+  ].map((line) => line.replace(' ', ' /api/v1/').replace(/\?.*/, '').replace('share_x', '{object}').replace(/\/(?:acc|key|tok|req|inv|cred|job)_x|(?<=providers)\/acme/, '/{id}')))
   assert.deepEqual(routes.filter((route) => !ELSEWHERE.has(route) && !named.has(route)), [])
 })
 

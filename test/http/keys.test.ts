@@ -27,7 +27,7 @@ test('a key is made, read, listed, changed, rotated and revoked, and the proxy f
   assert.match(secret, /^tmk_/)
   assert.deepEqual(key, {
     id: key.id, object: 'key', account_id: token.account_id, name: 'mine', prefix: secret.split('_').slice(0, 2).join('_'), models: ['gpt-*'], rpm: 100, allowed_origins: null,
-    expires_at: null, status: 'active', created_at: key.created_at, last_used_at: null,
+    objects: 'own', providers: null, read_only: false, expires_at: null, status: 'active', created_at: key.created_at, last_used_at: null,
     usage: { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null },
   })
   assert.equal(await use(served, secret), 200)

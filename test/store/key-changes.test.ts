@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openKeyCache } from '../../server/keys/cache.ts'
-import { createKey, revokeKey, rotateKey, updateKey } from '../../server/keys/keys.ts'
+import { sql } from 'kysely'
+import { openKeyCache, sharedName } from '../../server/keys/cache.ts'
+import { createKey, listKeys, revokeKey, rotateKey, updateKey } from '../../server/keys/keys.ts'
+import { shareObject, unshareObject } from '../../server/keys/shared-objects.ts'
 import type { Store } from '../../server/store/open.ts'
 import { query } from '../postgres.ts'
 import { onEveryStore, openAt, placeOn } from '../stores.ts'
@@ -77,4 +79,27 @@ test('postgres: a change that commits late is not passed over by one that began 
   assert.deepEqual(rows.map(({ id }) => id), [slow!.id, quick!.id])
   assert.equal(await one.run(updateKey, { id: slow!.id, change: { rpm: 9 } }), true)
   await until(() => cache.find(publicId(slow!))?.key.rpm === 9)
+})
+
+onEveryStore('what is shared with a key by one process is known to another soon, and so is its end', async (t, place) => {
+  const [here, there] = [await openAt(t, place), await openAt(t, place)]
+  const [key, other] = await makeKeys(here, 2)
+  using cache = await openKeyCache(there, failed)
+  const shared = await shareObject(here, key!.id, { provider: 'openai', kind: 'file', object_id: 'file-1' }, 0)
+  const known = (one: typeof key) => [...cache.find(publicId(one!))!.key.shared]
+  await until(() => known(key).length > 0)
+  assert.deepEqual([known(key), known(other)], [[sharedName('openai', 'file', 'file-1')], []])
+  await unshareObject(here, key!.id, shared.id)
+  await until(() => known(key).length === 0)
+})
+
+onEveryStore('a key that was there before keys had objects names what it could until then', async (t, place) => {
+  const store = await openAt(t, place)
+  await makeKeys(store, 1)
+  // The columns of a key before them.
+  const old = { id: 'key_old', account_id: 'acc', name: 'old', public_id: 'old', models: null, rpm: null, allowed_origins: null, expires_at: null, disabled: 0, revoked_at: null, created_at: 0, revision: 99 }
+  const names = Object.keys(old)
+  await sql`insert into keys (${sql.join(names.map((name) => sql.ref(name)))}) values (${sql.join(Object.values(old))})`.execute(store.db)
+  const { keys } = await listKeys(store, { account: 'acc' }, 10, undefined, 0)
+  assert.deepEqual(keys.map(({ name, objects, providers, read_only }) => [name, objects, providers, read_only]).sort(), [['k', 'own', null, false], ['old', 'upstream', null, false]])
 })

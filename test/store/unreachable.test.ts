@@ -70,7 +70,7 @@ test('a server that stands still is unavailable soon, and is there again when it
 test('a server that has ended is unavailable at once; the known keys stay, and it is there again when it is', async (t) => {
   const { server, store } = await opened(t)
   await insert(store, 'a')
-  await store.write(store.db.insertInto('keys').values({ id: 'key', account_id: 'a', name: 'k', public_id: 'p', models: null, rpm: null, allowed_origins: null, expires_at: null, disabled: 0, revoked_at: null, created_at: 0, revision: 1 }),
+  await store.write(store.db.insertInto('keys').values({ id: 'key', account_id: 'a', name: 'k', public_id: 'p', models: null, rpm: null, allowed_origins: null, objects: 'own', providers: null, read_only: 0, expires_at: null, disabled: 0, revoked_at: null, created_at: 0, revision: 1 }),
     store.db.insertInto('key_secrets').values({ public_id: 'p', key_id: 'key', hash: 'ab', expires_at: null }))
   using keys = await openKeyCache(store, () => {})
   await server.stop()

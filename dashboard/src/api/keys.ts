@@ -18,6 +18,9 @@ export interface KeyWishes {
   models: string[] | null
   rpm: number | null
   allowed_origins: string[] | null
+  objects: Key['objects']
+  providers: string[] | null
+  read_only: boolean
   expires_at: string | null
 }
 

@@ -1,7 +1,10 @@
 // What a person decides about a key, when it is made and later.
-import { TextInput } from '@mantine/core'
+import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { useProviders } from '../api/credentials.ts'
 import type { KeyWishes } from '../api/keys.ts'
+import { useAccount } from '../api/session.ts'
+import type { Key } from '../api/shapes.ts'
 import { useSeenModels } from '../api/usage.ts'
 import { DialogForm } from '../ui/dialog.tsx'
 import { DayField, besides, refusalOf } from '../ui/form.tsx'
@@ -16,8 +19,17 @@ interface KeyFormProps {
   onSubmit: (wishes: KeyWishes) => void
 }
 
-const EMPTY: KeyWishes = { name: '', models: null, rpm: null, allowed_origins: null, expires_at: null }
+const EMPTY: KeyWishes = { name: '', models: null, rpm: null, allowed_origins: null, objects: 'own', providers: null, read_only: false, expires_at: null }
 const FIELDS = Object.keys(EMPTY)
+
+/** TABLE of the stored objects that a key may name. */
+export const OBJECTS: Readonly<Record<Key['objects'], string>> = {
+  own: 'Its own, and what is shared with it',
+  upstream: 'All that the provider account holds',
+}
+
+const isObjects = (value: string): value is Key['objects'] => Object.hasOwn(OBJECTS, value)
+
 const RPM = /^(?:[1-9]\d{0,6})?$/
 
 export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubmit }: KeyFormProps) {
@@ -25,6 +37,11 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
   const [models, setModels] = useState<List>({ values: initial.models ?? [], text: '' })
   const [rpm, setRpm] = useState(initial.rpm === null ? '' : String(initial.rpm))
   const [origins, setOrigins] = useState<List>({ values: initial.allowed_origins ?? [], text: '' })
+  const [providers, setProviders] = useState<List>({ values: initial.providers ?? [], text: '' })
+  const [objects, setObjects] = useState(initial.objects)
+  const [readOnly, setReadOnly] = useState(initial.read_only)
+  const admin = useAccount().role === 'admin'
+  const known = (useProviders().data ?? []).filter(({ ready }) => ready).map(({ id }) => id)
   const day = initial.expires_at?.slice(0, 10) ?? ''
   const [expires, setExpires] = useState(day)
   const [checked, setChecked] = useState(false)
@@ -41,6 +58,9 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       models: orNull(valuesOf(models)),
       rpm: rpm === '' ? null : Number(rpm),
       allowed_origins: orNull(valuesOf(origins)),
+      objects,
+      providers: orNull(valuesOf(providers)),
+      read_only: readOnly,
       expires_at: expires === day ? initial.expires_at : expires || null,
     })
   }
@@ -76,6 +96,27 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         onChange={setOrigins}
         error={refusalOf(error, 'allowed_origins')}
       />
+      <ListInput
+        label="Providers"
+        what="provider"
+        description="The providers that it may call. Leave it empty for all of them."
+        placeholder="openai"
+        list={providers}
+        suggestions={known}
+        onChange={setProviders}
+        error={refusalOf(error, 'providers')}
+      />
+      {admin && (
+        <NativeSelect
+          label="Stored objects"
+          description="The files, responses, batches and the like that it may name."
+          data={Object.entries(OBJECTS).map(([value, label]) => ({ value, label }))}
+          value={objects}
+          onChange={({ currentTarget: { value } }) => isObjects(value) && setObjects(value)}
+          error={refusalOf(error, 'objects')}
+        />
+      )}
+      <Checkbox label="Read only" description="It may generate and read, and change nothing that a provider stores." checked={readOnly} onChange={(event) => setReadOnly(event.currentTarget.checked)} />
     </DialogForm>
   )
 }

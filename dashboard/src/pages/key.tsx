@@ -12,7 +12,7 @@ import { Bars, Card, Empty, Failed, Page, ProblemNote } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { PeriodChoice, UsagePanel } from '../ui/usage-panel.tsx'
-import { KeyForm } from './key-form.tsx'
+import { KeyForm, OBJECTS } from './key-form.tsx'
 import { KeyStatus, Models } from './key-status.tsx'
 import { NewKeySecret } from './new-key.tsx'
 import { requestColumns } from './request-columns.tsx'
@@ -84,6 +84,9 @@ function KeyView({ found }: { found: Key }) {
             ['Models', <Models key="models" models={found.models} />],
             ['Requests per minute', found.rpm === null ? 'No limit' : fullCount(found.rpm)],
             ['Allowed origins', found.allowed_origins === null ? 'Everywhere' : <Pills key="origins" items={found.allowed_origins} />],
+            ['Providers', found.providers === null ? 'All' : <Pills key="providers" items={found.providers} />],
+            ['Stored objects', OBJECTS[found.objects]],
+            ['Access', found.read_only ? 'Generates and reads' : 'Generates, reads and changes'],
             ['Expires', found.expires_at === null ? 'Never' : dateTime(found.expires_at)],
             ['Last used', found.last_used_at === null ? 'Never' : ago(found.last_used_at)],
             ['Created', dateTime(found.created_at)],

@@ -36,7 +36,8 @@ export interface Given<N extends string> {
  * A command with actions: `tollmark keys create --name N`. A running server on the same store sees the change within a second.
  *
  * @param nouns what the command is about, as its name
- * @param options TABLE of the options that take a value, by the action that knows them
+ * @param options TABLE of the options by the action that knows them
+ * @param flags those of them that take no value
  * @param actions TABLE of actions by their words
  */
 export function storeCommand<const N extends string>(
@@ -44,8 +45,9 @@ export function storeCommand<const N extends string>(
   usage: string,
   options: Readonly<Record<string, readonly N[]>>,
   actions: Readonly<Record<string, (context: Context, given: Given<N>) => Promise<Outcome>>>,
+  flags: ReadonlySet<string> = new Set(),
 ): Command {
-  const taking = Object.fromEntries(Object.values(options).flat().map((name) => [name, { type: 'string' as const }]))
+  const taking = Object.fromEntries(Object.values(options).flat().map((name) => [name, { type: flags.has(name) ? ('boolean' as const) : ('string' as const) }]))
   return {
     usage,
     run: async (args) => {
@@ -65,8 +67,9 @@ export function storeCommand<const N extends string>(
       const config = readConfig(environment(process.cwd()))
       const now = Date.now()
       await using store = await openStore({ ...config.storage, now, existing: word !== 'create' })
-      // parseArgs has let only these names in, each with a text.
-      const { record, lines } = await action({ store, config, now }, { values: given as Partial<Record<N, string>>, id: idOf }).catch((error: unknown) => forPerson(error, nouns))
+      const texts = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+      // parseArgs has let only these names in, each with a text, or given as a flag.
+      const { record, lines } = await action({ store, config, now }, { values: texts as Partial<Record<N, string>>, id: idOf }).catch((error: unknown) => forPerson(error, nouns))
       process.stdout.write(`${json ? JSON.stringify(record, null, 2) : lines.map(plain).join('\n')}\n`)
     },
   }

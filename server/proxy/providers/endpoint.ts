@@ -61,6 +61,8 @@ export interface EndpointRow {
   readonly kept?: string
   /** The kind of stored objects that the answer lists with all that they hold, whoever made them. */
   readonly lists?: string
+  /** Whether a POST is there to make or change something stored, where changes.ts cannot tell by the rest of the row. */
+  readonly changes?: boolean
   readonly auth?: Auth
   /** How the path's parameters make the model's name, where it is more than `{model}`. */
   readonly modelName?: string

@@ -96,7 +96,7 @@ const versionRows = (version: string): EndpointRow[] => {
     ...modelRows(version, 'models'),
     ...modelRows(version, 'tunedModels'),
     model(`PATCH DELETE ${v}/tunedModels/{model}`, call, { modelName: TUNED }),
-    model(`POST ${v}/tunedModels`, { at: 'body', body: { required: ['baseModel', 'base_model'], also: ['model'] } }, operation),
+    model(`POST ${v}/tunedModels`, { at: 'body', body: { required: ['baseModel', 'base_model'], also: ['model'] } }, { ...operation, changes: true }),
     neutral(`GET ${v}/models`),
     neutral(`GET ${v}/tunedModels`),
     model(`POST ${v}/dynamic/{any}:generateContent`, STORED),

@@ -40,7 +40,7 @@ export const mistral: ProviderRow = {
     neutral('GET PATCH DELETE /v1/audio/voices/{voice}'),
     neutral('GET /v1/audio/voices/{voice}/sample'),
     // With an agent id the agent's stored model answers, whatever `model` says.
-    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], objects: { ...AGENT, ...INPUTS, ...TOOLS } }), BEGUN),
+    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], objects: { ...AGENT, ...INPUTS, ...TOOLS } }), { ...BEGUN, changes: false }),
     neutral('GET /v1/conversations'),
     neutral('GET DELETE /v1/conversations/{conversation}'),
     model('POST /v1/conversations/{conversation}', STORED, { creates: WRITTEN, names: INPUTS }),

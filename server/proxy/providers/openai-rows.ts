@@ -172,7 +172,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`POST ${p}/vector_stores`, { ...creates('vector_store'), names: FILES }),
     neutral(`GET ${p}/vector_stores`),
     neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}`),
-    neutral(`POST ${p}/vector_stores/{vector_store}/search`),
+    neutral(`POST ${p}/vector_stores/{vector_store}/search`, { changes: false }),
     neutral(`GET POST ${p}/vector_stores/{vector_store}/files`, { names: FILE }),
     neutral(`GET POST DELETE ${p}/vector_stores/{vector_store}/files/{file}`),
     neutral(`GET ${p}/vector_stores/{vector_store}/files/{file}/content`),

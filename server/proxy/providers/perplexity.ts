@@ -32,7 +32,7 @@ export const perplexity: ProviderRow = {
     ]),
     model('POST /v1/sonar'),
     model('POST /v1/browser/sessions', STORED, creates('browser_session', 'session_id')),
-    neutral('POST /search'),
+    neutral('POST /search', { changes: false }),
   ],
   minting: [/\/(generate_auth_token|revoke_auth_token)($|[/:])/],
   admin: [/\/(api_?groups?|billing)($|[/:])/],

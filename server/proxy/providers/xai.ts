@@ -39,7 +39,7 @@ export const xai: ProviderRow = {
     neutral('GET /v1/batches/{batch}/requests'),
     model('POST /v1/batches/{batch}/requests', STORED),
     neutral('GET /v1/collections'),
-    neutral('POST /v1/documents/search'),
+    neutral('POST /v1/documents/search', { changes: false }),
   ],
   admin: [/\/(auth|teams?|billing)($|[/:])/],
   errors: 'openai',

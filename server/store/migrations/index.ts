@@ -18,6 +18,7 @@ import { sharedLedger } from './0041-shared-ledger.ts'
 import { announcedJobs } from './0042-announced-jobs.ts'
 import { endedRequests } from './0043-ended-requests.ts'
 import { journal } from './0044-journal.ts'
+import { keyObjects } from './0050-key-objects.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -28,4 +29,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects]

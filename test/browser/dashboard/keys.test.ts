@@ -84,6 +84,23 @@ test('filters live in the address, errors stand beside what caused them', async 
   assert.equal(await page.getByLabel('Allowed origins').getAttribute('aria-invalid'), 'true')
 })
 
+test('an administrator decides which providers and stored objects a key reaches, and whether it changes them', async (t) => {
+  const site = await startSite(t)
+  const { page } = await visit(t, site, await site.setUp())
+  await page.goto(`${site.url}/keys?new=1`)
+  await page.getByLabel('Name', { exact: true }).fill('Reader')
+  await page.getByLabel('Providers').fill('opnai')
+  await page.getByLabel('Stored objects').selectOption('All that the provider account holds')
+  await page.getByLabel('Read only').check()
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  await page.getByText('which is no provider here').waitFor()
+  await page.getByLabel('Providers').fill('openai')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('link', { name: 'Reader' }).click()
+  for (const fact of ['openai', 'All that the provider account holds', 'Generates and reads']) await page.getByText(fact, { exact: true }).waitFor()
+})
+
 /** TABLE of what a key may call, the model of its snippets for curl and the core package, and of those for Gemini. */
 const SNIPPETS: [models: string[] | null, model: string, gemini: string, address: string][] = [
   [null, 'gemini-2.5-flash', 'gemini-2.5-flash', 'generativelanguage.googleapis.com'],

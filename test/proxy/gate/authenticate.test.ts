@@ -7,7 +7,7 @@ import { compileScope } from '../../../server/keys/scope.ts'
 import { makeSecret } from '../../../server/secret.ts'
 
 const NOW = 1_000_000
-const KEY: CachedKey = { id: 'key_1', accountId: 'acc_1', scope: compileScope(null), rpm: null, allowedOrigins: null, expiresAt: null, disabled: false, revoked: false }
+const KEY: CachedKey = { id: 'key_1', accountId: 'acc_1', scope: compileScope(null), rpm: null, allowedOrigins: null, objects: 'own', providers: null, readOnly: false, shared: new Set<string>(), expiresAt: null, disabled: false, revoked: false }
 
 /** A cache of one key, with its secret, and how many look-ups it has seen. */
 function holding(more: Partial<CachedKey> = {}, expiresAt: number | null = null) {
