@@ -16,6 +16,9 @@ const SECRET_LENGTH = 36
 /** 62⁶ > 2³². */
 const CHECKSUM_LENGTH = 6
 
+/** Characters of every secret, with its prefix. */
+export const SECRET_TEXT_LENGTH = 'tmk__'.length + PUBLIC_LENGTH + SECRET_LENGTH + 1 + CHECKSUM_LENGTH
+
 /** What a secret opens, by its prefix: the API (a token), the proxy (a key), the dashboard (a session), an account (an invitation). */
 export type SecretPrefix = 'tmt' | 'tmk' | 'tms' | 'tmi'
 

@@ -1,50 +1,39 @@
-// TABLES: what passes through the proxy each way. Headers are raw lists (name, value, name, value, …) as in Node's rawHeaders:
-// what passes keeps its order, its case and its duplicates.
+// What passes through the proxy each way; headers/rules.ts says what does not, and why. Headers are raw lists (name, value, name,
+// value, …) as in Node's rawHeaders: what passes keeps its order, its case and its duplicates.
 import { valuesOf } from '../http/fields.ts'
 import { ownText } from '../own-text.ts'
+import { SECRET_TEXT_LENGTH } from '../secret.ts'
+import { BROWSER_CHALLENGE, EXCEPTIONS, isAbout, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from './headers/rules.ts'
 import type { EndpointRow } from './providers/endpoint.ts'
 import type { Auth, Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
 import { readAddress } from './target.ts'
 
-/** Of one connection only (RFC 9110 §7.6.1), beside those that `Connection` names. */
-const HOP_BY_HOP = [
-  'connection', 'keep-alive', 'proxy-authenticate', 'proxy-authentication-info', 'proxy-authorization', 'proxy-connection',
-  'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings',
-]
-
-/** Never sent upstream, whatever the provider. */
-const NEVER_UPSTREAM = new Set([
-  ...HOP_BY_HOP,
-  // Ours to set: the host that is dialled, and the answer to `Expect`, which the proxy gives itself.
-  'host', 'expect',
-  // Credentials in every provider's spelling, and cookies.
-  'authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'ocp-apim-subscription-key', 'x-amz-security-token', 'x-amz-date',
-  'x-amz-content-sha256', 'x-goog-iam-authorization-token', 'x-serverless-authorization', 'cookie', 'cookie2',
-  // Where the caller comes from.
-  'origin', 'referer', 'forwarded', 'via', 'x-real-ip', 'x-client-ip', 'client-ip', 'true-client-ip', 'x-cluster-client-ip',
-  'x-original-url', 'x-rewrite-url', 'x-originating-ip', 'x-remote-ip', 'x-remote-addr', 'x-envoy-external-address', 'fly-client-ip', 'fastly-client-ip',
-  // Would make the upstream treat the request as another one than was checked.
-  'x-http-method-override', 'x-http-method', 'x-method-override',
-  // Ours.
-  'x-proxy-context-key',
-])
-const NEVER_UPSTREAM_PREFIXES = ['sec-', 'proxy-', 'x-forwarded-', 'cf-', 'x-vercel-', 'access-control-request-']
-
-/** Never sent to the caller: this hop's own, and what names our account or would bind the caller to it. */
-const NEVER_DOWNSTREAM = new Set([
-  ...HOP_BY_HOP, 'set-cookie', 'set-cookie2', 'openai-organization', 'openai-project', 'anthropic-organization-id', 'anthropic-workspace-id', 'x-goog-user-project',
-])
-
 /** Where the rest of an upload goes (https://ai.google.dev/api/files): an address that the caller names to us again. */
-const UPLOAD_ADDRESSES = new Set(['x-goog-upload-url', 'x-goog-upload-control-url'])
+const UPLOAD_ADDRESSES = ['x-goog-upload-url', 'x-goog-upload-control-url']
 
-/** What the tables above say of a name. */
+/** What is done with a value on its way to the caller. */
+type Rewrite = (value: string, context: ResponseContext) => string | null
+
+/** TABLE of headers whose values do not pass as they are; null: the header is left out. */
+const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
+  ['location', rewriteLocation],
+  ...UPLOAD_ADDRESSES.map((name): [string, Rewrite] => [name, (value, { upstream }) => asNamed(value, upstream)]),
+  ['www-authenticate', (value) => (BROWSER_CHALLENGE.test(value) ? null : value)],
+])
+
+/** What the tables say of a name. */
 interface Fate {
   readonly lower: string
-  readonly goesUp: boolean
+  readonly plain: string
+  /** `by-name`: only to a provider whose row names it. */
+  readonly goesUp: 'always' | 'by-name' | 'never'
   readonly goesDown: boolean
+  readonly rewrite: Rewrite | undefined
 }
+
+/** How every proxy key begins. */
+const KEY_PREFIX = 'tmk_'
 
 const fates = new Map<string, Fate>()
 /** Names that are remembered, and the longest of them. When there are more, all are looked up again. */
@@ -56,12 +45,19 @@ function fateOf(name: string): Fate {
   const known = fates.get(name)
   if (known !== undefined) return known
   const lower = name.toLowerCase()
-  const fate = { lower, goesUp: !NEVER_UPSTREAM.has(lower) && !NEVER_UPSTREAM_PREFIXES.some((prefix) => lower.startsWith(prefix)), goesDown: !NEVER_DOWNSTREAM.has(lower) }
+  const plain = plainName(name)
+  const goesDown = !RESPONSE_RULES.some((rule) => isAbout(rule, plain))
+  const fate: Fate = { lower, plain, goesUp: goesUp(plain), goesDown, rewrite: REWRITES.get(lower) }
   if (name.length <= LONGEST_NAME) {
     if (fates.size >= MOST_NAMES) fates.clear()
     fates.set(ownText(name), fate)
   }
   return fate
+}
+
+function goesUp(plain: string): Fate['goesUp'] {
+  if (REQUEST_RULES.some((rule) => isAbout(rule, plain))) return 'never'
+  return REQUEST_PATTERNS.some((rule) => isAbout(rule, plain)) && !EXCEPTIONS.has(plain) ? 'by-name' : 'always'
 }
 
 /** The names that a raw list's `Connection` headers declare to be of this hop; null where there is none. */
@@ -87,13 +83,20 @@ export const authOf = (provider: Provider, endpoint: EndpointRow | null): Auth =
  */
 export function requestHeaders(raw: readonly string[], provider: Provider, endpoint: EndpointRow | null = null): string[] {
   const named = connectionNames(raw)
-  const auth = fateOf(authOf(provider, endpoint).header).lower
+  const auth = fateOf(authOf(provider, endpoint).header).plain
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const { lower, goesUp } = fateOf(raw[i]!)
-    if (goesUp && lower !== auth && !named?.has(lower) && !provider.accountChoice?.includes(lower)) kept.push(raw[i]!, raw[i + 1]!)
+    const { lower, plain, goesUp } = fateOf(raw[i]!)
+    if (goesUp !== 'always' && (goesUp === 'never' || !provider.passes?.includes(lower))) continue
+    if (plain === auth || named?.has(lower) || provider.accountChoice?.includes(plain) || holdsKey(raw[i + 1]!)) continue
+    kept.push(raw[i]!, raw[i + 1]!)
   }
   return kept
+}
+
+/** Whether a value holds a proxy key, of anybody's: no header is meant to take one to a provider. Shorter values cannot hold one. */
+function holdsKey(value: string): boolean {
+  return value.length >= SECRET_TEXT_LENGTH && value.includes(KEY_PREFIX)
 }
 
 /** The list with our credential, once. */
@@ -116,10 +119,10 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
   const account = context.upstream.provider.accountHeaders
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const value = raw[i + 1]!
-    const { lower, goesDown } = fateOf(raw[i]!)
+    const { lower, goesDown, rewrite } = fateOf(raw[i]!)
     if (!goesDown || named?.has(lower) || account?.includes(lower) || (context.cors === true && lower.startsWith('access-control-'))) continue
-    kept.push(raw[i]!, lower === 'location' ? rewriteLocation(value, context) : UPLOAD_ADDRESSES.has(lower) ? asNamed(value, context.upstream) : value)
+    const value = rewrite === undefined ? raw[i + 1]! : rewrite(raw[i + 1]!, context)
+    if (value !== null) kept.push(raw[i]!, value)
   }
   return kept
 }

@@ -131,5 +131,6 @@ export const anthropic: ProviderRow = {
   errors: 'anthropic',
   usage: 'anthropic',
   accountChoice: ['anthropic-workspace-id'],
+  passes: ['anthropic-user-profile-id'],
   objectHeaders: { 'anthropic-user-profile-id': 'user_profile' },
 }

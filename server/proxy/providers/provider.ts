@@ -34,6 +34,8 @@ export interface ProviderRow {
   readonly accountHeaders?: readonly string[]
   /** Request headers that choose an account, project or the like within our credential: dropped. */
   readonly accountChoice?: readonly string[]
+  /** Request headers that pass although their names read like a credential or a person (headers/rules.ts): the provider documents them. */
+  readonly passes?: readonly string[]
   /** Request headers that name a stored object, and its kind. */
   readonly objectHeaders?: Readonly<Record<string, string>>
   /** Parameters of paths that may be percent-encoded as a whole (Bedrock's ARNs). */

@@ -4,7 +4,9 @@ import { corsHeaders, preflightHeaders } from '../../../server/proxy/cors.ts'
 import { authOf, requestHeaders, responseHeaders, withCredential } from '../../../server/proxy/headers.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { EXCEPTIONS, isAbout, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from '../../../server/proxy/headers/rules.ts'
 import { REFUSALS, type RefusalCode, refusal } from '../../../server/proxy/refusal.ts'
+import { makeSecret } from '../../../server/secret.ts'
 
 const table = createProviderTable({
   overrides: { anthropic: 'http://127.0.0.1:9000/u/https/api.anthropic.com' },
@@ -23,17 +25,65 @@ const DROPPED = [
   'Host', 'Connection', 'Keep-Alive', 'Proxy-Authorization', 'Proxy-Connection', 'Proxy-Anything', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'HTTP2-Settings', 'Expect',
   'Origin', 'Referer', 'Sec-Fetch-Mode', 'Sec-CH-UA', 'Sec-WebSocket-Key', 'Forwarded', 'Via', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP',
   'X-Client-IP', 'Client-IP', 'X-Cluster-Client-IP', 'X-Originating-IP', 'X-Remote-IP', 'X-Remote-Addr', 'X-Envoy-External-Address', 'Fly-Client-IP', 'Fastly-Client-IP', 'X-Vercel-IP-City',
-  'X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', 'X-Proxy-Context-Key', 'Access-Control-Request-Method', 'X-Hop', 'X-Other-Hop',
+  'X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', 'X-Proxy-Context-Key', 'Access-Control-Request-Method', 'X-Hop', 'X-Other-Hop', 'Alt-Used',
+  // Credentials in other spellings, also those of servers that do not tell _ from -.
+  'xi-api-key', 'x-key', 'x-gladia-key', 'X-Hume-Api-Key', 'X-Auth-Token', 'x-access-token', 'X-Authorization', 'X-Amz-Credential', 'X-Amz-Signature', 'X-Amz-SignedHeaders', 'x-apikey', 'Token',
+  'x-provider-api-keys', 'Helicone-Auth', 'cf-aig-authorization', 'x-csrf-token', 'X-Client-Secret', 'x-functions-key', 'x_api_key', 'X_Goog_Api_Key', 'x.auth.token', 'DPoP', 'Signature-Input', 'Authentication',
+  'x-goog-iap-jwt-assertion', 'X-MS-Token-AAD-Access-Token',
+  // Whoever asks, and from where.
+  'x-azure-clientip', 'X-Azure-SocketIP', 'x-appengine-user-ip', 'X-AppEngine-CityLatLong', 'CloudFront-Viewer-Address', 'X-NF-Client-Connection-IP', 'X-Akamai-Edgescape', 'x_forwarded_for', 'X-ProxyUser-IP',
+  'X-IP', 'X-User-Id', 'X-User', 'Remote-User', 'X-Goog-Authenticated-User-Email', 'x-goog-authenticated-user-id', 'X-MS-Client-Principal-Name', 'x-amzn-oidc-identity', 'X-Email', 'Client-Cert', 'X-SSL-Client-Verify',
+  'Tailscale-User-Login', 'X-Consumer-Username', 'X-Geo-City', 'X-Original-Host',
+  'baggage', 'ot-baggage-account', 'Ping-From', 'Available-Dictionary',
 ]
 const KEPT = [
   'Content-Type', 'application/json', 'content-length', '12', 'Accept', 'text/event-stream', 'Accept-Encoding', 'gzip, br', 'Content-Encoding', 'gzip', 'anthropic-version', '2023-06-01',
   'anthropic-beta', 'a', 'Anthropic-Beta', 'b', 'X-Goog-Upload-Command', 'start', 'x-stainless-lang', 'js', 'User-Agent', 'ai/1', 'HTTP-Referer', 'https://app.test', 'X-Title', 'app',
   'Idempotency-Key', 'k', 'OpenAI-Beta', 'x', 'x-goog-api-client', 'y', 'X-MiXeD-CaSe', 'Ünï',
+  // What the AI SDK's packages and the providers' own SDKs send, beside the above.
+  ...[
+    'x-idempotency-key', 'x-vertex-ai-labels', 'x-vertex-ai-llm-request-type', 'x-vertex-ai-llm-shared-request-type', 'x-goog-upload-protocol', 'x-goog-upload-offset', 'x-goog-upload-header-content-length',
+    'x-goog-upload-header-content-type', 'x-goog-request-params', 'x-server-timeout', 'x-stainless-retry-count', 'x-stainless-package-version', 'X-OpenRouter-Title', 'HTTP-Referer', 'x-session-id', 'x-session-affinity',
+    'x-grok-conv-id', 'x-client-request-id', 'OpenAI-Safety-Identifier', 'anthropic-dangerous-direct-browser-access', 'X-Amzn-Bedrock-Trace', 'X-Amzn-Bedrock-GuardrailIdentifier', 'amz-sdk-invocation-id', 'amz-sdk-request',
+    'x-amz-user-agent', 'x-ms-client-request-id', 'x-ms-useragent', 'X-Client-Name', 'Prefer', 'Range', 'If-None-Match', 'traceparent', 'tracestate', 'x-request-id', 'x-correlation-id', 'x-amzn-trace-id', 'X-Requested-With',
+    'x-accel-buffering', 'Accept-Language', 'Content-Disposition', 'X-Chip', 'X-Zip', 'X-Author', 'X-Geometry', 'X-Tokenizer', 
+  ].flatMap((name) => [name, 'x']),
 ]
 
 test('request headers: what is dropped, what passes in order, case and number', () => {
   const raw = [...DROPPED.flatMap((name) => [name, name === 'Connection' ? 'close, X-Hop, content-length, Content-Type, content-encoding' : 'x']), 'connection', 'x-other-hop', ...KEPT]
   for (const { id } of PROVIDERS) assert.deepEqual(requestHeaders(raw, provider(id)), KEPT, id)
+})
+
+test('every row of the tables has names, a reason, and none that another row has', () => {
+  for (const rules of [[...REQUEST_RULES, ...REQUEST_PATTERNS], RESPONSE_RULES]) {
+    const names = rules.flatMap((rule) => [...(rule.names ?? []), ...(rule.prefixes ?? [])])
+    assert.deepEqual(names, [...new Set(names)])
+    for (const rule of rules) {
+      assert.match(rule.why, /^[A-Z].{15,}[.]$/, rule.why)
+      assert.ok((rule.names ?? rule.prefixes ?? [rule.pattern]).length > 0 && (rule.names ?? rule.prefixes ?? rule.pattern) !== undefined, rule.why)
+      for (const name of [...(rule.names ?? []), ...(rule.prefixes ?? []).map((prefix) => `${prefix}x`)]) {
+        assert.equal(plainName(name), name)
+        assert.deepEqual(rules.filter((other) => other.pattern === undefined && isAbout(other, name)).slice(0, 1), rule.pattern === undefined ? [rule] : [], `${name}: ${rule.why}`)
+      }
+    }
+  }
+  // What passes all the same would be dropped if it were not named, and nothing else would change.
+  const patterned = (name: string) => REQUEST_PATTERNS.some((rule) => isAbout(rule, name)) && !REQUEST_RULES.some((rule) => isAbout(rule, name))
+  for (const [name, why] of EXCEPTIONS) assert.ok(patterned(name) && why.length > 20, name)
+  for (const { id, passes = [] } of PROVIDERS) {
+    for (const name of passes) {
+      assert.ok(patterned(name), `${id}: ${name}`)
+      assert.deepEqual(requestHeaders([name, 'x', name.replaceAll('-', '_'), 'x'], provider(id)), [name, 'x'])
+    }
+  }
+  assert.deepEqual(requestHeaders(['anthropic-user-profile-id', 'x'], provider('openai')), [])
+})
+
+test('request headers: a value that holds a proxy key goes nowhere, whatever the name', () => {
+  const { secret } = makeSecret('tmk')
+  const raw = ['X-Whatever', secret, 'User-Agent', `app (${secret})`, 'Accept', `a, ${secret}`, 'X-Short', 'tmk_', 'X-Long', `tmt_${'x'.repeat(80)}`]
+  assert.deepEqual(requestHeaders(raw, provider('openai')), raw.slice(-4))
 })
 
 test('request headers: what chooses an account is dropped for the provider that reads it', () => {
@@ -75,12 +125,36 @@ const upstream = (hostname: string, port = 443) => {
   return found
 }
 
+/** Headers of an answer that speak for a whole origin, for our account, for the proxy, or to the server in front of it. */
+const FOR_AN_ORIGIN = [
+  'Strict-Transport-Security', 'Alt-Svc', 'NEL', 'Report-To', 'Reporting-Endpoints', 'Clear-Site-Data', 'Public-Key-Pins', 'Public-Key-Pins-Report-Only', 'Service-Worker-Allowed', 'Refresh', 'Accept-CH', 'Accept-CH-Lifetime',
+  'Critical-CH', 'Expect-CT', 'Origin-Agent-Cluster', 'Set-Login', 'IdP-SignIn-Status', 'Supports-Loading-Mode', 'Speculation-Rules', 'No-Vary-Search', 'Use-As-Dictionary', 'Observe-Browsing-Topics', 'Activate-Storage-Access',
+  'Shared-Storage-Write', 'Attribution-Reporting-Register-Source', 'Attribution-Reporting-Register-Trigger', 'Ad-Auction-Signals', 'Sec-Session-Registration', 'Secure-Session-Registration',
+  'X-Accel-Redirect', 'X-Accel-Limit-Rate', 'X-Sendfile', 'X-Proxy-Error', 'X-Proxy-Request-Id', 'X-Organization-Id', 'x-acme-workspace', 'Tenant-Id',
+]
+
+/** Headers that speak for the answer alone, or for a document, which an answer never is. */
+const FOR_THE_ANSWER = [
+  'Content-Security-Policy', 'Content-Security-Policy-Report-Only', 'Permissions-Policy', 'Document-Policy', 'Referrer-Policy', 'X-Frame-Options', 'X-Content-Type-Options', 'Cross-Origin-Resource-Policy', 'Timing-Allow-Origin',
+  'Server-Timing', 'Link', 'X-Accel-Buffering', 'Cache-Control', 'Age', 'Via', 'X-Robots-Tag', 'Deprecation', 'Proxy-Status', 'Accept-Ranges', 'x-ratelimit-limit-organization-tokens', 'x-ms-region', 'CF-Ray', 'request-id',
+]
+
+test('response headers: a challenge passes unless a browser would ask its user for a password', () => {
+  const context = { upstream: upstream('api.openai.com'), table, pathAndQuery: '/v1/models' }
+  for (const [challenge, passes] of [
+    ['Bearer', true], ['Bearer realm="x", error="invalid_token"', true], ['Key', true], ['Basic realm="x"', false], ['basic', false], ['Bearer, Basic realm="x"', false], ['NTLM', false], ['Negotiate', false], ['Digest qop="auth"', false],
+    ['Bearer realm="basic"', true],
+  ] as const) {
+    assert.deepEqual(responseHeaders(['WWW-Authenticate', challenge], context), passes ? ['WWW-Authenticate', challenge] : [], challenge)
+  }
+})
+
 test('response headers: hop-by-hop and what names the account go, the rest stays as it is', () => {
-  const kept = ['Content-Type', 'text/event-stream', 'content-encoding', 'br', 'Content-Length', '3', 'X-Request-Id', 'u1', 'X-Ratelimit-Remaining-Requests', '9', 'retry-after', '7', 'Server', 'x', 'VARY', 'a', 'Vary', 'b', 'access-control-allow-origin', '*']
+  const kept = ['Content-Type', 'text/event-stream', 'content-encoding', 'br', 'Content-Length', '3', 'X-Request-Id', 'u1', 'X-Ratelimit-Remaining-Requests', '9', 'retry-after', '7', 'Server', 'x', 'VARY', 'a', 'Vary', 'b', ...FOR_THE_ANSWER.flatMap((name) => [name, 'x']), 'access-control-allow-origin', '*']
   const raw = [
     'Connection', 'keep-alive, X-Inner', 'Keep-Alive', 'timeout=5', 'Transfer-Encoding', 'chunked', 'Set-Cookie', 'a=b', 'set-cookie', 'c=d', 'openai-organization', 'org', 'OpenAI-Project', 'p', 'x-inner', '1',
     'Trailer', 'x', 'Upgrade', 'h2c', 'Proxy-Authenticate', 'Basic', 'Proxy-Authentication-Info', 'x', 'Proxy-Authorization', 'x', 'Proxy-Connection', 'x', 'TE', 'x', 'HTTP2-Settings', 'x',
-    'Set-Cookie2', 'a=b', 'anthropic-workspace-id', 'w', 'X-Goog-User-Project', 'p', ...kept,
+    'Set-Cookie2', 'a=b', 'anthropic-workspace-id', 'w', 'X-Goog-User-Project', 'p', ...FOR_AN_ORIGIN.flatMap((name) => [name, 'x']), ...kept,
   ]
   const context = { upstream: upstream('api.openai.com'), table, pathAndQuery: '/v1/models' }
   assert.deepEqual(responseHeaders(raw, context), kept)
