@@ -3,21 +3,18 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { createToken } from '../server/accounts/tokens.ts'
 import { readConfig } from '../server/config.ts'
 import { addHours } from '../server/ledger/days.ts'
 import { openLog } from '../server/log.ts'
 import { serve } from '../server/main.ts'
+import { fillLedger } from './parts/rows.ts'
 
 const ROWS = Number(process.argv[2] ?? 1_000_000)
 const ROUNDS = Number(process.argv[3] ?? 15)
 const BAR_MS = 100
 const DAY = 86_400_000
-const MODELS = ['gpt-5', 'gpt-5-mini', 'o3', 'gemini-2.5-pro', 'gemini-2.5-flash', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'mistral-large']
-const PROVIDERS = ['openai', 'openai', 'openai', 'google', 'google', 'anthropic', 'anthropic', 'mistral']
 const ACCOUNTS = 3
-const KEYS = 60
 
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
 try {
@@ -28,7 +25,7 @@ try {
     tokens.push((await createToken(server.store, { name: i === 0 ? null : `account ${i}`, plan: 'free' }, { name: 'bench', scopes: ['manage'], expiresAt: null }, now)).token)
   }
   const filled = performance.now()
-  fill(join(folder, 'tollmark.db'), tokens.map(({ account_id }) => account_id), now)
+  fillLedger(join(folder, 'tollmark.db'), tokens.map(({ account_id }) => account_id), ROWS, now)
   const adding = performance.now()
   await addHours(server.store, now)
   console.log(`${ROWS} rows written in ${seconds(filled, adding)} s, added to their days in ${seconds(adding, performance.now())} s`)
@@ -76,47 +73,4 @@ try {
 
 function seconds(from: number, to: number): string {
   return ((to - from) / 1000).toFixed(1)
-}
-
-function keyId(i: number): string {
-  return `key_${String(i).padStart(6, '0')}`
-}
-
-function fill(path: string, accounts: string[], now: number): void {
-  const db = new DatabaseSync(path, { timeout: 30_000 })
-  db.exec('BEGIN IMMEDIATE')
-  const [instance] = db.prepare('SELECT id FROM instances').all() as { id: string }[]
-  const key = db.prepare(
-    'INSERT INTO keys (id, account_id, name, public_id, models, rpm, allowed_origins, expires_at, disabled, revoked_at, created_at, revision) VALUES (?, ?, ?, ?, NULL, NULL, NULL, NULL, 0, NULL, ?, ?)',
-  )
-  // Most belong to the account that asks.
-  const accountOf = (i: number): string => accounts[i % 10 < 8 ? 0 : 1 + (i % (ACCOUNTS - 1))]!
-  for (let i = 0; i < KEYS; i++) key.run(keyId(i), accountOf(i), `key ${i}`, `bench${i}`, now, i + 1)
-  const row = db.prepare(
-    `INSERT INTO requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, mono, boot, status, error, credential_id,
-       first_byte_ms, total_ms, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning)
-     VALUES (?, ?, ?, NULL, ?, ?, '/v1/chat/completions', 'POST', NULL, ?, ?, ?, 0, 0, ?, NULL, 'env_x', ?, ?, 2000, 9000, ?, ?, ?, NULL)`,
-  )
-  const start = now - 30 * DAY
-  // A fixed sequence, so that every run has the same rows (Park and Miller's generator).
-  let seed = 7
-  const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
-  for (let i = 0; i < ROWS; i++) {
-    const [k, m, luck] = [random(KEYS), random(MODELS.length), random(100)]
-    const aborted = luck === 0
-    const at = start + Math.floor((i / ROWS) * (30 * DAY))
-    row.run(
-      `req_bench${String(i).padStart(9, '0')}`, accountOf(k), keyId(k), PROVIDERS[m]!, MODELS[m]!, aborted ? 'aborted' : 'settled', at, instance!.id, aborted ? null : luck < 4 ? 500 : 200,
-      100 + random(400), 1_000 + random(4_000), 500 + random(2_000), 100 + random(900), random(3) === 0 ? 300 : 0,
-    )
-  }
-  db.exec(
-    `INSERT INTO usage_hours (hour, key_id, provider, model, account_id, requests, errors, aborted, unknown, unmetered, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached,
-       tokens_reasoning, answered, first_byte_ms, total_ms)
-     SELECT created_at - created_at % 3600000 AS at, key_id, provider, model, account_id, count(*), sum(state = 'settled' AND status >= 400), sum(state = 'aborted'), 0, 0, sum(bytes_in),
-       sum(bytes_out), sum(tokens_in), sum(tokens_out), sum(tokens_cached), NULL, count(first_byte_ms), sum(first_byte_ms), sum(total_ms)
-     FROM requests GROUP BY at, key_id, provider, model`,
-  )
-  db.exec('COMMIT')
-  db.close()
 }

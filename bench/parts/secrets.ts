@@ -1,13 +1,27 @@
 // What the callers of a benchmark open its server with.
 import { createToken } from '../../server/accounts/tokens.ts'
-import { createKey, type KeyWishes } from '../../server/keys/keys.ts'
+import { createKey, type KeyWishes, type NewKey } from '../../server/keys/keys.ts'
 import { openStore } from '../../server/store/open.ts'
+
+export interface Secrets {
+  account: string
+  /** For the whole API. */
+  token: string
+  keys: NewKey[]
+}
+
+/** Makes an account of this plan, which is its name too, in a data folder's store, with a token and some keys. */
+export async function makeKeys(data: string, plan: string, wishes: readonly Partial<KeyWishes>[]): Promise<Secrets> {
+  const now = Date.now()
+  await using store = await openStore({ data, databaseUrl: null, now })
+  const { account, token } = await createToken(store, { name: plan, plan }, { name: 'bench', scopes: ['manage', 'convert'], expiresAt: null }, now)
+  const keys: NewKey[] = []
+  for (const wish of wishes) keys.push(await createKey(store, account.id, { name: 'bench', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wish }, now))
+  return { account: account.id, token: token.secret, keys }
+}
 
 /** Makes an account of this plan in a data folder's store, with a token for the whole API and a proxy key; their texts. */
 export async function makeSecrets(data: string, plan: string, wishes: Partial<KeyWishes> = {}): Promise<{ token: string; key: string }> {
-  const now = Date.now()
-  await using store = await openStore({ data, databaseUrl: null, now })
-  const { account, token } = await createToken(store, { name: 'bench', plan }, { name: 'bench', scopes: ['manage', 'convert'], expiresAt: null }, now)
-  const key = await createKey(store, account.id, { name: 'bench', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)
-  return { token: token.secret, key: key.secret }
+  const { token, keys } = await makeKeys(data, plan, [wishes])
+  return { token, key: keys[0]!.secret }
 }

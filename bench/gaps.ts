@@ -1,0 +1,146 @@
+// How long everybody else's streams stand still while one key, account or stranger makes trouble: for each kind of it (bench/gaps/troubles.ts) the longest gap
+// in a stream of another key, over the longest in one that comes straight from the same provider at the same time, and the longest turn of the server's
+// event loop in processor time, without the collector's pauses. Medians of the rounds.
+// `--only TEXT` (part of a kind's name), `--rounds N`, `--seconds N`, `--every MS` between events, `--rows N` in the ledger, `--slices` (measures the longest
+// callback too, which slows the server down), `--profile FOLDER` (a CPU profile of the server). Ends with code 1 where a bar is missed. Linux only.
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { freePort } from '../test/free-port.ts'
+import { NODE_FLAGS } from '../test/node.ts'
+import type { Gaps } from './gaps/monitor.ts'
+import type { Probed } from './gaps/probe.ts'
+import { TROUBLES, type Situation } from './gaps/troubles.ts'
+import { fillLedger } from './parts/rows.ts'
+import { makeKeys } from './parts/secrets.ts'
+import { startServer } from './parts/server.ts'
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' }, rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '4' }, every: { type: 'string', default: '5' },
+    rows: { type: 'string', default: '100000' }, slices: { type: 'boolean', default: false }, profile: { type: 'string' },
+  },
+})
+const MOST_GAP_MS = 20
+/** One slice of one millisecond, and what the turn of the loop has beside it. */
+const MOST_TURN_MS = 5
+const MOST_SLICE_MS = 1
+/** What a kind of trouble may take beyond its seconds before it is stopped. */
+const PATIENCE_MS = 60_000
+const here = join(import.meta.dirname, 'gaps')
+const folder = mkdtempSync(join(tmpdir(), 'tollmark-gaps-'))
+const children: ChildProcess[] = []
+
+/** Runs a part until the bench ends. */
+function part(file: string, args: readonly string[], flags: readonly string[] = []): ChildProcess {
+  const child = fork(file, args, { execArgv: [...NODE_FLAGS, ...flags] })
+  children.push(child)
+  return child
+}
+
+/** The next thing that a part says; rejects where it ends instead. */
+async function said<T>(child: ChildProcess, most = PATIENCE_MS): Promise<T> {
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(new Error('a part of the bench says nothing')), most)
+  const { signal } = over
+  try {
+    const ended = once(child, 'exit', { signal }).then(() => Promise.reject(new Error('a part of the bench has ended')))
+    return await Promise.race([once(child, 'message', { signal }).then(([what]) => what as T), ended])
+  } finally {
+    clearTimeout(timer)
+    over.abort()
+  }
+}
+
+/** A provider that answers streams with an event every few milliseconds, for ever. */
+async function startProvider(): Promise<number> {
+  const port = await freePort()
+  part(join(import.meta.dirname, 'proxy/upstream.ts'), [String(port), values.every, '1000000000'])
+  await sleep(500)
+  return port
+}
+
+/** What the server's probe has found since it was asked last. */
+async function ask(path: string): Promise<Probed> {
+  const socket = connect(path)
+  let text = ''
+  for await (const piece of socket.setEncoding('utf8')) text += piece as string
+  return JSON.parse(text) as Probed
+}
+
+const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+
+type Round = { gaps: Gaps; probed: Probed; answers: Record<string, number> }
+
+async function round(name: string, situation: Situation, monitor: ChildProcess, probe: string): Promise<Round> {
+  const attacker = part(join(here, 'attacker.ts'), [name, JSON.stringify(situation)], ['--max-old-space-size=2000'])
+  await said(attacker)
+  await ask(probe)
+  monitor.send('begin')
+  attacker.send('go')
+  const answers = await said<Record<string, number>>(attacker, situation.seconds * 1000 + PATIENCE_MS)
+  monitor.send('end')
+  const gaps = await said<Gaps>(monitor)
+  const probed = await ask(probe)
+  attacker.kill('SIGKILL')
+  await sleep(500)
+  return { gaps, probed, answers }
+}
+
+let missed = 0
+
+function report(name: string, rounds: readonly Round[]): void {
+  const over = median(rounds.map(({ gaps }) => gaps.proxied - gaps.control))
+  const of = (what: keyof Probed): number => median(rounds.map(({ probed }) => probed[what]))
+  const misses = [over > MOST_GAP_MS ? 'GAP' : '', of('turn') > MOST_TURN_MS ? 'TURN' : '', of('slice') > MOST_SLICE_MS ? 'SLICE' : ''].filter((word) => word !== '')
+  if (misses.length > 0) missed++
+  const columns = [over, median(rounds.map(({ gaps }) => gaps.proxied)), median(rounds.map(({ gaps }) => gaps.control)), of('turn'), of('stall'), of('slice'), of('pause'), of('paused')]
+  const answers = Object.entries(rounds.at(-1)!.answers).map(([what, count]) => `${count} × ${what}`)
+  console.log(`${name.padEnd(38)}${columns.map((ms) => ms.toFixed(1).padStart(9)).join('')}  ${misses.join(' ').padEnd(10)} ${answers.join(', ')}`)
+}
+
+try {
+  const [watched, sink] = [await startProvider(), await startProvider()]
+  const data = join(folder, 'data')
+  const probe = join(folder, 'probe')
+  const profile = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`]
+  const server = await startServer(
+    {
+      TOLLMARK_DATA: data, BENCH_PROBE: probe, BENCH_SLICES: values.slices ? '1' : '0', TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}',
+      OPENAI_API_KEY: 'sk-bench', MISTRAL_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${sink}`, TOLLMARK_UPSTREAM_MISTRAL: `http://127.0.0.1:${watched}`,
+    },
+    ['--import', join(here, 'probe.ts'), ...profile],
+  )
+  children.push(server.child)
+  const { keys: [streaming] } = await makeKeys(data, 'watched', [{}])
+  const { keys: [scoped, open, limited, busy], account, token } = await makeKeys(data, 'bench', [{ models: ['gpt-*', 'text-*', 'whisper-*'] }, {}, { rpm: 1 }, { rpm: 100_000 }])
+  fillLedger(join(data, 'tollmark.db'), [account], Number(values.rows), Date.now())
+  await sleep(2_000)
+  const situation: Situation = {
+    port: server.port, data, seconds: Number(values.seconds), token, scoped: scoped!.secret, open: open!.secret, limited: limited!.secret,
+    busy: { secret: busy!.secret, id: busy!.id, account },
+  }
+  const path = `/proxy?url=${encodeURIComponent('https://api.mistral.ai/v1/chat/completions')}`
+  const monitor = part(join(here, 'monitor.ts'), [String(server.port), path, streaming!.secret, String(watched)])
+  await said(monitor)
+
+  console.log(`milliseconds, median of ${values.rounds} rounds of ${values.seconds} s; bars: gap over control ${MOST_GAP_MS}, turn ${MOST_TURN_MS}, slice ${MOST_SLICE_MS}`)
+  console.log(`${'trouble'.padEnd(38)}${['over', 'proxied', 'control', 'turn', 'stall', 'slice', 'gc max', 'gc all'].map((title) => title.padStart(9)).join('')}  missed     answers of the last round`)
+  for (const name of Object.keys(TROUBLES).filter((name) => values.only === undefined || name.includes(values.only))) {
+    const rounds: Round[] = []
+    for (let i = 0; i < Number(values.rounds); i++) rounds.push(await round(name, situation, monitor, probe))
+    report(name, rounds)
+  }
+  monitor.kill('SIGKILL')
+  server.child.kill('SIGTERM')
+  await once(server.child, 'exit')
+} finally {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+}
+process.exit(missed > 0 ? 1 : 0)

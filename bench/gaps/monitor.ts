@@ -1,0 +1,50 @@
+// The longest gap in a stream that comes through the proxy, and in one that comes straight from the same provider's process: PORT PATH KEY PROVIDER-PORT.
+// Told `begin` it forgets, told `end` it says what it found since.
+import { connect } from 'node:net'
+
+/** Milliseconds. */
+export interface Gaps {
+  proxied: number
+  control: number
+}
+
+const [port = '0', path = '/', key = '', provider = '0'] = process.argv.slice(2)
+const BODY = '{"model":"watched","stream":true,"messages":[]}'
+
+/** A stream that is read for ever; what its longest gap was since it was asked last. */
+function watch(port: number, path: string, headers: string): () => number {
+  let last = 0
+  let longest = 0
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => {
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`)
+  })
+  socket.on('data', (bytes) => {
+    if (last === 0 && !bytes.toString('latin1').startsWith('HTTP/1.1 200')) throw new Error(`the stream was refused: ${bytes.toString('latin1')}`)
+    const now = performance.now()
+    if (last > 0) longest = Math.max(longest, now - last)
+    else if (--begun === 0) process.send?.('ready')
+    last = now
+  })
+  socket.on('error', (error) => fail(error))
+  socket.on('close', () => fail(new Error('the stream ended')))
+  return () => {
+    // A gap that has not ended yet counts as long as it is already.
+    const found = Math.max(longest, performance.now() - last)
+    longest = 0
+    return found
+  }
+}
+
+function fail(error: Error): never {
+  console.error(`monitor: ${error.message}`)
+  process.exit(1)
+}
+
+let begun = 2
+const proxied = watch(Number(port), path, `Authorization: Bearer ${key}\r\n`)
+const control = watch(Number(provider), '/v1/chat/completions', '')
+process.on('message', (what) => {
+  const gaps: Gaps = { proxied: proxied(), control: control() }
+  if (what === 'end') process.send?.(gaps)
+})
+process.on('disconnect', () => process.exit(0))
