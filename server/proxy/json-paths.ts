@@ -1,16 +1,28 @@
 // Paths of wanted values (`model`, `requests[].params.model`, `[].usageMetadata`, `variables.*.file_id`) as the tree that json-scanner.ts walks.
 
+/** What a key of an object is: a wanted one, one that some parsers take for one, or none that JSON knows. */
+export type FoundKey = { readonly kind: 'exact' | 'escaped' | 'lookalike'; readonly node: Node } | { readonly kind: 'malformed' }
+
+/** A wanted key, and what is found where it is spelled in each of these ways: made once, so that a look-up allocates nothing. */
+interface WantedKey {
+  readonly node: Node
+  readonly bytes: Buffer
+  readonly lower: Buffer
+  readonly exact: FoundKey
+  readonly escaped: FoundKey
+  readonly lookalike: FoundKey
+}
+
 /** One place in the tree of wanted paths. */
 export interface Node {
   readonly path: string
   wanted: boolean
-  props: Map<string, Node> | null
-  folded: Map<string, Node> | null
+  props: Map<string, WantedKey> | null
   /** 1 for each first byte that a key worth looking up can have. */
   firsts: Uint8Array | null
-  /** The keys, as they are spelled without escapes, with their lengths in bytes. */
-  keys: { readonly bytes: Buffer; readonly node: Node }[]
-  lengths: Set<number>
+  /** The keys by their length in bytes, without escapes; and by their folded spelling. */
+  byLength: WantedKey[][]
+  folded: Map<string, WantedKey> | null
   items: Node | null
   /** What stands under any key: then no key is looked up. */
   any: Node | null
@@ -59,19 +71,18 @@ export function wantPaths(paths: Iterable<string>): WantedPaths {
       else {
         at.props ??= new Map()
         at.folded ??= new Map()
-        let next = at.props.get(step)
-        if (!next) {
-          next = node(at.path === '' ? step : `${at.path}.${step}`)
-          at.props.set(step, next)
-          at.folded.set(fold(step), next)
-          at.firsts ??= anyOddByte()
-          const bytes = Buffer.from(step)
-          at.keys.push({ bytes, node: next })
-          at.lengths.add(bytes.length)
+        let key = at.props.get(step)
+        if (!key) {
+          key = wantedKey(step, node(at.path === '' ? step : `${at.path}.${step}`))
+          at.props.set(step, key)
+          at.firsts ??= Uint8Array.from(ODD)
           at.firsts[step.toLowerCase().charCodeAt(0)] = 1
           at.firsts[step.toUpperCase().charCodeAt(0)] = 1
+          at.folded.set(fold(step), key)
+          while (at.byLength.length <= key.bytes.length) at.byLength.push([])
+          at.byLength[key.bytes.length]!.push(key)
         }
-        at = next
+        at = key.node
       }
     }
     at.wanted = true
@@ -79,44 +90,54 @@ export function wantPaths(paths: Iterable<string>): WantedPaths {
   return { root }
 }
 
-const node = (path: string): Node => ({ path, wanted: false, props: null, folded: null, firsts: null, keys: [], lengths: new Set(), items: null, any: null })
+const node = (path: string): Node => ({ path, wanted: false, props: null, firsts: null, byLength: [], folded: null, items: null, any: null })
 
-/** The key of a place that these bytes spell exactly, or null. */
-export function spelled({ keys }: Node, chunk: Buffer, from: number, to: number): Node | null {
-  for (const { bytes, node } of keys) {
-    if (bytes.length !== to - from) continue
-    let i = 0
-    while (i < bytes.length && bytes[i] === chunk[from + i]) i++
-    if (i === bytes.length) return node
-  }
+function wantedKey(key: string, node: Node): WantedKey {
+  return { node, bytes: Buffer.from(key), lower: Buffer.from(key.toLowerCase()), exact: { kind: 'exact', node }, escaped: { kind: 'escaped', node }, lookalike: { kind: 'lookalike', node } }
+}
+
+const NO_KEYS: readonly WantedKey[] = []
+const MALFORMED: FoundKey = { kind: 'malformed' }
+
+/** What a key of an object at this place is; null where it is simply another one. The key is `bytes[from] … bytes[to - 1]`, inside of its quotes. */
+export function keyAt(at: Node, bytes: Buffer, from: number, to: number): FoundKey | null {
+  const size = to - from
+  const same = size < at.byLength.length ? at.byLength[size]! : NO_KEYS
+  for (const key of same) if (equals(key.bytes, bytes, from)) return key.exact
+  for (let i = from; i < to; i++) if (ODD[bytes[i]!] === 1) return oddKey(at, bytes.toString('utf8', from, to))
+  // A key of plain letters is like another one in nothing but their case.
+  for (const key of same) if (equalsInAnyCase(key.lower, bytes, from)) return key.lookalike
   return null
 }
 
-/** What a key of other bytes is: a key of the place written with escapes, one that some parsers take for one, or none that JSON knows. */
-export type Resemblance = { readonly kind: 'escaped' | 'lookalike'; readonly node: Node } | { readonly kind: 'malformed' }
+function equals(key: Buffer, bytes: Buffer, from: number): boolean {
+  for (let i = 0; i < key.length; i++) if (key[i] !== bytes[from + i]) return false
+  return true
+}
 
-/** What a key that is not spelled exactly is; null where it is simply another one. @param raw as it stands between its quotes */
-export function resembled({ props, folded }: Node, raw: string): Resemblance | null {
+function equalsInAnyCase(lower: Buffer, bytes: Buffer, from: number): boolean {
+  for (let i = 0; i < lower.length; i++) {
+    const byte = bytes[from + i]!
+    if (lower[i] !== (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte)) return false
+  }
+  return true
+}
+
+/** A key with an escape, a control character or a letter beyond ASCII: only such ones can be like a key of other letters or another length. */
+function oddKey({ props, folded }: Node, raw: string): FoundKey | null {
   const escaped = raw.includes('\\')
   const key = escaped ? parseJson(`"${raw}"`) : raw
-  if (typeof key !== 'string') return { kind: 'malformed' }
-  const node = props?.get(key)
-  if (node) return { kind: 'escaped', node }
+  if (typeof key !== 'string') return MALFORMED
+  const spelled = props?.get(key)
+  if (spelled) return spelled.escaped
   const nul = key.indexOf('\0')
   const alike = folded?.get(fold(nul < 0 ? key : key.slice(0, nul)))
-  if (alike) return { kind: 'lookalike', node: alike }
+  if (alike) return alike.lookalike
   // oxlint-disable-next-line no-control-regex -- RFC 8259, section 7: these must be escaped
-  return !escaped && /[\u0000-\u001f]/.test(key) ? { kind: 'malformed' } : null
+  return !escaped && /[\u0000-\u001f]/.test(key) ? MALFORMED : null
 }
 
-/** Whether there is an escape, a control character or a byte beyond ASCII: only with one of these can keys of other letters or another length be alike. */
-export function hasOdd(chunk: Buffer, from: number, to: number): boolean {
-  for (let i = from; i < to; i++) if (isOdd(chunk[i]!)) return true
-  return false
-}
+const ODD = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 0x5c || byte < 0x20 || byte > 0x7e ? 1 : 0))
 
-const isOdd = (byte: number): boolean => byte === 0x5c || byte < 0x20 || byte > 0x7e
-const anyOddByte = (): Uint8Array => Uint8Array.from({ length: 256 }, (_, byte) => (isOdd(byte) ? 1 : 0))
-
-/** One spelling for all that differ in case only, the two letters included that fold into ASCII (ſ, K). */
-export const fold = (key: string): string => key.toUpperCase().toLowerCase()
+/** One spelling for all that differ in case only, the letters included that fold into ASCII (ſ, ı, K, ﬁ). */
+const fold = (key: string): string => key.toUpperCase().toLowerCase()

@@ -1,5 +1,5 @@
 // What a row of the provider table says. The rows themselves are in the files beside this one, one a provider.
-import type { EndpointTable, EndpointRow } from './endpoint.ts'
+import type { EndpointTable, EndpointRow, ObjectRef } from './endpoint.ts'
 
 /** How a credential is presented: `Authorization: Bearer …`, `x-api-key: …`. */
 export interface Auth {
@@ -12,6 +12,17 @@ export type ErrorShape = 'google' | 'openai' | 'anthropic' | 'mistral' | 'groq' 
 
 /** How a provider counts tokens. See meter/usage.ts. */
 export type UsageKind = 'openai' | 'xai' | 'perplexity' | 'anthropic' | 'gemini' | 'interactions' | 'cohere' | 'bedrock'
+
+/** How the ids of a provider's stored objects are spelled, compiled: which strings of a body, wherever they stand, are one. */
+export interface IdForms {
+  /** 1 for each first byte that an id can have. */
+  readonly firsts: Uint8Array
+  /** Lengths of ids in bytes, both inclusive. */
+  readonly shortest: number
+  readonly longest: number
+  /** The object that a whole, decoded string names, or null where it is no id. */
+  refOf(text: string): ObjectRef | null
+}
 
 /** A provider as its file writes it. */
 export interface ProviderRow {
@@ -50,6 +61,7 @@ export interface Provider extends Omit<ProviderRow, 'endpoints'> {
   readonly minting: readonly RegExp[]
   readonly admin: readonly RegExp[]
   readonly modelNames: (name: string) => string[]
+  readonly ids?: IdForms
 }
 
 /** A provider that the operator adds, or the id of a built-in one that is dialled or authenticated otherwise. */

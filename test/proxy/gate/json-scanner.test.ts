@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { wantPaths } from '../../../server/proxy/json-paths.ts'
-import { JsonScanner, type ScanOptions } from '../../../server/proxy/json-scanner.ts'
+import { JsonScanner, type ScanOptions, type StringWatch } from '../../../server/proxy/json-scanner.ts'
 import { heldBytes } from './memory.ts'
 
 const wanted = wantPaths(['a', 'b.c', 'd[].e', '[].f', 'g[]', 'h', 'h.i', 'h.j[].k', 'l.*.m', 'l.*'])
@@ -86,6 +86,111 @@ test('with the inside of strings out of sight, exactly what JSON.parse accepts i
     { numRuns: 20_000 },
   )
 })
+
+/** A watch for strings that begin with `f` or `r` and have 3 to 6 letters, and what it was handed: text, and `\` where it was escaped. */
+function watching(): { strings: StringWatch; seen: string[] } {
+  const seen: string[] = []
+  const firsts = Uint8Array.from({ length: 256 }, (_, byte) => ('fr\\'.includes(String.fromCharCode(byte)) ? 1 : 0))
+  return { strings: { firsts, shortest: 3, longest: 6, each: (raw, from, to, escaped) => seen.push(`${raw.toString('utf8', from, to)}${escaped ? ' escaped' : ''}`) }, seen }
+}
+
+const WATCHED: [text: string, seen: string[]][] = [
+  ['["fox","of","f","fo","foxtro","foxtrot"]', ['fox', 'foxtro']],
+  ['{"fox":1,"x":{"red":[["rot"]]}}', ['fox', 'red', 'rot']],
+  ['"fox"', ['fox']],
+  ['{"a":{"fox":"red"},"h":"fox","h":{"i":["rot"]},"g":["red"]}', ['fox', 'red', 'fox', 'rot', 'red']],
+  ['["\\u0066ox","f\\u006fx","b\\u006fx","fo\\"xtrot","\\u0072\\u006f\\u0074xxxxxxxxxxxxxxxx"]', ['\\u0066ox escaped', 'f\\u006fx escaped', 'fo\\"xtrot escaped', '\\u0072\\u006f\\u0074xxxxxxxxxxxxxxxx escaped']],
+  [`["${'f'.repeat(36)}","f\\n${'f'.repeat(33)}","f\\n${'f'.repeat(34)}"]`, [`f\\n${'f'.repeat(33)} escaped`]],
+  ['["été","fété","f\u0000x"]', ['fété', 'f\u0000x']],
+  ['{"\\u0061":"fox","\\u0066ox":2}', ['\\u0061 escaped', 'fox', '\\u0066ox escaped']],
+  ['["fox', []],
+]
+
+for (const [text, seen] of WATCHED) {
+  test(`strings that are handed over: ${text.slice(0, 60)}`, () => {
+    for (const pieces of [[bytes(text)], single(bytes(text)), [bytes(text).subarray(0, 7), bytes(text).subarray(7)]]) {
+      for (const strict of [true, false]) {
+        const watch = watching()
+        scan(pieces, { strict, strings: watch.strings })
+        assert.deepEqual(watch.seen, seen)
+      }
+    }
+  })
+}
+
+test('every string of a body is seen, in every split', () => {
+  const text = fc.json({ maxDepth: 6 })
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(200), { maxLength: 6 }), (json, cuts) => {
+      const expected: string[] = []
+      const collect = (value: unknown): void => {
+        if (typeof value === 'string') expected.push(value)
+        else if (typeof value === 'object' && value !== null) for (const [key, one] of Object.entries(value)) collect(Array.isArray(value) ? one : (expected.push(key), one))
+      }
+      collect(JSON.parse(json))
+      const seen: string[] = []
+      const strings = { firsts: new Uint8Array(256).fill(1), shortest: 1, longest: 1_000, each: (raw: Buffer, from: number, to: number) => seen.push(JSON.parse(`"${raw.toString('utf8', from, to)}"`) as string) }
+      const buffer = bytes(json)
+      const edges = [0, ...cuts.filter((cut) => cut < buffer.length).sort((one, other) => one - other), buffer.length]
+      scan(edges.slice(1).map((edge, i) => buffer.subarray(edges[i], edge)), { strict: true, strings })
+      // An empty string has no first byte. JSON.parse reorders keys that are numbers.
+      assert.deepEqual(seen.sort(), expected.filter((one) => one !== '').sort())
+    }),
+  )
+})
+
+test('the end of each list and object on the way to a wanted value is told, behind what it holds', () => {
+  const told = (text: string, pieces: (whole: Buffer) => Buffer[]): string[] => {
+    const events: string[] = []
+    const scanner = new JsonScanner(wanted, { value: (path, raw) => events.push(`${path}=${raw?.toString()}`), closed: (path) => events.push(`/${path}`) }, { strict: true })
+    for (const piece of pieces(bytes(text))) scanner.write(piece)
+    return events
+  }
+  for (const [text, events] of [
+    ['{"d":[{"e":1,"x":[{}]},{},5],"a":1}', ['d[].e=1', '/d[]', '/d[]', '/d', 'a=1', '/']],
+    ['{"h":{"i":[1,{}],"j":[{"k":1}]},"g":[[]],"x":{}}', ['h.i=[1,{}]', 'h.j[].k=1', '/h.j[]', '/h.j', '/h', 'g[]=[]', '/g', '/']],
+    ['[{"f":1},[]]', ['[].f=1', '/[]', '/[]', '/']],
+    ['{"l":{"x":{"m":1}}}', ['l.*.m=1', '/l.*', '/l', '/']],
+  ] as const) {
+    assert.deepEqual(told(text, (whole) => [whole]), events, text)
+    assert.deepEqual(told(text, single), events, text)
+  }
+})
+
+test('a mismatch that repeats itself is told once', () => {
+  assert.deepEqual(scan([bytes(`{"d":[${'1,"x",'.repeat(1_000)}2],"b":1}`)]).events, ['mismatch d[]', 'text d[]', 'mismatch b'])
+})
+
+/** TABLE of bodies in which a search could begin again for every string. */
+const DENSE: [what: string, unit: string][] = [
+  ['short messages', `{"role":"user","content":"${'x'.repeat(70)}"},`],
+  ['messages with one escape', `{"role":"user","content":"${'x'.repeat(70)}\\n${'x'.repeat(70)}"},`],
+  ['escaped quotes', `"${'\\"'.repeat(500)}",`],
+  ['escaped quotes far apart', `"${`${'x'.repeat(30)}\\"`.repeat(500)}",`],
+  ['runs of backslashes', `"${'\\\\'.repeat(2_000)}",`],
+  ['long keys', `{"${'k'.repeat(10_000)}":1},`],
+]
+
+for (const [what, unit] of DENSE) {
+  test(`the native search covers each byte once: ${what}`, () => {
+    let searched = 0
+    const body = bytes(`[${unit.repeat(Math.ceil(300_000 / unit.length))}0]`)
+    const counting = (chunk: Buffer): Buffer =>
+      Object.assign(chunk, {
+        indexOf: (value: number, from = 0): number => {
+          const found = Buffer.prototype.indexOf.call(chunk, value, from)
+          searched += (found < 0 ? chunk.length : found + 1) - from
+          return found
+        },
+      })
+    for (const size of [body.length, 4_096]) {
+      searched = 0
+      const pieces = Array.from({ length: Math.ceil(body.length / size) }, (_, i) => counting(body.subarray(i * size, (i + 1) * size)))
+      assert.ok(scan(pieces).ok)
+      assert.ok(searched <= body.length, `${searched} of ${body.length}`)
+    }
+  })
+}
 
 test('lines of JSON are read one after another', () => {
   assert.deepEqual(scan([bytes('{"a":1}\n{"a":2}\n\n{"b":{"c":3}}\n')], { many: true }), { ok: true, events: ['a=1', 'a=2', 'b.c=3'] })
