@@ -1,5 +1,5 @@
 // Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and answers.
-import { HEAD_END, readFields, valueOf, type RawHeaders } from './fields.ts'
+import { HEAD_END, hasBareLineFeed, readFields, valueOf, type RawHeaders } from './fields.ts'
 
 /** The bytes are not framed as they must be: nothing behind them can be trusted. */
 export class FramingError extends Error {}
@@ -107,7 +107,10 @@ export class BodyReader {
     }
     const at = input.indexOf(HEAD_END)
     if (at > MAX_TRAILER_BYTES || (at < 0 && input.length > MAX_TRAILER_BYTES)) throw new FramingError('the trailers are too long')
-    if (at < 0) return 0
+    if (at < 0) {
+      if (hasBareLineFeed(input)) throw new FramingError('a line of the trailers ends with a bare line feed')
+      return 0
+    }
     const trailers = readFields(input.toString('latin1', 0, at), 0)
     if (trailers === null) throw new FramingError('a trailer is malformed')
     // RFC 9110, section 6.5.1. Whoever reads one would take the next request for this one's body.

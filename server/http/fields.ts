@@ -44,6 +44,12 @@ export function endOfLine(text: string, at: number): number {
   return at < text.length && (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) ? -1 : at
 }
 
+/** Whether a line ends with LF alone: a head or trailers in which one does never end with an empty line as we read it. */
+export function hasBareLineFeed(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) return true
+  return false
+}
+
 /** The number that a text of 1 to 15 digits is, and nothing else; null for any other text. */
 export function digits(text: string, from = 0, to = text.length): number | null {
   if (to === from || to - from > MOST_DIGITS) return null

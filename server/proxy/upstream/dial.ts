@@ -23,38 +23,43 @@ export type Dial = {
 export class PrivateAddressError extends Error {}
 
 /**
- * TABLE of address ranges that no provider lives in (IANA special-purpose registries, RFC 6890 and updates). IPv4-mapped
- * addresses are compared by the IPv4 rows; IPv4-translated ones (RFC 2765), NAT64 and 6to4 would carry a private IPv4 address inside and are refused whole.
+ * TABLE of address ranges that no provider lives in: those of IANA's special-purpose registries (RFC 6890 and updates), and public ones
+ * at which clouds serve their own machines. IPv4-mapped addresses are compared by the IPv4 rows; every other way to carry an IPv4
+ * address in IPv6 is refused whole.
  */
-const PRIVATE_RANGES: [string, number, 'ipv4' | 'ipv6'][] = [
-  ['0.0.0.0', 8, 'ipv4'],
-  ['10.0.0.0', 8, 'ipv4'],
-  ['100.64.0.0', 10, 'ipv4'],
-  ['127.0.0.0', 8, 'ipv4'],
-  ['169.254.0.0', 16, 'ipv4'],
-  ['172.16.0.0', 12, 'ipv4'],
-  ['192.0.0.0', 24, 'ipv4'],
-  ['192.0.2.0', 24, 'ipv4'],
-  ['192.88.99.0', 24, 'ipv4'],
-  ['192.168.0.0', 16, 'ipv4'],
-  ['198.18.0.0', 15, 'ipv4'],
-  ['198.51.100.0', 24, 'ipv4'],
-  ['203.0.113.0', 24, 'ipv4'],
-  ['224.0.0.0', 3, 'ipv4'],
-  ['::', 96, 'ipv6'],
-  ['::ffff:0:0:0', 96, 'ipv6'],
-  ['64:ff9b::', 96, 'ipv6'],
-  ['64:ff9b:1::', 48, 'ipv6'],
-  ['100::', 64, 'ipv6'],
-  ['2001::', 23, 'ipv6'],
-  ['2001:db8::', 32, 'ipv6'],
-  ['2002::', 16, 'ipv6'],
-  ['3fff::', 20, 'ipv6'],
-  ['5f00::', 16, 'ipv6'],
-  ['fc00::', 7, 'ipv6'],
-  ['fe80::', 10, 'ipv6'],
-  ['fec0::', 10, 'ipv6'],
-  ['ff00::', 8, 'ipv6'],
+const PRIVATE_RANGES: readonly [net: string, prefix: number, family: 'ipv4' | 'ipv6', what: string][] = [
+  ['0.0.0.0', 8, 'ipv4', 'this network'],
+  ['10.0.0.0', 8, 'ipv4', 'private use'],
+  ['100.64.0.0', 10, 'ipv4', 'shared by carriers; metadata of Alibaba Cloud'],
+  ['127.0.0.0', 8, 'ipv4', 'loopback'],
+  ['161.26.0.0', 16, 'ipv4', 'services of IBM Cloud'],
+  ['166.8.0.0', 14, 'ipv4', 'services of IBM Cloud'],
+  ['168.63.129.16', 32, 'ipv4', 'wire server of Azure'],
+  ['169.254.0.0', 16, 'ipv4', 'link-local; metadata of most clouds'],
+  ['172.16.0.0', 12, 'ipv4', 'private use'],
+  ['192.0.0.0', 24, 'ipv4', 'protocol assignments; metadata of Oracle Cloud'],
+  ['192.0.2.0', 24, 'ipv4', 'documentation'],
+  ['192.88.99.0', 24, 'ipv4', '6to4 relays'],
+  ['192.168.0.0', 16, 'ipv4', 'private use'],
+  ['198.18.0.0', 15, 'ipv4', 'benchmarks'],
+  ['198.51.100.0', 24, 'ipv4', 'documentation'],
+  ['203.0.113.0', 24, 'ipv4', 'documentation'],
+  ['224.0.0.0', 3, 'ipv4', 'multicast, reserved, broadcast'],
+  ['::', 96, 'ipv6', 'unspecified, loopback, IPv4-compatible'],
+  ['::ffff:0:0:0', 96, 'ipv6', 'IPv4-translated (RFC 2765)'],
+  ['64:ff9b::', 96, 'ipv6', 'NAT64'],
+  ['64:ff9b:1::', 48, 'ipv6', 'NAT64 of one network'],
+  ['100::', 64, 'ipv6', 'discard'],
+  ['100:0:0:1::', 64, 'ipv6', 'dummy (RFC 9780)'],
+  ['2001::', 23, 'ipv6', 'protocol assignments: Teredo, ORCHID, benchmarks'],
+  ['2001:db8::', 32, 'ipv6', 'documentation'],
+  ['2002::', 16, 'ipv6', '6to4'],
+  ['3fff::', 20, 'ipv6', 'documentation'],
+  ['5f00::', 16, 'ipv6', 'segment routing'],
+  ['fc00::', 7, 'ipv6', 'unique local; metadata of AWS and Google Cloud'],
+  ['fe80::', 10, 'ipv6', 'link-local'],
+  ['fec0::', 10, 'ipv6', 'site-local'],
+  ['ff00::', 8, 'ipv6', 'multicast'],
 ]
 
 const privateRanges = new BlockList()

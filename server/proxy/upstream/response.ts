@@ -1,6 +1,6 @@
 // Reads the answers of one connection to an upstream.
 import { BodyReader, FramingError, PROVIDERS_SIZE } from '../../http/body.ts'
-import { digits, endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from '../../http/fields.ts'
+import { digits, endOfLine, hasBareLineFeed, HEAD_END, NO_BYTES, readFields, without, type RawHeaders } from '../../http/fields.ts'
 
 /** What a {@link ResponseReader} reports, in wire order. */
 export type ResponseSink = {
@@ -123,7 +123,10 @@ export class ResponseReader {
   #head(input: Buffer): number {
     const at = input.indexOf(HEAD_END)
     if (at > MAX_HEAD_BYTES || (at < 0 && input.length > MAX_HEAD_BYTES)) throw new ProtocolError('the upstream sent an oversized head')
-    if (at < 0) return 0
+    if (at < 0) {
+      if (!mayBeHead(input)) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
+      return 0
+    }
     const text = input.toString('latin1', 0, at)
     const end = endOfLine(text, 0)
     const status = end < 0 ? 0 : statusOf(text, end)
@@ -135,18 +138,22 @@ export class ResponseReader {
     if (status < 200) {
       // 101 would turn the connection into something that nobody asked for.
       if (status === 101 || ++this.#interim > MAX_INTERIM) throw new ProtocolError('the upstream sent an unexpected interim answer')
-      this.#sink.onInterim(status, reason, headers)
+      this.#sink.onInterim(status, reason, without(headers, 'content-length'))
       return used
     }
-    this.#frame(status, text.charCodeAt(VERSION.length) === ONE, headers)
+    const lengths = this.#frame(status, text.charCodeAt(VERSION.length) === ONE, headers)
     this.#inHead = false
-    this.#sink.onHead(status, reason, headers)
+    this.#sink.onHead(status, reason, withLengths(headers, lengths, status === 204 ? 0 : 1))
     if (this.#body.ended && !this.done) this.#end([])
     return used
   }
 
-  /** Decides how the body ends (RFC 9112, section 6.3) and whether the connection lives on. */
-  #frame(status: number, http11: boolean, headers: RawHeaders): void {
+  /**
+   * Decides how the body ends (RFC 9112, section 6.3) and whether the connection lives on.
+   * @returns how many lengths there are, all of them equal
+   */
+  #frame(status: number, http11: boolean, headers: RawHeaders): number {
+    let lengths = 0
     let length: string | null = null
     let counted: number | null = null
     let coding: string | null = null
@@ -160,6 +167,7 @@ export class ResponseReader {
       if (lower === 'content-length') {
         if (length !== null && length !== value) throw new ProtocolError('the upstream sent two different lengths')
         length = value
+        lengths++
         counted = digits(value)
         if (counted === null) throw new ProtocolError('the upstream sent a malformed length')
       } else if (lower === 'transfer-encoding') coding = coding === null ? value : `${coding}, ${value}`
@@ -181,12 +189,26 @@ export class ResponseReader {
       this.#body.begin('until-close')
       this.keepAlive = false
     }
+    return lengths
   }
 
   #end(trailers: RawHeaders): void {
     this.done = true
     this.#sink.onEnd(trailers)
   }
+}
+
+/** Whether bytes without an empty line can still become a head. */
+function mayBeHead(bytes: Buffer): boolean {
+  return VERSION.startsWith(bytes.toString('latin1', 0, VERSION.length)) && !hasBareLineFeed(bytes)
+}
+
+/** The headers with the first `wanted` lengths of those that they have (RFC 9110, section 8.6: a 204 has none). */
+function withLengths(headers: RawHeaders, lengths: number, wanted: number): RawHeaders {
+  if (lengths <= wanted) return headers
+  const first = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-length')
+  const rest = without(headers, 'content-length')
+  return wanted === 0 ? rest : rest.toSpliced(first, 0, headers[first]!, headers[first + 1]!)
 }
 
 /** The status of a status line (RFC 9112, section 4) that ends at `end`, with or without a reason; 0 where it is none. */

@@ -92,6 +92,10 @@ const ANSWERS: [name: string, text: string, seen: Partial<ReturnType<typeof read
   ['two codings', '200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', null],
   ['other bytes where a chunk ends', '200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nokXX0\r\n\r\n', null],
   ['NUL and LF where a line ends', '200 OK\r\nX: y\0\nContent-Length: 0\r\n\r\n', null],
+  ['bare LF between the lines', '200 OK\nContent-Length: 0\n\n', null],
+  ['a head that ends with a bare LF', '200 OK\r\nContent-Length: 0\r\n\n', null],
+  ['trailers that end with a bare LF', '200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Sum: 1\n\n', null],
+  ['a last chunk that ends with a bare LF', '200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\n', null],
   ['half a head', '200 OK\r\nContent-Le', null],
   ['half a body', '200 OK\r\nContent-Length: 3\r\n\r\nok', null],
   ['half the chunks', '200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n', null],
@@ -114,5 +118,28 @@ test('how answers end, in whatever pieces they arrive', () => {
   }
   for (const [connection, keepAlive] of [['', false], ['Connection: keep-alive\r\n', true], ['Connection: keep-alive, close\r\n', false]] as const) {
     assert.equal(readAll('GET', `HTTP/1.0 200 OK\r\n${connection}Content-Length: 0\r\n\r\n`, 99)?.keepAlive, keepAlive, connection)
+  }
+})
+
+test('what can no more become an answer is refused at once, not when the time for one is over', () => {
+  for (const text of ['HTTP/1.1 200 OK\n', 'HTTP/1.1 200 OK\r\nA: b\n', 'SSH-2.0-OpenSSH_9.9\r\n', '\n', '<', 'HTTP/2', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\n']) {
+    assert.equal(read(text), null, JSON.stringify(text))
+  }
+})
+
+test('one length leaves where two equal ones came, and none where there can be no body', () => {
+  const rows: [method: string, text: string, headers: string[]][] = [
+    ['GET', '200 OK\r\nContent-Length: 0\r\nX: y\r\nCONTENT-LENGTH: 0\r\n', ['Content-Length', '0', 'X', 'y']],
+    ['HEAD', '200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n', ['Content-Length', '5']],
+    ['GET', '204 No Content\r\nContent-Length: 0\r\nX: y\r\n', ['X', 'y']],
+    ['GET', '304 Not Modified\r\nContent-Length: 5\r\n', ['Content-Length', '5']],
+  ]
+  for (const [method, text, headers] of rows) {
+    const seen: (readonly string[])[] = []
+    const see = (_: number, __: string, found: readonly string[]) => void seen.push(found)
+    const reader = new ResponseReader({ onInterim: see, onHead: see, onBody() {}, onEnd() {}, onPause() {} })
+    reader.begin(method)
+    reader.push(Buffer.from(`HTTP/1.1 103 Early Hints\r\nContent-Length: 7\r\nLink: x\r\n\r\nHTTP/1.1 ${text}\r\n`))
+    assert.deepEqual(seen, [['Link', 'x'], headers], text)
   }
 })

@@ -20,6 +20,13 @@ test('addresses that no provider has are private', () => {
     ['::ffff:8.8.8.8', false], ['fe80::1', true], ['fc00::1', true], ['fd12::1', true], ['ff02::1', true], ['64:ff9b::a00:1', true], ['::ffff:0:10.0.0.1', true],
     ['192.0.0.8', true], ['192.0.2.1', true], ['192.88.99.1', true], ['198.51.100.1', true], ['203.0.113.1', true], ['64:ff9b:1::1', true], ['100::1', true], ['2001::1', true],
     ['3fff::1', true], ['5f00::1', true], ['fec0::1', true], ['2002:a00:1::', true], ['2001:db8::1', true], ['2606:4700::6812:6c0', false], ['2a00:1450:4001::1', false], ['not an address', true],
+    // Where clouds tell their machines who they are.
+    ['168.63.129.16', true], ['168.63.129.15', false], ['100.100.100.200', true], ['192.0.0.192', true], ['169.254.170.2', true], ['fd00:ec2::254', true], ['fd20:ce::254', true], ['161.26.0.10', true], ['166.9.0.1', true],
+    ['166.12.0.1', false],
+    // IPv4 inside IPv6, in hexadecimal as well, and names of interfaces.
+    ['::ffff:a9fe:a9fe', true], ['::ffff:a83f:8110', true], ['::10.0.0.1', true], ['::8.8.8.8', true], ['64:ff9b::169.254.169.254', true], ['64:ff9b:1:a9fe::1', true], ['2002:a9fe:a9fe::1', true], ['2002:a83f:8110::', true],
+    ['2001:0:4136:e378:8000:63bf:3fff:fdd2', true], ['2001:20::1', true], ['fe80::1%eth0', true], ['100:0:0:1::1', true], ['240.0.0.1', true], ['198.19.255.255', true], ['198.20.0.1', false],
+    ['127.1', true], ['0x7f.0.0.1', true], ['2130706433', true], ['[::1]', true], ['', true],
   ]
   for (const [address, isPrivate] of rows) assert.equal(isPrivateAddress(address), isPrivate, address)
 })
