@@ -125,11 +125,14 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   const master = masterKey(storage.masterKey, storage.data)
   const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
   const converters = starting.use(openConverters(convertersOf(config, 0)))
-  const receiver = starting.use(openReceiver(takeTurns(() => proxied.open() > 0)))
+  const receiver = starting.use(openReceiver(takeTurns(() => proxied.shares.open > 0)))
   const watch = starting.use(watchJobs(store, changes))
   const { keys, credentials } = proxied
   metrics.add({
-    proxy_open_requests: { help: 'Proxied requests under way.', read: proxied.open },
+    proxy_open_requests: { help: 'Proxied requests under way.', read: () => proxied.shares.open },
+    proxy_held_bytes: { help: 'Bytes of request bodies that are held in memory.', read: () => proxied.shares.held },
+    proxy_dropped_for_places_total: { help: 'Half-received requests that were ended to make room for requests of other keys.', read: () => proxied.shares.dropped.open, counts: true },
+    proxy_dropped_for_bytes_total: { help: 'Half-received requests that were ended to make room for bodies of other keys.', read: () => proxied.shares.dropped.held, counts: true },
     keys_stale: { help: '1 while changes of proxy keys cannot be read.', read: () => Number(!keys.fresh) },
     credentials_resting: { help: 'Provider credentials that rest after a failure.', read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length },
     conversions_running: { help: 'Steps of conversions that run.', read: () => converters.load().running },

@@ -2,59 +2,67 @@
 import type { BodySink, CallerBody } from '../http/caller.ts'
 import type { RawHeaders } from '../http/fields.ts'
 import { PieceList } from './pieces.ts'
+import type { Place } from './shares.ts'
 
 export type WholeBody =
   /** `pieces` of `length` bytes together, in their order. Never joined: a body of 64 MB would be copied, and stop everything else meanwhile. */
   | { ok: true; pieces: readonly Buffer[]; length: number; trailers: RawHeaders }
   /** `pieces`: what has been read, and counts as held; the rest waits. */
   | { ok: false; reason: 'too_large'; pieces: readonly Buffer[]; length: number }
-  | { ok: false; reason: 'busy' }
-  | { ok: false; reason: 'still' }
-  | { ok: false; reason: 'gone' }
+  /** `busy`: no room for it, or it had to make room for others. `slow`: it did not come fast enough. `gone`: the caller left in the middle. */
+  | { ok: false; reason: 'busy' | 'slow' | 'gone' }
 
-/** Bytes of bodies held in memory at one time, by all requests together. */
-const MOST_HELD = 512 * 1024 * 1024
-let held = 0
+/** How fast a body that is held must come. */
+export interface BodyPace {
+  /** Milliseconds for which nothing of it may come. */
+  readonly still: number
+  /** Milliseconds after which it must have come at {@link MIN_RATE} on average. */
+  readonly grace: number
+}
+
+/** Bytes a millisecond: 16 KB/s, less than any network on which people upload files. */
+const MIN_RATE = 16.384
 
 /**
- * Reads the body, `limit` bytes at most. What was read counts as held until `release` is called. When all of it has come already, the answer is
- * there at once.
- *
- * `busy`: so many bodies are held that another one would not fit. `still`: nothing of it came for so many milliseconds. `gone`: the caller left in the middle.
+ * Reads the body, `limit` bytes at most. What was read counts as held by `place` until that releases it. When all of it has come already, the answer
+ * is there at once. Until then the request may be ended to make room for others.
  */
-export function readWhole(body: CallerBody, limit: number, still: number): WholeBody | Promise<WholeBody> {
-  const announced = body.length ?? 0
-  if (announced > limit) return { ok: false, reason: 'too_large', pieces: [], length: 0 }
-  if (held + announced > MOST_HELD) return { ok: false, reason: 'busy' }
-  const reading = new Reading(body, limit)
+export function readWhole(body: CallerBody, limit: number, pace: BodyPace, place: Place): WholeBody | Promise<WholeBody> {
+  if ((body.length ?? 0) > limit) return { ok: false, reason: 'too_large', pieces: [], length: 0 }
+  const reading = new Reading(body, limit, place)
   body.read(reading)
-  return reading.result ?? reading.wait(still)
+  return reading.result ?? reading.wait(pace)
 }
 
 class Reading implements BodySink {
   result: WholeBody | null = null
   readonly #body: CallerBody
   readonly #limit: number
+  readonly #place: Place
   readonly #list = new PieceList()
   #resolve: ((result: WholeBody) => void) | null = null
   #timer: NodeJS.Timeout | undefined
+  /** When it began, and when the last piece came. */
+  readonly #begun = performance.now()
+  #moved = this.#begun
 
-  constructor(body: CallerBody, limit: number) {
+  constructor(body: CallerBody, limit: number, place: Place) {
     this.#body = body
     this.#limit = limit
+    this.#place = place
   }
 
-  wait(still: number): Promise<WholeBody> {
-    this.#timer = setTimeout(() => this.#end({ ok: false, reason: 'still' }), still).unref()
+  wait(pace: BodyPace): Promise<WholeBody> {
+    this.#place.offer(() => this.#end({ ok: false, reason: 'busy' }))
+    this.#checkPace(pace)
     return new Promise((resolve) => (this.#resolve = resolve))
   }
 
   onData(chunk: Buffer): void {
-    this.#timer?.refresh()
-    held += chunk.length
+    if (!this.#place.hold(chunk.length)) return this.#end({ ok: false, reason: 'busy' })
+    if (this.#resolve !== null) this.#moved = performance.now()
     this.#list.add(chunk)
     if (this.#list.length > this.#limit) this.#end({ ok: false, reason: 'too_large', ...this.#read() })
-    else if (held > MOST_HELD) this.#end({ ok: false, reason: 'busy' })
   }
 
   onEnd(trailers: RawHeaders): void {
@@ -69,26 +77,34 @@ class Reading implements BodySink {
     return { pieces: this.#list.all(), length: this.#list.length }
   }
 
+  /** Ends it where it is too slow; looks again when it would be if nothing more came. */
+  #checkPace(pace: BodyPace): void {
+    const now = performance.now()
+    const slowAt = this.#begun + Math.max(pace.grace, this.#list.length / MIN_RATE)
+    const stillAt = this.#moved + pace.still
+    const left = Math.min(slowAt, stillAt) - now
+    if (left <= 0) this.#end({ ok: false, reason: 'slow' })
+    else this.#timer = setTimeout(() => this.#checkPace(pace), Math.ceil(left)).unref()
+  }
+
   #end(result: WholeBody): void {
     if (this.result !== null) return
     this.result = result
     clearTimeout(this.#timer)
+    this.#place.keep()
     if (!result.ok) {
       if (result.reason === 'too_large') this.#body.pause()
-      else discard(this.#body, this.#list.length)
+      else {
+        this.#place.release()
+        discard(this.#body)
+      }
     }
     this.#resolve?.(result)
   }
 }
 
-/** Gives a body up of which so many bytes are held: what still comes of it goes nowhere. */
-export function discard(body: CallerBody, length: number): void {
-  release(length)
+/** Gives a body up: what still comes of it goes nowhere. */
+export function discard(body: CallerBody): void {
   body.read(null)
   body.resume()
-}
-
-/** Bytes that were held are not any more. */
-export function release(length: number): void {
-  held -= length
 }

@@ -7,7 +7,6 @@ import { authenticate } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import type { Admission } from '../ledger/admit.ts'
 import type { Log } from '../log.ts'
-import { release } from './body.ts'
 import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { headerRefs, written } from './model/names.ts'
@@ -16,6 +15,7 @@ import { changesStored } from './providers/changes.ts'
 import { classify, refuseEndpoint } from './providers/endpoint.ts'
 import { reachOf, type Limits } from './reach.ts'
 import { relay } from './relay.ts'
+import { Shares, type SharesLimits } from './shares.ts'
 import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './trip.ts'
 import type { Outgoing, Sender } from './upstream.ts'
 import type { Ways } from './ways.ts'
@@ -25,32 +25,35 @@ export interface ProxyParts extends PassageParts {
   ways: Ways
   sender: Sender
   log: Log
-  /** `open`: requests under way at one time. */
-  limits: Limits & { open: number }
+  limits: Limits & SharesLimits
+}
+
+export interface ProxyHandler {
+  /** The handler of `/proxy`. */
+  handle(caller: Caller): void
+  /** What is in use of what all requests share. */
+  readonly shares: Pick<Shares, 'open' | 'held' | 'dropped'>
 }
 
 const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
 
-/** The handler of `/proxy`, and how many requests are under way. */
-export function createProxy(parts: ProxyParts): { handle(caller: Caller): void; open(): number } {
-  let open = 0
-  const over = (): void => {
-    open--
-  }
+export function createProxy(parts: ProxyParts): ProxyHandler {
+  const shares = new Shares(parts.limits)
   const handle = (caller: Caller): void => {
-    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, model: null, kept: false }
+    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, place: null, model: null, kept: false }
     if (caller.method === 'OPTIONS') return answerPreflight(parts, trip)
-    if (open >= parts.limits.open) return refuse(parts, trip, busy('The proxy is busy.'))
-    open++
-    pass(parts, trip).then(over, (thrown: unknown) => {
-      over()
-      refuse(parts, trip, thrown)
-    })
+    pass(parts, trip, shares).then(
+      () => trip.place?.leave(),
+      (thrown: unknown) => {
+        trip.place?.leave()
+        refuse(parts, trip, thrown)
+      },
+    )
   }
-  return { handle, open: () => open }
+  return { handle, shares }
 }
 
-async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
+async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void> {
   const { caller } = trip
   const { method, headers } = caller
   const { keys, ways, ledger, clock } = parts
@@ -64,7 +67,7 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   const { hostname, pathAndQuery } = target.upstream
   trip.provider = named?.provider ?? null
 
-  // 2. The key.
+  // 2. The key, and its share of what all requests use together.
   const authorization = onlyValueOf(headers, 'authorization')
   const origin = onlyValueOf(headers, 'origin')
   if (authorization === null || origin === null) throw new Refused('malformed_request', `The request has two ${origin === null ? 'Origin' : 'Authorization'} headers. Send one.`)
@@ -73,11 +76,18 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
     if (!proof.ok) throw new Refused(proof.code, proof.message)
     return (trip.key = proof.key)
   }
-  const { scope, providers, readOnly } = prove()
+  const { id, accountId, rpm, scope, providers, readOnly } = prove()
   // Only a caller with a key is told about WebSockets. Other upgrades are offers, which a server may ignore (RFC 9110, section 7.8).
   if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
     throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')
   }
+  const wait = ledger.fullFor(id, rpm)
+  if (wait !== null) {
+    ledger.countRefusal({ key_id: id, account_id: accountId })
+    throw limited(rpm!, { wait })
+  }
+  trip.place = shares.enter(id, accountId)
+  if (trip.place === null) throw busy('The proxy is busy, and this key has its share of the requests under way.')
 
   // 3. The provider.
   if (named === null) throw new Refused('upstream_not_allowed', `The host ${hostname} is not one of a provider that this proxy knows.`)
@@ -95,53 +105,49 @@ async function pass(parts: ProxyParts, trip: Trip): Promise<void> {
   const reach = reaching instanceof Promise ? await reaching : reaching
   if (reach === null) return
   const key = trip.key!
-  try {
-    const objects = provider.objectHeaders === undefined ? reach.objects : [...reach.objects, ...headerRefs(provider, headers)]
-    const owned = objects.length === 0 ? NOTHING_STORED : await parts.objects.look(provider.id, objects, key.id)
-    const lists = match.endpoint?.lists
-    if (lists !== undefined && (await parts.objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
-    if (owned.foreign) throw new Refused('endpoint_not_allowed', 'The request names an object that was made with another key.')
+  const objects = provider.objectHeaders === undefined ? reach.objects : [...reach.objects, ...headerRefs(provider, headers)]
+  const owned = objects.length === 0 ? NOTHING_STORED : await parts.objects.look(provider.id, objects, key.id)
+  const lists = match.endpoint?.lists
+  if (lists !== undefined && (await parts.objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
+  if (owned.foreign) throw new Refused('endpoint_not_allowed', 'The request names an object that was made with another key.')
 
-    // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is charged for what the operator lacks.
-    const context = contextOf(caller)
-    const { credentials } = parts
-    const credential = credentials.pick(named, context, owned.credential) ?? (owned.credential === null ? null : credentials.pick(named, context, null))
-    if (credential === null) throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
-    const asking = {
-      id: trip.id, account_id: key.accountId, key_id: key.id, rpm: key.rpm, provider: provider.id, model: trip.model, endpoint: match.pattern, method,
-      context: context === null ? null : hash('sha256', context).slice(0, 32),
-    }
-    let admission: Admission
-    try {
-      admission = await ledger.admit(asking)
-    } catch {
-      throw busy('The ledger cannot be written at the moment. Nothing was sent to the provider.')
-    }
-    if (!admission.admitted) throw limited(key.rpm!, admission)
-
-    // 7. The credential goes on the request.
-    const outgoing: Outgoing = {
-      dial: (route.dial ??= ways.dialFor(named)),
-      method,
-      path: pathAndQuery,
-      headers: withCredential(requestHeaders(headers, provider, match.endpoint), authOf(provider, match.endpoint), credential.secret),
-      body: reach.body,
-    }
-
-    // 8. The stream, both ways.
-    const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, admission })
-    const relayed = await relay(parts.sender, outgoing, caller, passage)
-    if (reach.observer !== null) trip.model = written(reach.observer.end())
-
-    // 9. The ledger.
-    const reading = passage.used()
-    const usage = reading instanceof Promise ? await reading : reading
-    const code = passage.settle(relayed, usage)
-    if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
-    logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
-  } finally {
-    if (reach.held > 0) release(reach.held)
+  // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is charged for what the operator lacks.
+  const context = contextOf(caller)
+  const { credentials } = parts
+  const credential = credentials.pick(named, context, owned.credential) ?? (owned.credential === null ? null : credentials.pick(named, context, null))
+  if (credential === null) throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
+  const asking = {
+    id: trip.id, account_id: key.accountId, key_id: key.id, rpm: key.rpm, provider: provider.id, model: trip.model, endpoint: match.pattern, method,
+    context: context === null ? null : hash('sha256', context).slice(0, 32),
   }
+  let admission: Admission
+  try {
+    admission = await ledger.admit(asking)
+  } catch {
+    throw busy('The ledger cannot be written at the moment. Nothing was sent to the provider.')
+  }
+  if (!admission.admitted) throw limited(key.rpm!, admission)
+
+  // 7. The credential goes on the request.
+  const outgoing: Outgoing = {
+    dial: (route.dial ??= ways.dialFor(named)),
+    method,
+    path: pathAndQuery,
+    headers: withCredential(requestHeaders(headers, provider, match.endpoint), authOf(provider, match.endpoint), credential.secret),
+    body: reach.body,
+  }
+
+  // 8. The stream, both ways.
+  const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, admission })
+  const relayed = await relay(parts.sender, outgoing, caller, passage)
+  if (reach.observer !== null) trip.model = written(reach.observer.end())
+
+  // 9. The ledger.
+  const reading = passage.used()
+  const usage = reading instanceof Promise ? await reading : reading
+  const code = passage.settle(relayed, usage)
+  if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
+  logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
 }
 
 const NOTHING_STORED = { foreign: false, credential: null }

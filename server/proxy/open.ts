@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { createPool, type Credential, type CredentialPool } from './credentials.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'
-import { createProxy } from './handler.ts'
+import { createProxy, type ProxyHandler } from './handler.ts'
 import { openObjects } from './objects.ts'
 import type { CustomProvider } from './providers/provider.ts'
 import { storedProviders } from './providers/stored.ts'
@@ -21,8 +21,8 @@ import { createWays } from './ways.ts'
 
 export interface Proxy extends AsyncDisposable {
   handle(caller: Caller): void
-  /** Requests under way. */
-  open(): number
+  /** What is in use of what all requests share. */
+  readonly shares: ProxyHandler['shares']
   /** Whether the ledger cannot be written for now. */
   failing(): boolean
   readonly keys: KeyCache
@@ -101,7 +101,8 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   opening.use(keepUp(store, () => clock.now(), settings.ledgerRetention, (error) => log.error('Hours cannot be added to the roll-ups by day, or old requests not deleted.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
   const ways = createWays(() => table)
-  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, sender, clock, log, limits: { body: settings.maxBody, still: settings.firstByteTimeout, open: settings.maxOpen } })
+  const limits = { body: Math.min(settings.maxBody, settings.maxHeld), still: settings.firstByteTimeout, grace: settings.bodyGrace, open: settings.maxOpen, held: settings.maxHeld }
+  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, sender, clock, log, limits })
   const opened = opening.move()
   return {
     ...proxy, failing: ledger.failing, keys, credentials: pool, unreadable: () => unreadable, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,

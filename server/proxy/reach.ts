@@ -2,7 +2,7 @@
 import type { Caller, CallerBody } from '../http/caller.ts'
 import type { RawHeaders } from '../http/fields.ts'
 import type { CachedKey } from '../keys/cache.ts'
-import { discard, readWhole, release, type WholeBody } from './body.ts'
+import { discard, readWhole, type BodyPace, type WholeBody } from './body.ts'
 import { requestHeaders } from './headers.ts'
 import { bodyNeeded, checkScope, type Reach } from './model.ts'
 import { written } from './model/names.ts'
@@ -16,16 +16,13 @@ import type { Outgoing } from './upstream.ts'
 export interface Reached {
   readonly objects: readonly ObjectRef[]
   readonly body: Outgoing['body']
-  /** Bytes of the body that we hold; they must be released. */
-  readonly held: number
   /** Reads the model of a body that is not held while it goes up. */
   readonly observer: ModelObserver | null
 }
 
-/** `body`: bytes of a body that has to be read whole. `still`: milliseconds for which it may stand still. */
-export interface Limits {
+/** `body`: bytes of a body that has to be read whole. */
+export interface Limits extends BodyPace {
   readonly body: number
-  readonly still: number
 }
 
 type Read = Extract<WholeBody, { ok: true }>
@@ -36,15 +33,16 @@ type Read = Extract<WholeBody, { ok: true }>
  * @param prove proves the key again: what becomes of it while the body comes, which may take its time, counts
  * @throws Refused
  */
-export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, { body: limit, still }: Limits, objects: Objects, prove: () => CachedKey): Reached | null | Promise<Reached | null> {
+export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQuery: string, limits: Limits, objects: Objects, prove: () => CachedKey): Reached | null | Promise<Reached | null> {
   const { caller, key } = trip
+  const limit = limits.body
   caller.proceed()
   const { body } = caller
   if (body === null || !((!key!.scope.all && bodyNeeded(match)) || namesObjects(match, caller.headers))) return look(trip, provider, match, pathAndQuery, limit, null)
   const decide = (result: WholeBody, { scope, id }: CachedKey): Reached | Promise<Reached> => {
     if (result.ok) return look(trip, provider, match, pathAndQuery, limit, result)
     if (result.reason === 'busy') throw busy('The proxy holds too many large requests at the moment.')
-    if (result.reason !== 'too_large') throw new Refused('upstream_timeout', 'The body of the request stood still for too long.')
+    if (result.reason !== 'too_large') throw new Refused('body_too_slow', 'The body of the request came too slowly. A body that has to be read whole must come at 16 KB/s on average.')
     const begun = result.pieces
     const refuse = (what: string): never => {
       throw new Refused('body_too_large', `The body must be read to find its ${what}, and is larger than ${limit} bytes.`)
@@ -55,7 +53,7 @@ export function reachOf(trip: Trip, provider: Provider, match: Match, pathAndQue
   }
   const go = (result: WholeBody, proven: () => CachedKey): Reached | null | Promise<Reached> =>
     !result.ok && result.reason === 'gone' ? null : holding(body, result, () => decide(result, proven()))
-  const reading = readWhole(body, limit, still)
+  const reading = readWhole(body, limit, limits, trip.place!)
   return reading instanceof Promise ? reading.then((result) => go(result, prove)) : go(reading, () => key!)
 }
 
@@ -71,13 +69,12 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
   const { scope } = trip.key!
   // For the readers that take one buffer; a body of one piece is not copied.
   const body = read === null ? null : read.pieces.length === 1 ? read.pieces[0]! : Buffer.concat(read.pieces)
-  const held = read?.length ?? bytesOf(begun)
   if (!scope.all) {
     const go = (reach: Reach): Reached | Promise<Reached> => {
       if (!reach.ok) throw new Refused(reach.code, reach.message)
       trip.model = written(reach.models[0] ?? match.model)
       trip.kept = reach.kept === true
-      const reached = (objects: readonly ObjectRef[]): Reached => ({ objects, body: outgoingBody(caller, provider, match, read, null, begun), held, observer: null })
+      const reached = (objects: readonly ObjectRef[]): Reached => ({ objects, body: outgoingBody(caller, provider, match, read, null, begun), observer: null })
       // Where no model runs, the body was read for the objects that it names.
       if (body === null || match.class !== 'neutral') return reached(reach.objects)
       return after(observeHeld(match, headers, pathAndQuery, body, limit), (naming) => {
@@ -95,19 +92,14 @@ function look(trip: Trip, provider: Provider, match: Match, pathAndQuery: string
     trip.model = written(observer.model)
     // Of a body that streams by it is not known in time.
     trip.kept = observer.kept || watching !== null
-    return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching, begun), held, observer: watching }
+    return { objects: body === null ? match.objects : observer.objects, body: outgoingBody(caller, provider, match, read, watching, begun), observer: watching }
   })
 }
 
-function bytesOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.length, 0)
-}
-
-/** Where it fails, what is held of the body is let go. */
+/** Where it fails, the rest of a body that has been read in part is let go. */
 function holding<T>(body: CallerBody, result: WholeBody, deed: () => T | Promise<T>): T | Promise<T> {
   const letGo = (error: unknown): never => {
-    if (result.ok) release(result.length)
-    else if (result.reason === 'too_large') discard(body, result.length)
+    if (!result.ok && result.reason === 'too_large') discard(body)
     throw error
   }
   try {

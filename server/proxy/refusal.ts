@@ -16,6 +16,7 @@ export const REFUSALS = {
   endpoint_not_allowed: { status: 403, google: 'PERMISSION_DENIED', type: 'permission_error' },
   origin_not_allowed: { status: 403, google: 'PERMISSION_DENIED', type: 'permission_error' },
   method_not_allowed: { status: 405, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
+  body_too_slow: { status: 408, google: 'DEADLINE_EXCEEDED', type: 'timeout_error' },
   body_too_large: { status: 413, google: 'INVALID_ARGUMENT', type: 'request_too_large' },
   rate_limit_exceeded: { status: 429, google: 'RESOURCE_EXHAUSTED', type: 'rate_limit_error' },
   internal_error: { status: 500, google: 'INTERNAL', type: 'api_error' },
@@ -53,14 +54,14 @@ const SHAPES: Readonly<Record<ErrorShape, (words: Words) => unknown>> = {
 
 /** Bedrock names the exception in a header: https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html */
 const BEDROCK_EXCEPTIONS: Readonly<Record<number, string>> = {
-  400: 'ValidationException', 401: 'UnrecognizedClientException', 403: 'AccessDeniedException', 405: 'ValidationException', 413: 'ValidationException',
-  429: 'ThrottlingException', 503: 'ServiceUnavailableException', 504: 'ModelTimeoutException',
+  400: 'ValidationException', 401: 'UnrecognizedClientException', 403: 'AccessDeniedException', 405: 'ValidationException', 408: 'ModelTimeoutException',
+  413: 'ValidationException', 429: 'ThrottlingException', 503: 'ServiceUnavailableException', 504: 'ModelTimeoutException',
 }
 
 /** TABLE of reason phrases (RFC 9110, section 15). */
 const REASONS: Readonly<Record<(typeof REFUSALS)[RefusalCode]['status'], string>> = {
-  400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 405: 'Method Not Allowed', 413: 'Content Too Large', 429: 'Too Many Requests',
-  500: 'Internal Server Error', 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout',
+  400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large',
+  429: 'Too Many Requests', 500: 'Internal Server Error', 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout',
 }
 
 export interface Refusal {

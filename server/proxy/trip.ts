@@ -10,6 +10,7 @@ import type { Usage } from './meter.ts'
 import type { Provider } from './providers/provider.ts'
 import { refusal, type RefusalCode } from './refusal.ts'
 import type { Relayed } from './relay.ts'
+import type { Place } from './shares.ts'
 
 /** What becomes known of a request on its way. */
 export interface Trip {
@@ -21,6 +22,8 @@ export interface Trip {
   /** Whose way of writing an error the caller reads. */
   near: Provider | null
   key: CachedKey | null
+  /** What the request takes of the key's share, from its head to its end. */
+  place: Place | null
   /** As it is written down. */
   model: string | null
   /** Whether the request asks the provider to keep the answer. */

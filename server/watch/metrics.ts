@@ -8,10 +8,12 @@ import { Durations, Sums } from './series.ts'
 export interface Reading {
   readonly help: string
   readonly read: () => number
+  /** Whether it only ever grows: then it is a counter. */
+  readonly counts?: boolean
 }
 
 export interface Metrics {
-  /** Adds gauges, by their names without `tollmark_`. */
+  /** Adds gauges and counters, by their names without `tollmark_`. */
   add(readings: Readonly<Record<string, Reading>>): void
   /** Counts a request that is over. */
   request(line: RequestLine): void
@@ -54,7 +56,7 @@ export function openMetrics(): Metrics {
 
   return {
     add(readings) {
-      for (const [name, { help, read }] of Object.entries(readings)) registry.registerMetric(gauge(`tollmark_${name}`, help, read))
+      for (const [name, { help, read, counts }] of Object.entries(readings)) registry.registerMetric((counts === true ? counter : gauge)(`tollmark_${name}`, help, read))
     },
     request(line) {
       if (line.route === '/proxy') countProxied(line)
@@ -69,6 +71,16 @@ function gauge(name: string, help: string, read: () => number): Gauge {
     name, help, registers: [],
     collect() {
       this.set(read())
+    },
+  })
+}
+
+function counter(name: string, help: string, read: () => number): Counter {
+  return new Counter({
+    name, help, registers: [],
+    collect() {
+      this.reset()
+      this.inc(read())
     },
   })
 }

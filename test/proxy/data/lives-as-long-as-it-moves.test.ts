@@ -5,11 +5,12 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answer, chunk, head } from '../../providers/fake.ts'
+import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
 import { readAnswer } from './relayed.ts'
 import { OPENAI, startServed } from './served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
+const FILES = `${OPENAI}/v1/files`
 const LIMITS = { TOLLMARK_FIRST_BYTE_TIMEOUT: '400ms', TOLLMARK_IDLE_TIMEOUT: '400ms', TOLLMARK_CONNECT_TIMEOUT: '400ms' }
 
 test('an answer that goes on three times as long as any limit arrives whole', async (t) => {
@@ -34,7 +35,7 @@ test('an answer that goes on three times as long as any limit arrives whole', as
 test('a request that goes up three times as long as any limit arrives whole', async (t) => {
   const served = await startServed(t, answer(200, {}, 'ok'), LIMITS)
   const { secret } = await served.key()
-  const path = `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/files`)}`
+  const path = `/proxy?url=${encodeURIComponent(FILES)}`
   const request = httpRequest({ port: served.port, host: '127.0.0.1', method: 'POST', path, agent: false, headers: { authorization: `Bearer ${secret}`, 'content-length': '12' } })
   const answered = once(request, 'response') as Promise<[IncomingMessage]>
   for (let i = 0; i < 12; i++) {
@@ -48,14 +49,45 @@ test('a request that goes up three times as long as any limit arrives whole', as
 
 test('a request that stands still on its way up is given up, whether it is read whole first or not', async (t) => {
   const served = await startServed(t, (call) => call.gone(), LIMITS)
-  for (const models of [null, ['gpt-*']]) {
-    const { secret } = await served.key({ models })
+  const rows: [address: string, status: number, code: string][] = [
+    [FILES, 504, 'upstream_timeout'],
+    [CHAT, 408, 'body_too_slow'],
+  ]
+  const { secret } = await served.key()
+  for (const [address, status, code] of rows) {
     const socket = connect({ port: served.port, host: '127.0.0.1' })
     socket.write(
-      `POST /proxy?url=${encodeURIComponent(CHAT)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"model":"gpt-5",`,
+      `POST /proxy?url=${encodeURIComponent(address)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"model":"gpt-5",`,
     )
     const [got] = (await once(socket, 'data')) as [Buffer]
     socket.destroy()
-    assert.match(got.toString(), /^HTTP\/1\.1 504 [^]*X-Proxy-Error: upstream_timeout\r\n/, String(models))
+    assert.match(got.toString(), new RegExp(`^HTTP/1\\.1 ${status} [^]*X-Proxy-Error: ${code}\\r\\n`), address)
   }
+})
+
+test('a body that has to be read whole must come at 16 KB/s on average, one that streams through must only move', async (t) => {
+  const served = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{}'), { TOLLMARK_BODY_GRACE: '300ms' })
+  const { secret } = await served.key()
+  const drip = async (address: string, begun: number, mostPieces: number) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'content-length': String(begun + mostPieces) }
+    const request = httpRequest({ port: served.port, host: '127.0.0.1', method: 'POST', path: `/proxy?url=${encodeURIComponent(address)}`, agent: false, headers })
+    request.on('error', () => {})
+    const answered = once(request, 'response') as Promise<[IncomingMessage]>
+    const state = { isAnswered: false }
+    void answered.then(() => (state.isAnswered = true))
+    const began = performance.now()
+    request.write(' '.repeat(begun))
+    for (let i = 0; i < mostPieces && !state.isAnswered; i++) {
+      await sleep(50)
+      request.write(' ')
+    }
+    const got = await readAnswer((await answered)[0])
+    request.destroy()
+    return { status: got.status, code: headerOf(got.rawHeaders, 'x-proxy-error'), after: performance.now() - began }
+  }
+  // 16,384 bytes are in time for one second.
+  const [none, some, streamed] = await Promise.all([drip(CHAT, 1, 200), drip(CHAT, 16_384, 200), drip(FILES, 1, 30)])
+  for (const { status, code } of [none, some]) assert.deepEqual([status, code], [408, 'body_too_slow'])
+  assert.ok(none.after >= 290 && some.after >= 990, `${none.after} ms, ${some.after} ms`)
+  assert.equal(streamed.status, 200)
 })

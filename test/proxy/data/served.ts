@@ -24,6 +24,8 @@ export type Served = {
   fake: FakeProvider
   port: number
   key(wishes?: Partial<KeyWishes>): Promise<NewKey>
+  /** A figure of /metrics, by its name without `tollmark_proxy_`. */
+  metric(name: string): Promise<number>
   /** A request through the proxy to `address`, with a key's secret. */
   send(secret: string, address: string, sent?: Sent): Promise<Answer>
 }
@@ -53,6 +55,10 @@ export async function startServed(t: TestContext, script: Script, env: Settings 
       const key = await createKey(running.store, id, { name: 'test', models: null, rpm: null, allowed_origins: null, expires_at: null, ...wishes }, now)
       await running.keys?.refresh()
       return key
+    },
+    async metric(name) {
+      const text = await (await fetch(`${running.url}/metrics`)).text()
+      return Number(new RegExp(`^tollmark_proxy_${name} (.*)$`, 'm').exec(text)?.[1])
     },
     send: (secret, address, sent = {}) =>
       call(running.port, { ...sent, target: `/proxy?url=${encodeURIComponent(address)}`, headers: { Authorization: `Bearer ${secret}`, ...sent.headers } }),

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BodySink, CallerBody } from '../../../server/http/caller.ts'
-import { readWhole, release } from '../../../server/proxy/body.ts'
+import { readWhole } from '../../../server/proxy/body.ts'
 import { PieceList } from '../../../server/proxy/pieces.ts'
+import { Shares } from '../../../server/proxy/shares.ts'
 import { seeded } from '../../random.ts'
 import { heldBytes } from './memory.ts'
 
@@ -16,7 +17,9 @@ function bodyInHand(): { body: CallerBody; sink: () => BodySink } {
 
 test('pieces of one byte keep nothing alive that came with them', async () => {
   const { body, sink } = bodyInHand()
-  const reading = readWhole(body, 1_000_000, 60_000)
+  const shares = new Shares({ open: 1, held: 1_000_000, body: 1_000_000 })
+  const place = shares.enter('key', 'account')!
+  const reading = readWhole(body, 1_000_000, { still: 60_000, grace: 60_000 }, place)
   const before = heldBytes()
   for (let i = 0; i < 20_000; i++) sink().onData(Buffer.alloc(8_192, 97 + (i % 26)).subarray(0, 1))
   assert.ok(heldBytes() - before < 200_000)
@@ -25,7 +28,9 @@ test('pieces of one byte keep nothing alive that came with them', async () => {
   assert.ok(result.ok)
   assert.equal(Buffer.concat(result.pieces).toString(), 'abcdefghijklmnopqrstuvwxyz'.repeat(770).slice(0, 20_000))
   assert.ok(result.pieces.length < 10)
-  release(20_000)
+  assert.equal(shares.held, 20_000)
+  place.leave()
+  assert.equal(shares.held, 0)
 })
 
 test('pieces of any sizes stay the same bytes in the same order, in at most twice their memory', () => {

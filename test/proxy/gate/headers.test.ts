@@ -265,6 +265,7 @@ const WORDS: Record<RefusalCode, [status: number, reason: string, google: string
   endpoint_not_allowed: [403, 'Forbidden', 'PERMISSION_DENIED', 'permission_error', 'AccessDeniedException'],
   origin_not_allowed: [403, 'Forbidden', 'PERMISSION_DENIED', 'permission_error', 'AccessDeniedException'],
   method_not_allowed: [405, 'Method Not Allowed', 'INVALID_ARGUMENT', 'invalid_request_error', 'ValidationException'],
+  body_too_slow: [408, 'Request Timeout', 'DEADLINE_EXCEEDED', 'timeout_error', 'ModelTimeoutException'],
   body_too_large: [413, 'Content Too Large', 'INVALID_ARGUMENT', 'request_too_large', 'ValidationException'],
   rate_limit_exceeded: [429, 'Too Many Requests', 'RESOURCE_EXHAUSTED', 'rate_limit_error', 'ThrottlingException'],
   internal_error: [500, 'Internal Server Error', 'INTERNAL', 'api_error', 'InternalServerException'],

@@ -1,0 +1,70 @@
+// A binary max-heap of things that know their place in it, so that one whose value has changed is moved in O(log n).
+
+/** Something that a heap orders by `used`. It can be in one heap at a time. */
+export interface Ranked {
+  used: number
+  /** Its index in the heap's array; -1: it is in none. Only the heap writes it. */
+  index: number
+}
+
+export class MaxHeap<T extends Ranked> {
+  readonly #items: T[] = []
+
+  /** One of those that use most; null where the heap is empty. */
+  get top(): T | null {
+    return this.#items[0] ?? null
+  }
+
+  add(item: T): void {
+    if (item.index >= 0) return
+    item.index = this.#items.push(item) - 1
+    this.#rise(item)
+  }
+
+  remove(item: T): void {
+    const { index } = item
+    if (index < 0) return
+    item.index = -1
+    const last = this.#items.pop()!
+    if (last === item) return
+    this.#put(last, index)
+    this.moved(last)
+  }
+
+  /** To be called when `used` of an item of the heap has changed; others are ignored. */
+  moved(item: T): void {
+    if (item.index < 0) return
+    this.#rise(item)
+    this.#sink(item)
+  }
+
+  #rise(item: T): void {
+    let { index } = item
+    while (index > 0) {
+      const parent = this.#items[(index - 1) >> 1]!
+      if (parent.used >= item.used) break
+      this.#put(parent, index)
+      index = (index - 1) >> 1
+    }
+    this.#put(item, index)
+  }
+
+  #sink(item: T): void {
+    let { index } = item
+    for (;;) {
+      let child = this.#items[2 * index + 1]
+      const right = this.#items[2 * index + 2]
+      if (right !== undefined && right.used > child!.used) child = right
+      if (child === undefined || child.used <= item.used) break
+      const next = child.index
+      this.#put(child, index)
+      index = next
+    }
+    this.#put(item, index)
+  }
+
+  #put(item: T, index: number): void {
+    this.#items[index] = item
+    item.index = index
+  }
+}

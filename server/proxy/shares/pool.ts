@@ -1,0 +1,167 @@
+// One shared resource (open requests, bytes of bodies), given out in shares: who may have how much of it, and who has to give some back.
+//
+// Each account, and each key of an account, has the same share. Beyond it, a key may use what is free. When a key that is within its share finds
+// nothing free, the newest unfinished bodies of the key furthest over are dropped: of the account that uses most, unless that is our own, and in it
+// of the key that uses most. Nobody is made to give way to somebody who would then use more, so two keys never take from each other in turns.
+import { MaxHeap, type Ranked } from './heap.ts'
+
+/** In the resource's unit. `free` ≤ `key` ≤ `account`: what is in use may reach so much by claims of … */
+export interface PoolLimits {
+  /** The share of a key, and of an account. */
+  readonly share: number
+  /** … whoever it is. */
+  readonly free: number
+  /** … keys within their share, though their account is not. */
+  readonly key: number
+  /** … accounts within their share. What is in use never exceeds this. */
+  readonly account: number
+}
+
+/** What one account has of a pool. */
+export class AccountUse implements Ranked {
+  used = 0
+  index = -1
+  /** Its keys that have unfinished bodies. */
+  readonly keys = new MaxHeap<KeyUse>()
+}
+
+/** What one key has of a pool. */
+export class KeyUse implements Ranked {
+  used = 0
+  index = -1
+  /** The newest of its claims that can be dropped; each knows the next older one. */
+  newest: Claim | null = null
+  readonly account: AccountUse
+
+  constructor(account: AccountUse) {
+    this.account = account
+  }
+}
+
+/** What one request has of a pool. */
+export class Claim {
+  amount = 0
+  readonly key: KeyUse
+  /** Ends the request, which gives everything back before it returns; null: it cannot be dropped. Set by the pool. */
+  drop: (() => void) | null = null
+  /** Neighbours among the claims of its key that can be dropped. */
+  older: Claim | null = null
+  newer: Claim | null = null
+  linked = false
+
+  constructor(key: KeyUse) {
+    this.key = key
+  }
+}
+
+export class Pool {
+  /** All claims together. */
+  used = 0
+  /** Requests that were dropped to make room. */
+  dropped = 0
+  readonly limits: PoolLimits
+  /** Accounts that have unfinished bodies. */
+  readonly #accounts = new MaxHeap<AccountUse>()
+
+  constructor(limits: PoolLimits) {
+    this.limits = limits
+  }
+
+  /** Gives so much more to a claim, if need be by dropping others. False: there is no room for it. O(log n) for each claim that is dropped. */
+  take(claim: Claim, amount: number): boolean {
+    if (this.used + amount > this.limits.free && !this.#makeRoom(claim, amount)) return false
+    this.force(claim, amount)
+    return true
+  }
+
+  /** The same without asking. */
+  force(claim: Claim, amount: number): void {
+    claim.amount += amount
+    this.#count(claim.key, amount)
+    // A claim of nothing would make no room.
+    if (claim.drop !== null && !claim.linked && claim.amount > 0) this.#link(claim)
+  }
+
+  /** Takes so much back from a claim. */
+  give(claim: Claim, amount: number): void {
+    claim.amount -= amount
+    this.#count(claim.key, -amount)
+    if (claim.amount === 0) this.#unlink(claim)
+  }
+
+  /** From now on the claim may be dropped; null: from now on it may not. */
+  offer(claim: Claim, drop: (() => void) | null): void {
+    claim.drop = drop
+    if (drop === null) this.#unlink(claim)
+    else if (claim.amount > 0) this.#link(claim)
+  }
+
+  #makeRoom(claim: Claim, amount: number): boolean {
+    const { key } = claim
+    const { share, free } = this.limits
+    const isWithin = key.used + amount <= share
+    while (this.used + amount > free) {
+      const victim = (isWithin ? this.#furthestOver(claim, amount) : null)?.newest
+      if (victim == null) {
+        if (isWithin && this.used + amount <= this.#ceiling(key.account, amount)) return true
+        // Nothing but its own: then the older bodies come first, so that some of them are completed.
+        if (!claim.linked || claim === key.newest) return false
+        this.#drop(key.newest!)
+      } else this.#drop(victim)
+    }
+    return true
+  }
+
+  #ceiling(account: AccountUse, amount: number): number {
+    return account.used + amount <= this.limits.share ? this.limits.account : this.limits.key
+  }
+
+  /** The key that has to give something back for a claim; null: nobody. */
+  #furthestOver({ key }: Claim, amount: number): KeyUse | null {
+    const { account } = key
+    const largest = this.#accounts.top
+    if (largest !== null && largest !== account && largest.used > account.used + amount) return largest.keys.top
+    const sibling = account.keys.top
+    return sibling !== null && sibling !== key && sibling.used > key.used + amount ? sibling : null
+  }
+
+  #drop(claim: Claim): void {
+    const drop = claim.drop!
+    this.offer(claim, null)
+    this.dropped++
+    drop()
+  }
+
+  #count(key: KeyUse, amount: number): void {
+    const { account } = key
+    this.used += amount
+    key.used += amount
+    account.used += amount
+    account.keys.moved(key)
+    this.#accounts.moved(account)
+  }
+
+  #link(claim: Claim): void {
+    if (claim.linked) return
+    claim.linked = true
+    const { key } = claim
+    claim.older = key.newest
+    if (key.newest !== null) key.newest.newer = claim
+    key.newest = claim
+    key.account.keys.add(key)
+    this.#accounts.add(key.account)
+  }
+
+  #unlink(claim: Claim): void {
+    if (!claim.linked) return
+    claim.linked = false
+    const { key, older, newer } = claim
+    if (older !== null) older.newer = newer
+    if (newer === null) key.newest = older
+    else newer.older = older
+    claim.older = claim.newer = null
+    if (key.newest !== null) return
+    key.account.keys.remove(key)
+    if (key.account.keys.top === null) this.#accounts.remove(key.account)
+  }
+}

@@ -1,0 +1,92 @@
+// One key never feels another: whatever a key sends, and however much, requests with other keys go through.
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { answer } from '../../providers/fake.ts'
+import { until } from '../../until.ts'
+import { OPENAI, startServed, type Served } from './served.ts'
+
+const CHAT = `${OPENAI}/v1/chat/completions`
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const OK = answer(200, JSON_TYPE, '{}')
+
+/** A caller that sends what it is told, and reads unless it is told not to. */
+interface RawCaller {
+  readonly socket: Socket
+  /** The statuses of all answers so far. */
+  statuses(): number[]
+  /** Everything that came back. */
+  text(): string
+}
+
+function callRaw(t: TestContext, port: number, bytes: string, reads = true): RawCaller {
+  const socket = connect({ port, host: '127.0.0.1' })
+  let text = ''
+  socket.on('error', () => {})
+  if (reads) socket.on('data', (piece: Buffer) => (text += piece.toString('latin1')))
+  socket.write(bytes, 'latin1')
+  t.after(() => socket.destroy())
+  return { socket, text: () => text, statuses: () => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) }
+}
+
+function headOf(secret: string, length: number, address = CHAT): string {
+  return `POST /proxy?url=${encodeURIComponent(address)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+}
+
+/** Sends some requests with a key and holds that all of them get through. */
+async function allPass({ send }: Served, secret: string, body: string | Buffer = '{"model":"gpt-5"}', count = 20): Promise<void> {
+  const got = await Promise.all(Array.from({ length: count }, () => send(secret, CHAT, { body, headers: JSON_TYPE })))
+  assert.deepEqual(got.map(({ status }) => status), got.map(() => 200))
+}
+
+/** Little memory for bodies, so that little has to be sent to fill it. */
+const SMALL = { TOLLMARK_MAX_BODY: '8MB', TOLLMARK_MAX_HELD: '64MB' }
+
+test('large bodies whose last bytes never come leave memory to the bodies of others', async (t) => {
+  const served = await startServed(t, OK, SMALL)
+  const attacker = await served.key({ models: ['gpt-*'], rpm: 1 })
+  const other = await served.key({ models: ['gpt-*'] })
+  const begun = Buffer.alloc(8_000_000 - 100, ' ')
+  const callers = Array.from({ length: 8 }, () => callRaw(t, served.port, headOf(attacker.secret, 8_000_000)))
+  for (const { socket } of callers) socket.write(begun)
+  await until(() => callers.every(({ socket }) => socket.writableLength === 0))
+  for (const { socket } of callers) socket.write(' ')
+  await allPass(served, other.secret)
+  await allPass(served, other.secret, `{"model":"gpt-5","input":"${'x'.repeat(2_000_000)}"}`, 4)
+  const held = await served.metric('held_bytes')
+  assert.ok(held > 0 && held <= 32 * 1_048_576, `${held} bytes are held`)
+  assert.ok(callers.some((caller) => caller.statuses()[0] === 503))
+})
+
+test('half-sent bodies of one key leave room for the requests of others', async (t) => {
+  const served = await startServed(t, OK, { TOLLMARK_MAX_OPEN: '200' })
+  const attacker = await served.key({ models: ['gpt-*'] })
+  const other = await served.key({ models: ['gpt-*'] })
+  const callers = Array.from({ length: 1_000 }, () => callRaw(t, served.port, `${headOf(attacker.secret, 1_024)}{`))
+  // What does not get a place is told so at once.
+  await until(() => callers.filter((caller) => caller.statuses()[0] === 503).length === 800, 10_000)
+  await allPass(served, other.secret)
+  const dropped = callers.filter((caller) => caller.statuses()[0] === 503)
+  assert.ok(dropped.length > 800, 'the newest bodies of the attacker made room')
+  assert.ok(dropped.every((caller) => /\r\nRetry-After: \d+\r\n/.test(caller.text())))
+})
+
+test('a key whose window is full is refused at its head, before any of the body is read', async (t) => {
+  const served = await startServed(t, OK)
+  const { secret, id } = await served.key({ models: ['gpt-*'], rpm: 1 })
+  const other = await served.key({ models: ['gpt-*'] })
+  const statuses = []
+  for (let i = 0; i < 2; i++) statuses.push((await served.send(secret, CHAT, { body: '{"model":"gpt-5"}', headers: JSON_TYPE })).status)
+  assert.deepEqual(statuses, [200, 429])
+  const callers = Array.from({ length: 100 }, () => callRaw(t, served.port, `${headOf(secret, 64_000_000)}{`))
+  await until(() => callers.every((caller) => caller.statuses()[0] === 429))
+  for (const name of ['Retry-After', 'Retry-After-Ms', 'RateLimit', 'RateLimit-Policy']) assert.match(callers[0]!.text(), new RegExp(`\r\n${name}: `))
+  assert.deepEqual([await served.metric('open_requests'), await served.metric('held_bytes')], [0, 0])
+  // A caller that sends everything before it reads gets to read it.
+  assert.equal((await served.send(secret, CHAT, { body: Buffer.alloc(8_000_000, ' '), headers: JSON_TYPE })).status, 429)
+  await allPass(served, other.secret)
+  const rows = await served.running.store.db.selectFrom('requests').select('id').where('key_id', '=', id).execute()
+  assert.equal(rows.length, 1)
+  const refused = () => served.running.store.db.selectFrom('refused_hours').select('refused').where('key_id', '=', id).execute()
+  await until(async () => (await refused()).reduce((sum, row) => sum + row.refused, 0) === 102)
+})
