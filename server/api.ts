@@ -1,12 +1,15 @@
 // What all routes of the API share: how a route is described, who calls it, and the shapes of lists and problems.
 import type { HttpBindings } from '@hono/node-server'
-import { OpenAPIHono, z } from '@hono/zod-openapi'
+import { OpenAPIHono, createRoute as declareRoute, z, type RouteConfig } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { callerBySession } from './accounts/sessions.ts'
 import { authenticate, type Caller, type Scope } from './accounts/tokens.ts'
 import { fromOurselves, type Client } from './client.ts'
 import { ERRORS, Problem, type ErrorCode } from './errors.ts'
+import { duplicateName } from './request/duplicate-names.ts'
+import { invalidFields, problemOf } from './request/field-errors.ts'
+import { assertStrict, strictObject } from './request/strict.ts'
 import type { Store } from './store/open.ts'
 
 /** What a handler finds in its context. */
@@ -29,16 +32,54 @@ export type ApiContext = Context<ApiEnv>
 export type Api = OpenAPIHono<ApiEnv>
 export type Middleware = MiddlewareHandler<ApiEnv>
 
-/** An empty set of routes. A request that does not have the described shape is answered with one sentence. */
+/** An empty set of routes. A request that does not have the described shape is answered with every fault that it has. */
 export function newApi(): Api {
   return new OpenAPIHono<ApiEnv>({
     defaultHook: (result) => {
-      if (result.success) return
-      const [issue] = result.error.issues
-      const field = issue && issue.path.length > 0 ? `"${issue.path.join('.')}"` : `The ${result.target === 'json' ? 'body' : result.target}`
-      throw new Problem('invalid_field', `${field} is not valid: ${issue?.message ?? 'it cannot be read'}.`)
+      if (!result.success) throw invalidFields(result.error.issues, result.target)
     },
   })
+}
+
+/**
+ * Declares a route. What it takes is closed: every query parameter and every field of a JSON body that it does not name is 400, and where it names
+ * none, none may come. A route that answers by itself (`api.get`, `api.post`) adds `noQuery`.
+ *
+ * @throws Error where a schema of the request takes unknown fields
+ */
+export function createRoute<P extends string, R extends Omit<RouteConfig, 'path'> & { path: P }>(route: R) {
+  const { request = {}, middleware = [], responses } = route
+  const body = request.body?.content['application/json']
+  assertStrict(request.query, `the query of ${route.method} ${route.path}`)
+  if (body && 'schema' in body) assertStrict(body.schema, `the body of ${route.method} ${route.path}`)
+  const isBodiless = request.body === undefined && route.method !== 'get'
+  const closed = {
+    ...route,
+    request: { ...request, query: request.query ?? NOTHING },
+    middleware: [...[middleware].flat(), ...(isBodiless ? [noBody] : [])],
+    responses: { ...problems('invalid_field'), ...responses },
+  }
+  // Its types are the route's own: handlers need not know what is refused before them.
+  return declareRoute<P, R>(closed)
+}
+
+const NOTHING = strictObject({})
+
+/** Refuses every query parameter: for routes that answer by themselves and know none. */
+export const noQuery: Middleware = async (c, next) => {
+  const read = NOTHING.safeParse(c.req.queries())
+  if (!read.success) throw invalidFields(read.error.issues, 'query')
+  await next()
+}
+
+/** Refuses every field of a body, where the route knows none. */
+const noBody: Middleware = async (c, next) => {
+  const check = async (): Promise<void> => {
+    const read = NOTHING.safeParse(await c.req.json())
+    if (!read.success) throw invalidFields(read.error.issues, 'json')
+    await next()
+  }
+  await (c.req.bodyCache.text === undefined ? jsonBody(c, check) : check())
 }
 
 /** The largest JSON body that a route reads. */
@@ -107,11 +148,34 @@ export const jsonBody: Middleware = async (c, next) => {
   const { promise: silence, reject } = Promise.withResolvers<never>()
   const idle = setTimeout(() => reject(new Problem('request_timeout', 'The body of the request stopped in the middle. Send it again.')), c.get('transferIdle'))
   const bytes = await Promise.race([collect(c.req.raw.body, idle), silence]).finally(() => clearTimeout(idle))
+  const body = readJson(bytes, c.req.header('content-type'))
   // Where Hono's own readers look first, because the stream can be read only once. Its types say what these are promises of.
-  const [text, whole]: unknown[] = [Promise.resolve(new TextDecoder().decode(bytes) || '{}'), Promise.resolve(bytes)]
+  const [text, whole]: unknown[] = [Promise.resolve(body), Promise.resolve(bytes)]
   c.req.bodyCache.text = text as string
   c.req.bodyCache.arrayBuffer = whole as ArrayBuffer
   await next()
+}
+
+const NOT_JSON = 'The body must be valid JSON, sent with Content-Type: application/json.'
+
+/**
+ * The text of a JSON body, `{}` where there is none. One that says two things, or that would be left unread for its type, is refused.
+ *
+ * @throws Problem `invalid_field`
+ */
+function readJson(bytes: Buffer, type: string | undefined): string {
+  if (bytes.length === 0) return '{}'
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type ?? '')) throw new Problem('invalid_field', NOT_JSON)
+  let text
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    JSON.parse(text)
+  } catch (cause) {
+    throw new Problem('invalid_field', NOT_JSON, { cause })
+  }
+  const twice = duplicateName(text)
+  if (twice !== null) throw problemOf([{ param: twice, code: 'duplicate', detail: `The field ${JSON.stringify(twice)} is there twice. Send it once.` }])
+  return text
 }
 
 /** @param idle begins anew with each piece */
@@ -155,6 +219,10 @@ const ProblemSchema = z
     detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
     code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
     request_id: z.string(),
+    errors: z
+      .array(z.object({ param: z.string(), code: z.string(), detail: z.string() }))
+      .optional()
+      .openapi({ description: 'Every fault of the fields, where they are at fault.' }),
   })
   .openapi('Problem', { description: 'A problem as RFC 9457 writes it.' })
 
@@ -230,7 +298,7 @@ export function listOf<S extends z.ZodType>(item: S) {
 }
 
 /** The parameters that choose a page of a list. */
-export const PageQuery = z.object({
+export const PageQuery = strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20).openapi({ description: 'How many at most.' }),
   cursor: z.string().regex(/^[a-z]{1,20}_[0-9A-Za-z]{1,100}(?::\d{1,20})?$/, 'the `next_cursor` of the page before').optional().openapi({ description: 'The `next_cursor` of the page before.' }),
 })

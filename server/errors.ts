@@ -39,6 +39,16 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/** What is wrong with one field or parameter of a request. */
+export interface FieldError {
+  /** Its name, with dots between the steps of a path; `""` for the body as a whole. */
+  readonly param: string
+  /** What kind of fault it is: `unknown_field`, `unknown_parameter`, `missing`, `read_only`, `duplicate` or `invalid_value`. */
+  readonly code: string
+  /** One sentence that names the field. */
+  readonly detail: string
+}
+
 /** A problem as RFC 9457 writes it, with our stable `code` and the request's id. */
 export interface ProblemDetails {
   type: string
@@ -47,6 +57,7 @@ export interface ProblemDetails {
   detail: string
   code: ErrorCode
   request_id: string
+  errors?: readonly FieldError[]
 }
 
 /** The one error that a caller is told about. Everything else that is thrown becomes `internal_error`. */
@@ -56,17 +67,20 @@ export class Problem extends Error {
   readonly detail: string
   /** Seconds until it is worth trying again. */
   readonly retryAfter: number | undefined
+  /** Every fault of the request's fields, where they are at fault. */
+  readonly errors: readonly FieldError[]
 
   /**
    * @param code a row of `ERRORS`
    * @param detail one sentence that a person can act on; it never holds a secret, a path of this machine or SQL
-   * @param more `retryAfter` in seconds; `cause` for the log, never for the caller
+   * @param more `retryAfter` in seconds; `errors` for faults of single fields; `cause` for the log, never for the caller
    */
-  constructor(code: ErrorCode, detail: string, more: { retryAfter?: number; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, detail: string, more: { retryAfter?: number; errors?: readonly FieldError[]; cause?: unknown } = {}) {
     super(detail, { cause: more.cause })
     this.code = code
     this.detail = detail
     this.retryAfter = more.retryAfter
+    this.errors = more.errors ?? []
   }
 
   get status(): number {
@@ -76,7 +90,8 @@ export class Problem extends Error {
   /** The body of the answer, `application/problem+json` (RFC 9457). */
   body(requestId: string): ProblemDetails {
     const { status, title } = ERRORS[this.code]
-    return { type: `urn:tollmark:error:${this.code}`, title, status, detail: this.detail, code: this.code, request_id: requestId }
+    const problem = { type: `urn:tollmark:error:${this.code}`, title, status, detail: this.detail, code: this.code, request_id: requestId }
+    return this.errors.length === 0 ? problem : { ...problem, errors: this.errors }
   }
 
   /** Headers of the answer besides those that every answer has. */
@@ -90,6 +105,11 @@ export class Problem extends Error {
       ...(this.code === 'insufficient_scope' ? { 'www-authenticate': 'Bearer realm="tollmark", error="insufficient_scope"' } : {}),
     }
   }
+}
+
+/** The problem of one field that has a value which is not allowed. @param detail a sentence that begins with its quoted name */
+export function invalidField(param: string, detail: string): Problem {
+  return new Problem('invalid_field', detail, { errors: [{ param, code: 'invalid_value', detail }] })
 }
 
 /** The code of a system's or a library's error (`ENOSPC`, `EADDRINUSE`), or undefined where the error has none. */

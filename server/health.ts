@@ -1,6 +1,6 @@
 // Check that the process is alive, and whether it should be sent requests.
-import { createRoute, z } from '@hono/zod-openapi'
-import { json, newApi, type Api } from './api.ts'
+import { z } from '@hono/zod-openapi'
+import { createRoute, json, newApi, type Api } from './api.ts'
 
 export interface Health {
   /** What keeps the server from working, or a part of it, in words; empty where nothing does. */

@@ -1,6 +1,6 @@
 // GET /openapi.json, made from the routes themselves.
-import { createRoute, z } from '@hono/zod-openapi'
-import { SESSION_COOKIE, json, type Api } from './api.ts'
+import { z } from '@hono/zod-openapi'
+import { SESSION_COOKIE, createRoute, json, noQuery, type Api } from './api.ts'
 
 const INFO = {
   openapi: '3.1.0',
@@ -39,7 +39,7 @@ export function describeApi(api: Api): void {
   })
   api.openAPIRegistry.registerPath(route)
   let document: string | undefined
-  api.get(route.path, () => {
+  api.get(route.path, noQuery, () => {
     document ??= JSON.stringify(withHeaders(api.getOpenAPI31Document(INFO)))
     return new Response(document, { headers: { 'content-type': 'application/json' } })
   })

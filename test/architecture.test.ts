@@ -42,7 +42,8 @@ const AREAS: Area[] = [
   ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto', 'util', 'zlib'] })),
   // A key is shown with what it has used.
   { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['kysely'], node: [] },
-  { path: 'server/api.ts', from: [...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
+  { path: 'server/request/', from: ['server/errors.ts'], packages: ['@hono/zod-openapi'], node: ['util'] },
+  { path: 'server/api.ts', from: ['server/request/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
   {
     path: 'server/convert/',
     from: ['server/api.ts', 'server/accounts/', 'server/store/', 'packages/notion-markdown/', ...LEAVES],
@@ -51,7 +52,7 @@ const AREAS: Area[] = [
   { path: 'server/convert/run.ts', from: ['server/convert/'], packages: ['@tollmark/notion-markdown'], node: ['fs'] },
   { path: 'server/http/', from: LEAVES, node: ['http', 'net'] },
   { path: 'server/proxy/', from: ['server/http/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['zod'] },
-  { path: 'server/manage/', from: ['server/api.ts', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
+  { path: 'server/manage/', from: ['server/api.ts', 'server/request/', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
   { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/watch/', from: ['server/api.ts', ...LEAVES], packages: ['@hono/zod-openapi', 'prom-client'], node: [] },
   {

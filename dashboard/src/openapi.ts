@@ -12,6 +12,7 @@ interface RawSchema {
   example?: unknown
   properties?: Record<string, RawSchema> | undefined
   required?: string[] | undefined
+  readOnly?: boolean | undefined
   items?: RawSchema | undefined
   anyOf?: RawSchema[] | undefined
   oneOf?: RawSchema[] | undefined
@@ -31,6 +32,7 @@ const Schema: z.ZodMiniType<RawSchema> = z.lazy(() =>
     example: z.optional(z.unknown()),
     properties: z.optional(z.record(z.string(), Schema)),
     required: z.optional(z.array(z.string())),
+    readOnly: z.optional(z.boolean()),
     items: z.optional(Schema),
     anyOf: z.optional(z.array(Schema)),
     oneOf: z.optional(z.array(Schema)),
@@ -138,7 +140,8 @@ const DEEPEST = 3
 
 function fieldsOf(schema: RawSchema | undefined, resolve: Resolve, prefix = '', depth = 0): Field[] {
   const { properties = {}, required = [] } = resolve(schema)
-  return Object.entries(properties).flatMap(([name, raw]) => {
+  // What a record's change must repeat is no field to choose.
+  return Object.entries(properties).filter(([, { readOnly }]) => readOnly !== true).flatMap(([name, raw]) => {
     const found = { ...resolve(raw), ...(raw.description === undefined ? {} : { description: raw.description }) }
     const inner = notNull(found, resolve)
     const nested = inner.type === 'array' ? resolve(inner.items) : inner

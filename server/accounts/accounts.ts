@@ -1,6 +1,6 @@
 // Accounts: who owns tokens, quota, jobs and keys.
 import { isoTime } from '../clock.ts'
-import { Problem } from '../errors.ts'
+import { Problem, invalidField } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
@@ -58,7 +58,7 @@ export const makeAccountOnce = procedure(import.meta.url, 'makeAccountOnce', fun
  */
 export async function createAccount(store: Store, name: string, plan: string, now: number): Promise<AccountRow> {
   const made = await store.run(makeAccountOnce, { name, plan, newId: newId('acc', now), now })
-  if (!made) throw new Problem('invalid_field', `There is an account named ${JSON.stringify(name)} already. Choose another name.`)
+  if (!made) throw invalidField('name', `There is an account named ${JSON.stringify(name)} already. Choose another name.`)
   return made
 }
 

@@ -1,6 +1,6 @@
 // Invitations: a link makes one account, within a week, once.
 import { DAY, isoTime } from '../clock.ts'
-import { Problem } from '../errors.ts'
+import { Problem, invalidField } from '../errors.ts'
 import { newId } from '../id.ts'
 import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
 import type { Store } from '../store/open.ts'
@@ -91,7 +91,7 @@ export async function acceptInvitation(store: Store, token: string, { email, pas
   const { cookie, session } = makeSession(now)
   const made = await store.run(acceptOnce, { id, accountId: newId('acc', now), email, password: hash, session, now })
   if (made === 'gone') throw noSuchLink()
-  if (made === 'taken') throw new Problem('invalid_field', '"email" has an account already. Sign in with it, or take another one.')
+  if (made === 'taken') throw invalidField('email', '"email" has an account already. Sign in with it, or take another one.')
   return { account: made, cookie }
 }
 

@@ -1,6 +1,6 @@
 // The first run: until an administrator has a password, a link (or two settings) gives one to the first account.
 import { createHmac } from 'node:crypto'
-import { Problem, SetupError } from '../errors.ts'
+import { Problem, invalidField, SetupError } from '../errors.ts'
 import { newId } from '../id.ts'
 import { isSecret } from '../secret.ts'
 import type { Store } from '../store/open.ts'
@@ -59,7 +59,7 @@ export async function setUpByLink(store: Store, expected: string, given: string,
   const { cookie, session } = makeSession(now)
   const account = await setUp(store, who, session, now)
   if (!account) throw closed()
-  if (account === 'taken') throw new Problem('invalid_field', '"email" has an account already. Take another one.')
+  if (account === 'taken') throw invalidField('email', '"email" has an account already. Take another one.')
   return { account, cookie }
 }
 

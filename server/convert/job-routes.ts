@@ -1,6 +1,6 @@
 // /api/v1/jobs: conversions in the background.
-import { createRoute, z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, json, listOf, newApi, page, problems, security, type Api, type ApiContext } from '../api.ts'
+import { z } from '@hono/zod-openapi'
+import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, json, listOf, newApi, noQuery, page, problems, security, type Api, type ApiContext } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { ERRORS, Problem, type ErrorCode } from '../errors.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
@@ -163,7 +163,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     },
   })
   api.openAPIRegistry.registerPath(result)
-  api.get(`${PATH}/:id/result`, mayConvert, async (c) => {
+  api.get(`${PATH}/:id/result`, mayConvert, noQuery, async (c) => {
     const row = await own(c, c.req.param('id'))
     const problem = whyNoResult(showJob(row, clock()))
     if (problem) throw problem
@@ -183,7 +183,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     },
   })
   api.openAPIRegistry.registerPath(events)
-  api.get(`${PATH}/:id/events`, mayConvert, async (c) => {
+  api.get(`${PATH}/:id/events`, mayConvert, noQuery, async (c) => {
     const row = await own(c, c.req.param('id'))
     const { outgoing } = c.env
     outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)

@@ -1,7 +1,7 @@
 // POST /api/v1/convert, as the numbered steps of one request.
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import type { Plans } from '../accounts/plans.ts'
-import { COMMON_PROBLEMS, askForBody, authorize, authorized, callerOf, json, newApi, problems, security, type Api, type ApiContext, type Middleware } from '../api.ts'
+import { COMMON_PROBLEMS, askForBody, authorize, authorized, callerOf, createRoute, json, newApi, noQuery, problems, security, type Api, type ApiContext, type Middleware } from '../api.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../id.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
@@ -145,6 +145,6 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
   }
 
   api.openAPIRegistry.registerPath(convertRoute)
-  api.post(convertRoute.path, placed, authorized(store, 'convert', clock), convert)
+  api.post(convertRoute.path, placed, authorized(store, 'convert', clock), noQuery, convert)
   return api
 }

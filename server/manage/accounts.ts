@@ -1,10 +1,12 @@
 // /api/v1/accounts and /api/v1/plans. Everybody sees their own account; an administrator sees and changes all.
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { changeAccount, createAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
 import { FREE, type Plans } from '../accounts/plans.ts'
-import { IdParams, PageQuery, answers, callerOf, guarded, jsonContent, listOf, newApi, page, whole, type Api } from '../api.ts'
-import { Problem } from '../errors.ts'
+import { IdParams, PageQuery, answers, callerOf, createRoute, guarded, jsonContent, listOf, newApi, page, whole, type Api } from '../api.ts'
+import { invalidField } from '../errors.ts'
 import type { KeyCache } from '../keys/cache.ts'
+import { patchOf } from '../request/patch.ts'
+import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import { Name } from './fields.ts'
 
@@ -24,8 +26,8 @@ export const AccountSchema = z
 
 const PlanSchema = z.object({ object: z.literal('plan'), name: z.string(), conversions_per_day: z.number().int().nullable() }).openapi('Plan')
 
-const Wanted = z.object({ name: Name, plan: z.string().default(FREE) })
-const Change = z.object({ plan: z.string().optional(), disabled: z.boolean().optional() })
+const Wanted = strictObject({ name: Name, plan: z.string().default(FREE) })
+const Change = patchOf(AccountSchema, { plan: z.string(), disabled: z.boolean() }, ['quota'])
 
 /** The routes of accounts and plans. */
 export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
@@ -83,13 +85,14 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
     path: '/api/v1/accounts/{id}',
     summary: "Change an account's plan, disable or enable it (administrators)",
     ...adminGuard,
-    request: { params: IdParams, body: jsonContent(Change) },
+    request: { params: IdParams, body: jsonContent(Change.body) },
     responses: answers(200, 'The account', AccountSchema, 'account_not_found'),
   })
   api.openapi(change, async (c) => {
     const { id } = c.req.valid('param')
-    const { plan, disabled } = c.req.valid('json')
-    if (disabled && id === callerOf(c).account.id) throw new Problem('invalid_field', 'You cannot disable your own account.')
+    const current = await showAccount(store, plans, await getAccount(store, id), clock())
+    const { plan, disabled } = Change.changes(c.req.valid('json'), current)
+    if (disabled && id === callerOf(c).account.id) throw invalidField('disabled', 'You cannot disable your own account.')
     const row = await changeAccount(store, id, { plan: plan === undefined ? undefined : knownPlan(plans, plan), disabled })
     await keys.refresh()
     return c.json(await showAccount(store, plans, row, clock()), 200)
@@ -114,5 +117,5 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
 export function knownPlan(plans: Plans, plan: string): string {
   if (plans.has(plan)) return plan
   const names = plans.all.map(({ name }) => JSON.stringify(name)).join(', ')
-  throw new Problem('invalid_field', `"plan" must be one of ${names}.`)
+  throw invalidField('plan', `"plan" must be one of ${names}.`)
 }

@@ -1,11 +1,13 @@
 // /api/v1/credentials: what the proxy presents to providers. Written once, never shown again; administrators only.
-import { createRoute, z } from '@hono/zod-openapi'
-import { IdParams, answers, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
+import { z } from '@hono/zod-openapi'
+import { IdParams, answers, createRoute, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
 import { isoTime } from '../clock.ts'
-import { Problem } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential, type ShownCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { PROVIDERS, hostValues } from '../proxy/providers/table.ts'
+import { patchOf } from '../request/patch.ts'
+import { strictObject } from '../request/strict.ts'
 import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
 import { Name } from './fields.ts'
@@ -42,14 +44,14 @@ const TestSchema = z
 const weight = z.number().int().min(0).max(1000)
 const secret = z.string().trim().regex(CREDENTIAL, 'a credential is printable ASCII without spaces')
 
-const Wanted = z.object({
+const Wanted = strictObject({
   provider: z.string().max(64),
   name: Name.default('default'),
   secret,
   values: z.record(z.string().max(32), z.string().regex(HOST_PART, 'one part of a host name')).default({}),
   weight: weight.default(1),
 })
-const Change = z.object({ name: Name, weight, status: z.enum(['active', 'paused']) }).partial()
+const Change = patchOf(CredentialSchema, { name: Name, weight, status: z.enum(['active', 'paused']) }, ['readable', 'resting_ms', 'last_error'])
 
 type Proxied = Health & Pick<Proxy, 'table' | 'configured' | 'master' | 'refresh' | 'probe'>
 /** What knows how the credentials do. */
@@ -60,7 +62,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
   const api = newApi()
   const guard = guarded(store, clock, 'admin')
   const show = (row: ShownCredential) => withHealth(row, 'stored', proxied, clock())
-  const unknownProvider = () => new Problem('invalid_field', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
+  const unknownProvider = () => invalidField('provider', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
 
   const list = createRoute({
     method: 'get',
@@ -86,7 +88,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     const provider = proxied.table().byId(wanted.provider)
     if (!provider) throw unknownProvider()
     const missing = hostValues(provider).find((value) => !Object.hasOwn(wanted.values, value))
-    if (missing !== undefined) throw new Problem('invalid_field', `A credential for ${provider.name} needs "values" with ${JSON.stringify(missing)}, which is part of its host name.`)
+    if (missing !== undefined) throw invalidField('values', `A credential for ${provider.name} needs "values" with ${JSON.stringify(missing)}, which is part of its host name.`)
     const ofStored = !proxied.configured.has(provider.id) && !PROVIDERS.some(({ id }) => id === provider.id)
     const row = await createCredential(store, proxied.master, wanted, ofStored, clock())
     await proxied.refresh()
@@ -114,12 +116,15 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     path: '/api/v1/credentials/{id}',
     summary: 'Rename, weigh or pause a provider credential (administrators)',
     ...guard,
-    request: { params: IdParams, body: jsonContent(Change) },
+    request: { params: IdParams, body: jsonContent(Change.body) },
     responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
   })
   api.openapi(change, async (c) => {
-    const { status, ...wanted } = c.req.valid('json')
-    const row = await changeCredential(store, c.req.valid('param').id, { ...wanted, paused: status && status === 'paused' })
+    const { id } = c.req.valid('param')
+    const current = (await listCredentials(store)).find((one) => one.id === id)
+    if (!current) throw noSuchCredential()
+    const { status, ...wanted } = Change.changes(c.req.valid('json'), show(current))
+    const row = await changeCredential(store, id, { ...wanted, paused: status && status === 'paused' })
     await proxied.refresh()
     return c.json(show(row), 200)
   })

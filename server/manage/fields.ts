@@ -1,7 +1,7 @@
 // What people and programs write into several forms: names, and moments.
 import { z } from '@hono/zod-openapi'
 import { isoTime } from '../clock.ts'
-import { Problem } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 
 /** A name that can be seen: no blank one, and none that differs from another only by spaces around it. */
 export const Name = z.string().trim().min(1).max(200)
@@ -19,6 +19,6 @@ export const Moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()], 
 export function expiryOf(moment: string | null, now: number): number | null {
   if (moment === null) return null
   const at = Date.parse(moment)
-  if (at <= now) throw new Problem('invalid_field', '"expires_at" lies in the past.')
+  if (at <= now) throw invalidField('expires_at', '"expires_at" lies in the past.')
   return at
 }

@@ -1,8 +1,9 @@
 // /api/v1/invitations: links that make an account. Administrators make them; whoever holds one uses it.
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { acceptInvitation, createInvitation, deleteInvitation, listInvitations, openInvitation } from '../accounts/invitations.ts'
 import { FREE, type Plans } from '../accounts/plans.ts'
-import { IdParams, PageQuery, answers, done, guarded, json, jsonContent, listOf, newApi, page, problems, type Api } from '../api.ts'
+import { IdParams, PageQuery, answers, createRoute, done, guarded, json, jsonContent, listOf, newApi, page, problems, type Api } from '../api.ts'
+import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import { knownPlan } from './accounts.ts'
 import { SignedInSchema, UNGUARDED_PROBLEMS, email, newPassword, unguarded, welcome } from './session.ts'
@@ -45,7 +46,7 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
     path: '/api/v1/invitations',
     summary: 'Invite somebody by a link (administrators)',
     ...guard,
-    request: { body: jsonContent(z.object({ email: email.nullable().default(null), plan: z.string().default(FREE) })) },
+    request: { body: jsonContent(strictObject({ email: email.nullable().default(null), plan: z.string().default(FREE) })) },
     responses: answers(201, 'The invitation, with its link', NewInvitationSchema),
   })
   api.openapi(create, async (c) => {
@@ -58,7 +59,7 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
     method: 'get',
     path: '/api/v1/invitations/open',
     summary: 'Read the invitation that a link is for',
-    request: { query: z.object({ token: z.string().max(200) }) },
+    request: { query: strictObject({ token: z.string().max(200) }) },
     responses: {
       200: json('An invitation that can be accepted', z.object({ object: z.literal('invitation'), email: z.string().nullable(), expires_at: z.iso.datetime() })),
       ...problems('invalid_field', 'invitation_not_found', 'internal_error', 'store_unavailable'),
@@ -74,7 +75,7 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
     path: '/api/v1/invitations/accept',
     summary: 'Make the account that a link is for, and sign in',
     ...unguarded,
-    request: { body: jsonContent(z.object({ token: z.string().max(200), email, password: newPassword })) },
+    request: { body: jsonContent(strictObject({ token: z.string().max(200), email, password: newPassword })) },
     responses: { 201: json('Signed in as the new account', SignedInSchema), ...problems('invitation_not_found', ...UNGUARDED_PROBLEMS) },
   })
   api.openapi(accept, async (c) => {

@@ -1,12 +1,14 @@
 // /api/v1/keys: the account's proxy keys.
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import type { Caller } from '../accounts/tokens.ts'
-import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, type Api } from '../api.ts'
-import { Problem } from '../errors.ts'
+import { IdParams, PageQuery, answers, callerOf, createRoute, done, guarded, jsonContent, listOf, newApi, type Api } from '../api.ts'
+import { Problem, invalidField } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
 import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Proxy } from '../proxy/open.ts'
+import { patchOf } from '../request/patch.ts'
+import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import { Moment, Name, expiryOf } from './fields.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
@@ -77,7 +79,7 @@ const wishes = {
   expires_at: Moment.nullable(),
 }
 
-const Wanted = z.object({
+const Wanted = strictObject({
   name: wishes.name,
   models: wishes.models.default(null),
   rpm: wishes.rpm.default(null),
@@ -89,13 +91,17 @@ const Wanted = z.object({
   account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
 })
 
-const Change = z
-  .object({ ...wishes, status: z.enum(['active', 'disabled']).openapi({ description: 'Disables the key, or enables it again.' }) })
-  .partial()
+/** A record is sent back with the status that it has; only these two can be chosen. */
+const CHOSEN = ['active', 'disabled'] as const
+const Change = patchOf(
+  KeySchema,
+  { ...wishes, status: Status.openapi({ description: 'Disables the key, or enables it again: `active` or `disabled`, or what it is.' }) },
+  ['last_used_at', 'usage'],
+)
 
 /** The longest time for which a replaced secret goes on working: 30 days. */
 const LONGEST_GRACE = 30 * 86_400
-const Rotation = z.object({
+const Rotation = strictObject({
   grace_seconds: count.min(0).max(LONGEST_GRACE).default(86_400).openapi({ description: 'How long the old secret goes on working.' }),
 })
 
@@ -119,7 +125,7 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
   /** @throws Problem `invalid_field` where a provider is none of the table: a misspelt one would lock the key out */
   const checkProviders = (ids: readonly string[] | null | undefined): void => {
     const unknown = ids?.find((id) => table().byId(id) === undefined)
-    if (unknown !== undefined) throw new Problem('invalid_field', `"providers" names ${JSON.stringify(unknown)}, which is no provider here. GET /api/v1/providers lists them.`)
+    if (unknown !== undefined) throw invalidField('providers', `"providers" names ${JSON.stringify(unknown)}, which is no provider here. GET /api/v1/providers lists them.`)
   }
 
   const create = createRoute({
@@ -169,19 +175,18 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
     path: '/api/v1/keys/{id}',
     summary: 'Change, disable or enable a proxy key',
     ...guard,
-    request: { params: IdParams, query: Whose, body: jsonContent(Change) },
+    request: { params: IdParams, query: Whose, body: jsonContent(Change.body) },
     responses: answers(200, 'The key', KeySchema, 'key_not_found', 'key_revoked'),
   })
   api.openapi(change, async (c) => {
-    const { expires_at, status, ...plain } = c.req.valid('json')
-    const wanted = { ...plain, expires_at: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at, disabled: status && status === 'disabled' }
     const { id } = c.req.valid('param')
     const account = whose(callerOf(c), c.req.valid('query').account)
+    const { expires_at, status, ...plain } = Change.changes(c.req.valid('json'), await getKey(store, id, account, clock()))
+    if (status !== undefined && !CHOSEN.some((one) => one === status)) throw invalidField('status', '"status" must be one of "active", "disabled", or what it is.')
+    const wanted = { ...plain, expires_at: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at, disabled: status && status === 'disabled' }
     checkProviders(wanted.providers)
-    // Whoever sends the record back as it was changes nothing.
-    const kept = wanted.objects === 'upstream' && (await getKey(store, id, account, clock())).objects === 'upstream'
-    if (wanted.objects === 'upstream' && !kept) mayOpenUpstream(callerOf(c))
-    const key = await changeKey(store, id, account, { ...wanted, objects: kept ? undefined : wanted.objects }, clock())
+    if (wanted.objects === 'upstream') mayOpenUpstream(callerOf(c))
+    const key = await changeKey(store, id, account, wanted, clock())
     await keys.refresh()
     return c.json(key, 200)
   })

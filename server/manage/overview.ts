@@ -1,8 +1,8 @@
 // /api/v1/overview and /api/v1/models: the first page of the dashboard in one answer, and the models to choose from.
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
-import { answers, callerOf, guarded, listOf, newApi, whole, type Api } from '../api.ts'
+import { answers, callerOf, createRoute, guarded, listOf, newApi, whole, type Api } from '../api.ts'
 import { DAY, isoTime } from '../clock.ts'
 import { expiringKeys, keyNames } from '../keys/keys.ts'
 import { RANGES, modelsSeen, readOverview, type Range } from '../ledger/overview.ts'

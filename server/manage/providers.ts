@@ -1,15 +1,17 @@
 // /api/v1/providers: who can be called through the proxy. Everybody sees which are ready; administrators add their own.
-import { createRoute, z } from '@hono/zod-openapi'
-import { IdParams, answers, callerOf, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
-import { Problem } from '../errors.ts'
+import { z } from '@hono/zod-openapi'
+import { IdParams, answers, callerOf, createRoute, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
+import { Problem, invalidField } from '../errors.ts'
 import type { Proxy } from '../proxy/open.ts'
 import type { Auth, CustomProvider, Provider } from '../proxy/providers/provider.ts'
 import { changeProvider, createProvider, deleteProvider, noSuchProvider, storedProviders, type ProviderWishes } from '../proxy/providers/stored.ts'
 import { hostValues } from '../proxy/providers/table.ts'
+import { patchOf } from '../request/patch.ts'
+import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import { CredentialSchema, allCredentials } from './credentials.ts'
 
-const AuthSchema = z.object({
+const AuthSchema = strictObject({
   header: z.string().max(100),
   scheme: z.string().max(100).nullable().default(null).openapi({ description: 'What stands before the credential: `Bearer`; null means nothing.' }),
 })
@@ -35,8 +37,8 @@ const wishes = {
   auth: AuthSchema.nullable().openapi({ description: '`Authorization: Bearer …` where it is null.' }),
 }
 const id = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'lower-case letters, digits, - and _')
-const Wanted = z.object({ id, origin: wishes.origin, dial: wishes.dial.default(null), auth: wishes.auth.default(null) })
-const Change = z.object(wishes).partial()
+const Wanted = strictObject({ id, origin: wishes.origin, dial: wishes.dial.default(null), auth: wishes.auth.default(null) })
+const Change = patchOf(ProviderSchema, wishes, ['ready', 'credentials'])
 
 type Proxied = Pick<Proxy, 'credentials' | 'unreadable' | 'table' | 'configured' | 'refresh' | 'complaint'>
 
@@ -97,7 +99,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
   api.openapi(create, async (c) => {
     const { id, auth, ...plain } = c.req.valid('json')
     const wanted = { ...plain, auth: authOf(auth) }
-    if (proxied.table().byId(id)) throw new Problem('invalid_field', `There is a provider ${JSON.stringify(id)} already. Choose another id.`)
+    if (proxied.table().byId(id)) throw invalidField('id', `There is a provider ${JSON.stringify(id)} already. Choose another id.`)
     await check(id, wanted)
     await createProvider(store, id, wanted, clock())
     await proxied.refresh()
@@ -109,15 +111,15 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
     path: '/api/v1/providers/{id}',
     summary: 'Change a provider that was added here (administrators)',
     ...adminGuard,
-    request: { params: IdParams, body: jsonContent(Change) },
+    request: { params: IdParams, body: jsonContent(Change.body) },
     responses: answers(200, 'The provider', ProviderSchema, 'provider_not_found'),
   })
   api.openapi(change, async (c) => {
     const { id } = c.req.valid('param')
-    const { origin, dial, ...more } = c.req.valid('json')
-    const auth = more.auth === undefined ? undefined : authOf(more.auth)
     const known = (await storedProviders(store)).find((one) => one.id === id)
     if (!known) throw noSuchProvider()
+    const { origin, dial, ...more } = Change.changes(c.req.valid('json'), await showOne(id))
+    const auth = more.auth === undefined ? undefined : authOf(more.auth)
     await check(id, { origin: origin ?? known.origin, dial: dial === undefined ? (known.dial ?? null) : dial, auth: auth === undefined ? (known.auth ?? null) : auth })
     await changeProvider(store, id, { origin, dial, auth })
     await proxied.refresh()

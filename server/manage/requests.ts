@@ -1,6 +1,6 @@
 // /api/v1/requests: the ledger.
-import { createRoute, z } from '@hono/zod-openapi'
-import { IdParams, PageQuery, answers, callerOf, guarded, listOf, newApi, page, tableAnswers, type Api } from '../api.ts'
+import { z } from '@hono/zod-openapi'
+import { IdParams, PageQuery, answers, callerOf, createRoute, guarded, listOf, newApi, page, tableAnswers, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { keyNames } from '../keys/keys.ts'
 import { getRequest, listRequests, type ShownRequest } from '../ledger/requests.ts'

@@ -1,12 +1,13 @@
 // /api/v1/session and /api/v1/setup: the first account, signing in and out, the password.
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
 import { SESSION_MS, changePassword, signIn, signOut, type SignedIn } from '../accounts/sessions.ts'
 import { SIGN_IN, setUpByLink, setupRequired } from '../accounts/setup.ts'
-import { SESSION_COOKIE, callerOf, done, guarded, json, jsonBody, jsonContent, newApi, problems, prove, refuseOtherSites, type Api, type ApiContext } from '../api.ts'
+import { SESSION_COOKIE, callerOf, createRoute, done, guarded, json, jsonBody, jsonContent, newApi, problems, prove, refuseOtherSites, type Api, type ApiContext } from '../api.ts'
 import { Problem } from '../errors.ts'
+import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import { AccountSchema } from './accounts.ts'
 
@@ -73,7 +74,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
     path: '/api/v1/setup',
     summary: 'Make the first account, with the token of the link that the server printed',
     ...unguarded,
-    request: { body: jsonContent(z.object({ token: z.string().max(200), email, password: newPassword })) },
+    request: { body: jsonContent(strictObject({ token: z.string().max(200), email, password: newPassword })) },
     responses: { 201: json('Signed in as the first account', SignedInSchema), ...problems('invalid_token', 'setup_closed', ...UNGUARDED_PROBLEMS) },
   })
   api.openapi(setUp, async (c) => {
@@ -86,7 +87,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
     path: '/api/v1/session',
     summary: 'Sign in',
     ...unguarded,
-    request: { body: jsonContent(z.object({ email: z.string().trim().max(1024).transform((text) => text.toLowerCase()).openapi({ type: 'string' }), password })) },
+    request: { body: jsonContent(strictObject({ email: z.string().trim().max(1024).transform((text) => text.toLowerCase()).openapi({ type: 'string' }), password })) },
     responses: { 201: json('Signed in', SignedInSchema), ...problems('invalid_credentials', ...UNGUARDED_PROBLEMS) },
   })
   api.openapi(create, async (c) => {
@@ -112,7 +113,7 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
     path: '/api/v1/session/password',
     summary: 'Change the password, and end the other sessions of the account',
     ...guard,
-    request: { body: jsonContent(z.object({ current: password, password: newPassword })) },
+    request: { body: jsonContent(strictObject({ current: password, password: newPassword })) },
     responses: done('Changed', 'invalid_credentials', 'too_many_attempts'),
   })
   api.openapi(change, async (c) => {

@@ -1,10 +1,11 @@
 // /api/v1/keys/{id}/objects: stored objects of providers that an administrator lets a key read and use.
-import { createRoute, z } from '@hono/zod-openapi'
-import { IdParams, answers, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
+import { z } from '@hono/zod-openapi'
+import { IdParams, answers, createRoute, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { listSharedObjects, shareObject, unshareObject } from '../keys/shared-objects.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { objectRef } from '../proxy/providers/endpoint.ts'
+import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 
 const SharedObjectSchema = z
@@ -19,7 +20,7 @@ const SharedObjectSchema = z
   })
   .openapi('SharedObject')
 
-const Wanted = z.strictObject({
+const Wanted = strictObject({
   provider: z.string().min(1).max(64).openapi({ example: 'openai' }),
   kind: z.string().min(1).max(64).openapi({ description: 'What kind of object it is; a wrong one is answered with the kinds of the provider.', example: 'vector_store' }),
   object_id: z.string().min(1).max(2_048).openapi({ description: 'As the provider spells it: an id, a name with slashes, or an address.', example: 'vs_abc123' }),

@@ -1,7 +1,8 @@
 // /api/v1/tokens: the account's API tokens.
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { SCOPES, createToken, getToken, listTokens, revokeToken, type Scope } from '../accounts/tokens.ts'
-import { IdParams, PageQuery, answers, callerOf, done, guarded, jsonContent, listOf, newApi, page, type Api } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, createRoute, done, guarded, jsonContent, listOf, newApi, page, type Api } from '../api.ts'
+import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import { Moment, Name, expiryOf } from './fields.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
@@ -25,7 +26,7 @@ const TokenSchema = z
 
 const NewTokenSchema = TokenSchema.extend({ secret: z.string().openapi({ description: 'The token itself. It is not shown again.' }) }).openapi('NewToken')
 
-const Wanted = z.object({
+const Wanted = strictObject({
   name: Name,
   scopes: z.array(ScopeSchema).min(1).default(['convert']),
   expires_at: Moment.nullable().default(null),

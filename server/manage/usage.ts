@@ -1,8 +1,8 @@
 // /api/v1/usage: what was used, by key, model, provider, minute, hour or day.
-import { createRoute, z } from '@hono/zod-openapi'
-import { callerOf, guarded, newApi, tableAnswers, whole, type Api } from '../api.ts'
+import { z } from '@hono/zod-openapi'
+import { callerOf, createRoute, guarded, newApi, tableAnswers, whole, type Api } from '../api.ts'
 import { DAY, HOUR } from '../clock.ts'
-import { Problem } from '../errors.ts'
+import { Problem, invalidField } from '../errors.ts'
 import { keyNames } from '../keys/keys.ts'
 import { DIMENSIONS, MOST_LINES, readUsage, type Dimension, type UsageLine } from '../ledger/usage.ts'
 import type { Store } from '../store/open.ts'
@@ -75,7 +75,7 @@ export function usageRoutes(store: Store, clock: () => number): Api {
     const byMinute = dimensions.includes('minute')
     const until = to === undefined ? clock() + 1 : Date.parse(to)
     const since = from === undefined ? Math.min(until, clock()) - (byMinute ? USUALLY.minutes : USUALLY.more) : Date.parse(from)
-    if (byMinute && until - since > MOST_MINUTES) throw new Problem('invalid_field', 'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".')
+    if (byMinute && until - since > MOST_MINUTES) throw invalidField('from', 'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".')
     const lines = await readUsage(store, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider })
     if (lines.length > MOST_LINES) throw new Problem('invalid_field', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
     const names = await keyNames(store, lines.flatMap(({ key_id }) => key_id ?? []))
@@ -91,6 +91,6 @@ export function usageRoutes(store: Store, clock: () => number): Api {
 function readDimensions(text: string): Dimension[] {
   const words = [...new Set(text.split(',').map((word) => word.trim()))]
   const wrong = words.find((word) => !DIMENSIONS.some((dimension) => dimension === word))
-  if (wrong !== undefined) throw new Problem('invalid_field', `"by" names ${JSON.stringify(wrong)}; it can name ${DIMENSIONS.join(', ')}.`)
+  if (wrong !== undefined) throw invalidField('by', `"by" names ${JSON.stringify(wrong)}; it can name ${DIMENSIONS.join(', ')}.`)
   return words as Dimension[]
 }

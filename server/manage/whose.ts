@@ -3,11 +3,12 @@ import { z } from '@hono/zod-openapi'
 import { getAccount } from '../accounts/accounts.ts'
 import type { Caller } from '../accounts/tokens.ts'
 import { Problem } from '../errors.ts'
+import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import type { AccountRow } from '../store/schema.ts'
 
 /** The parameter that names another account than the caller's. */
-export const Whose = z.object({
+export const Whose = strictObject({
   account: z.string().min(1).max(100).optional().openapi({ description: 'Another account, or `all`; administrators only. Defaults to your own.' }),
 })
 

@@ -1,6 +1,6 @@
 // GET /metrics.
-import { createRoute, z } from '@hono/zod-openapi'
-import { newApi, problems, type Api } from '../api.ts'
+import { z } from '@hono/zod-openapi'
+import { createRoute, newApi, problems, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { isSecret } from '../secret.ts'
 import type { Metrics } from './metrics.ts'

@@ -4,7 +4,10 @@ import * as z from 'zod/mini'
 // Zod would otherwise try `new Function`, which the content policy forbids (and reports).
 z.config({ jitless: true })
 
-const Problem = z.object({ status: z.number(), title: z.string(), detail: z.string(), code: z.string(), request_id: z.string() })
+const Problem = z.object({
+  status: z.number(), title: z.string(), detail: z.string(), code: z.string(), request_id: z.string(),
+  errors: z.optional(z.array(z.object({ param: z.string() }))),
+})
 
 /** The server's refusal, in words for a person. */
 export class Refused extends Error {
@@ -13,19 +16,21 @@ export class Refused extends Error {
   readonly requestId: string | null
   /** Seconds after which trying again makes sense. */
   readonly retryAfter: number | null
+  readonly #param: string | null
 
-  constructor(status: number, code: string, detail: string, requestId: string | null = null, retryAfter: number | null = null) {
+  constructor(status: number, code: string, detail: string, requestId: string | null = null, retryAfter: number | null = null, param: string | null = null) {
     super(detail)
     this.name = 'Refused'
     this.status = status
     this.code = code
     this.requestId = requestId
     this.retryAfter = retryAfter
+    this.#param = param
   }
 
-  /** The field of the request that the refusal names first (`"name" is not valid: …`, `Provider "acme": "auth.header" …`), with its place in it. */
+  /** The first field that is at fault, with its place in it; of a sentence about a provider (`Provider "acme": "auth.header" …`) the one that it names. */
   get field(): string | null {
-    return /^(?:Provider "[^"]*": )?"([\w.]+)/.exec(this.message)?.[1] ?? null
+    return this.#param ?? /^(?:Provider "[^"]*": )?"([\w.]+)/.exec(this.message)?.[1] ?? null
   }
 }
 
@@ -82,7 +87,8 @@ export function refusal(status: number, text: string, retryAfter: string | null)
   const problem = Problem.safeParse(jsonOf(text))
   const seconds = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null
   if (!problem.success) return new Refused(status, 'unexpected_answer', `The server answered ${status} without saying why.`, null, seconds)
-  return new Refused(status, problem.data.code, problem.data.detail, problem.data.request_id, seconds)
+  const { code, detail, request_id, errors } = problem.data
+  return new Refused(status, code, detail, request_id, seconds, errors?.[0]?.param ?? null)
 }
 
 function jsonOf(text: string): unknown {

@@ -1,0 +1,28 @@
+// JSON.parse keeps the last of two members with one name, other parsers the first: a body that has both says nothing for certain (RFC 8259, section 4).
+
+/** Strings and the marks that structure is made of; the text is known to be JSON, so nothing else matters. */
+const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
+
+/**
+ * The first member name that one object has twice, as a dotted path without list positions, or null.
+ *
+ * @param text JSON that JSON.parse has taken
+ */
+export function duplicateName(text: string): string | null {
+  // An object's names, or null for a list.
+  const open: { names: Set<string> | null; name: string }[] = []
+  let last = ''
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{') open.push({ names: new Set(), name: '' })
+    else if (token === '[') open.push({ names: null, name: '' })
+    else if (token === '}' || token === ']') open.pop()
+    else if (token === ':') {
+      const object = open.at(-1)
+      if (!object?.names) continue
+      object.name = String(JSON.parse(last))
+      if (object.names.has(object.name)) return open.map(({ name }) => name).filter((name) => name !== '').join('.')
+      object.names.add(object.name)
+    } else last = token
+  }
+  return null
+}
