@@ -12,6 +12,7 @@ import { boundaryOf, readFields } from './model/multipart.ts'
 import { fieldRefs, LONGEST_NAME, MOST_NAMED, placesOf, queryModels, refsIn, type Places } from './model/names.ts'
 import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
+import { ToolModels, type ToolRun } from './tool-models.ts'
 
 /** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
 export type Reach =
@@ -56,7 +57,24 @@ function check(scope: Scope, request: ModelRequest): Reach {
   const reach = reachOf(request)
   const refused = 'models' in reach ? reach.models.find((name) => !scope.allows(request.provider.modelNames(name))) : undefined
   if (refused !== undefined) return { ok: false, code: 'model_not_allowed', message: `This key may not use the model ${printable(refused)}.` }
-  return 'hidden' in reach ? ambiguous(reach.hidden) : reach
+  if ('hidden' in reach) return ambiguous(reach.hidden)
+  return (reach.ok ? refusedTool(scope, request.provider, reach.tools ?? []) : null) ?? reach
+}
+
+/** The refusal of the first tool that runs a model which the scope does not allow; null where there is none. */
+function refusedTool(scope: Scope, provider: Provider, tools: readonly ToolRun[]): RefusedReach | null {
+  for (const { tool, runs } of tools) {
+    const name = printable(tool)
+    if (!('allow' in runs)) {
+      const way = runs.named?.length === 0 ? '' : ' Name an allowed model in it.'
+      return { ok: false, code: 'model_not_allowed', message: `The tool ${name} may run a model that this request does not name. ${runs.why}${way} This key is limited to certain models.` }
+    }
+    const other = runs.runs.find((model) => !scope.allows(provider.modelNames(model)))
+    if (other === undefined) continue
+    const way = runs.named?.length === 0 ? 'Add' : 'Name an allowed model in it, or add'
+    return { ok: false, code: 'model_not_allowed', message: `The tool ${name} may run the model ${printable(other)}, which this key may not use. ${runs.why} ${way} ${runs.allow} to the key's models.` }
+  }
+  return null
 }
 
 /** For a message: at most 120 characters, nothing that could break a line or a terminal. */
@@ -64,8 +82,10 @@ const printable = (name: string): string => JSON.stringify(name.slice(0, 120).re
 
 /** The models of a body that spells a key with `\u…`: which they are is known, but not that the upstream sees them. */
 type HiddenReach = { readonly models: readonly string[]; readonly hidden: string }
+/** What is known of a body, with the tools that run models which they do not name. */
+type KnownReach = Extract<Reach, { ok: true }> & { readonly tools?: readonly ToolRun[] }
 
-function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): Reach | HiddenReach {
+function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): KnownReach | RefusedReach | HiddenReach {
   const place = match.endpoint?.model
   if (!place) return unknown('The endpoint is not known to the proxy.')
   if (place.at === 'stored') return unknown('The model that this endpoint runs is stored with the provider and not named in the request.')
@@ -79,11 +99,11 @@ function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): Reach | 
   const models = [...(match.model === null ? [] : [match.model]), ...query, ...named, ...found.models]
   if (found.hidden !== null) return { models, hidden: found.hidden }
   if (match.model === null && !found.named && place.body.required.length > 0) return unknown('The body does not name a model where this endpoint expects it.')
-  return { ok: true, models, objects: [...match.objects, ...found.objects], kept: found.kept }
+  return { ok: true, models, objects: [...match.objects, ...found.objects], kept: found.kept, tools: found.tools?.unnamed(named.length > 0) ?? [] }
 }
 
 type BodyModels =
-  | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly kept: boolean; readonly hidden: string | null }
+  | { readonly ok: true; readonly models: string[]; readonly named: boolean; readonly objects: ObjectRef[]; readonly kept: boolean; readonly hidden: string | null; readonly tools?: ToolModels }
   | RefusedReach
 
 function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | null): BodyModels {
@@ -113,7 +133,7 @@ function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | n
 function jsonModels(rule: BodyRule, body: Buffer): BodyModels {
   if (!isUtf8(body)) return ambiguous('The body is not valid UTF-8.')
   let reader = readers.get(rule)
-  if (!reader) readers.set(rule, (reader = new ModelReader(placesOf(rule))))
+  if (!reader) readers.set(rule, (reader = new ModelReader(placesOf(rule), new ToolModels(rule.tools ?? []))))
   return reader.read(body)
 }
 
@@ -122,6 +142,7 @@ const readers = new WeakMap<BodyRule, ModelReader>()
 /** Reads one body after another by one rule. */
 class ModelReader implements JsonSink {
   readonly #places: Places
+  readonly #tools: ToolModels
   readonly #scanner: JsonScanner
   #models: string[] = []
   #objects: ObjectRef[] = []
@@ -132,8 +153,9 @@ class ModelReader implements JsonSink {
   #twofold: string | null = null
   #problem: RefusedReach | null = null
 
-  constructor(places: Places) {
+  constructor(places: Places, tools: ToolModels) {
     this.#places = places
+    this.#tools = tools
     this.#scanner = new JsonScanner(places.wanted, this, { strict: true, longestValue: LONGEST_NAME })
   }
 
@@ -143,13 +165,14 @@ class ModelReader implements JsonSink {
     this.#values = 0
     this.#named = this.#kept = false
     this.#hidden = this.#twofold = this.#problem = null
+    this.#tools.reset()
     this.#scanner.reset()
     this.#scanner.write(body)
     this.#scanner.end()
     if (!this.#scanner.ok) return ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.')
     if (this.#twofold !== null) return ambiguous(this.#twofold)
     if (this.#problem !== null) return this.#problem
-    return { ok: true, models: this.#models, named: this.#named, objects: this.#objects, kept: this.#kept, hidden: this.#hidden }
+    return { ok: true, models: this.#models, named: this.#named, objects: this.#objects, kept: this.#kept, hidden: this.#hidden, tools: this.#tools }
   }
 
   value(path: string, raw: Buffer | null): void {
@@ -172,14 +195,22 @@ class ModelReader implements JsonSink {
       // What is stored may stand in a model's place, and is held to the scope like one.
       if (!places.required.has(path)) return
     }
-    if (path === places.keeps?.at) {
+    if (places.tools.types.has(path)) {
+      if (typeof value === 'string') this.#tools.type(path, value)
+      else this.#problem ??= unknown(`The body's \`${path}\` is not a type of tool.`)
+    } else if (path === places.keeps?.at) {
       this.#kept = places.keeps.by.includes(value)
     } else if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
       this.#problem ??= unknown(`The body's \`${path}\` is not a name.`)
     } else {
       this.#models.push(value)
       this.#named ||= places.required.has(path)
+      this.#tools.model(path)
     }
+  }
+
+  closed(path: string): void {
+    this.#tools.closed(path)
   }
 
   oddity(kind: Oddity, path: string): void {

@@ -3,6 +3,7 @@ import { valuesOf } from '../../http/fields.ts'
 import { type WantedPaths, wantPaths } from '../json-paths.ts'
 import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
+import { toolPaths, type ToolPaths } from '../tool-models.ts'
 
 /** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
 export function queryModels(pathAndQuery: string): string[] | null {
@@ -32,6 +33,7 @@ export interface Places {
   readonly required: ReadonlySet<string>
   readonly stored: ReadonlySet<string>
   readonly texts: ReadonlySet<string>
+  readonly tools: ToolPaths
   readonly objects: ReadonlyMap<string, string>
   readonly keeps: BodyRule['keeps']
   /** The places that can be fields of a form; those of them that name stored objects. */
@@ -50,12 +52,14 @@ export function placesOf(rule: BodyRule): Places {
   let places = known.get(rule)
   if (!places) {
     const objects = Object.keys(rule.objects ?? {})
-    const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? [])]
+    const tools = toolPaths(rule.tools ?? [])
+    const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? []), ...tools.types, ...tools.models]
     places = {
       wanted: wantPaths([...ways, ...objects, ...(rule.keeps === undefined ? [] : [rule.keeps.at])]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),
       texts: new Set(rule.texts),
+      tools,
       objects: new Map(Object.entries(rule.objects ?? {})),
       keeps: rule.keeps,
       fields: new Set([...rule.required, ...(rule.also ?? []), ...objects].filter(isField)),

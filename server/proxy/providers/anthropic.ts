@@ -1,12 +1,20 @@
 import type { EndpointRow, ModelPlace } from './endpoint.ts'
 import { creates, model, neutral, referring, STORED, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { ANTHROPIC_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
-/** Places of Messages that name a model beside their own: the advisor tool, which a message may bring too, and the chain of fallbacks. */
-export const inMessages = (at: string): { readonly also: readonly string[]; readonly texts: readonly string[] } => ({
-  also: [`${at}tools[].model`, `${at}messages[].content[].tool.definition.model`, `${at}messages[].content[].tool_changes[].tool.definition.model`, `${at}fallbacks[].model`],
-  texts: [`${at}messages[].content`],
-})
+/** Places of Messages that name a model beside their own: tools, which a message may bring too, and the chain of fallbacks. */
+export const inMessages = (
+  at: string,
+  tools: ToolTypes = ANTHROPIC_TOOLS,
+): { readonly also: readonly string[]; readonly texts: readonly string[]; readonly tools: readonly ToolPlace[] } => {
+  const places = ['tools[]', 'messages[].content[].tool.definition', 'messages[].content[].tool_changes[].tool.definition'].map((place) => at + place)
+  return {
+    also: [...places.map((place) => `${place}.model`), `${at}fallbacks[].model`],
+    texts: [`${at}messages[].content`],
+    tools: places.map((place) => ({ at: place, by: 'type', tools })),
+  }
+}
 
 /** A Messages body; gateways try `models` in turn. */
 export const messagesBody = (at: string): ModelPlace => ({
@@ -15,6 +23,7 @@ export const messagesBody = (at: string): ModelPlace => ({
     required: [`${at}model`],
     texts: inMessages(at).texts,
     also: [`${at}models[]`, ...inMessages(at).also],
+    tools: inMessages(at).tools,
     objects: {
       [`${at}messages[].content[].source.file_id`]: 'file',
       [`${at}messages[].content[].file_id`]: 'file',

@@ -2,20 +2,35 @@ import { messagesBody } from './anthropic.ts'
 import type { EndpointRow, ModelPlace } from './endpoint.ts'
 import { BODY, creates, form, model, neutral, OPENAI_ADMIN, openaiRows, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { AZURE_TOOLS, OPENAI_TOOLS, type ToolPlace } from './tools.ts'
 
 // The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
 const IMAGE_DEPLOYMENT = ['x-ms-oai-image-generation-deployment']
+
+/** Data of the operator's is searched with the vectors of a deployment, also by its names of 2023: learn.microsoft.com/azure/ai-foundry/openai/references/on-your-data */
+const SOURCES = ['data_sources[].parameters.', 'dataSources[].parameters.']
+const EMBEDDING = SOURCES.flatMap((at) => ['embedding_dependency.deployment_name', 'embeddingDependency.deploymentName', 'embeddingDeploymentName', 'embedding_deployment_name'].map((name) => at + name))
+/** An address or a model of the search's own in its stead. */
+const ELSEWHERE = SOURCES.flatMap((at) =>
+  ['embedding_dependency.endpoint', 'embedding_dependency.model_id', 'embeddingDependency.endpoint', 'embeddingDependency.modelId', 'embeddingEndpoint', 'embedding_endpoint'].map((name) => at + name),
+)
+
+/** Tools as they are in Azure. */
+const inFoundry = (tools: readonly ToolPlace[] = []): ToolPlace[] => tools.map((place) => (place.tools === OPENAI_TOOLS ? { ...place, tools: AZURE_TOOLS } : place))
 
 /** The deployment of a path; Azure ignores a body's `model` there, yet one that is not allowed is refused all the same. */
 const deployment: ModelPlace = {
   at: 'path',
   headers: IMAGE_DEPLOYMENT,
-  body: { ...BODY, required: [], also: ['model', 'tools[].model', 'data_sources[].parameters.embedding_dependency.deployment_name'], multipart: true },
+  body: { ...BODY, required: [], also: ['model', 'tools[].model', ...EMBEDDING], stored: ELSEWHERE, tools: inFoundry(BODY.tools), multipart: true },
 }
 
 /** A row of OpenAI's, where an agent of Foundry's may answer with a model of its own. */
-const inAzure = (row: EndpointRow): EndpointRow =>
-  row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body: { ...row.model.body, stored: [...(row.model.body.stored ?? []), 'agent', 'agent_reference'] } } } : row
+const inAzure = (row: EndpointRow): EndpointRow => {
+  if (row.model?.at !== 'body') return row
+  const { also = [], stored = [], tools, ...rule } = row.model.body
+  return { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body: { ...rule, also: [...also, ...EMBEDDING], stored: [...stored, 'agent', 'agent_reference', ...ELSEWHERE], tools: inFoundry(tools) } } }
+}
 
 /** Azure OpenAI: the deployment is the model. https://learn.microsoft.com/azure/ai-foundry/openai/reference */
 export const azure: ProviderRow = {

@@ -3,8 +3,15 @@ import { inMessages, messagesBody } from './anthropic.ts'
 import { compatibleRows, creates, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
-/** The path names the model; an Anthropic body inside may bring an advisor or fallbacks. */
-const CALL: BodyRule = { required: [], also: ['model', ...inMessages('').also], texts: inMessages('').texts }
+/** An Anthropic body, and the fields of one that Converse passes on: they may bring an advisor or fallbacks. */
+const INSIDE = ['', 'additionalModelRequestFields.'].map((at) => inMessages(at))
+/** The path names the model. */
+const CALL: BodyRule = {
+  required: [],
+  also: ['model', 'additionalModelRequestFields.model', ...INSIDE.flatMap(({ also }) => also)],
+  texts: INSIDE.flatMap(({ texts }) => texts),
+  tools: INSIDE.flatMap(({ tools }) => tools),
+}
 const call: ModelPlace = { at: 'path', body: CALL }
 
 /** Amazon Bedrock with a bearer token: https://docs.aws.amazon.com/bedrock/latest/APIReference */

@@ -1,5 +1,6 @@
-import { compatibleRows, neutral } from './openai-rows.ts'
+import { compatibleRows, neutral, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { CALLER_TOOLS } from './tools.ts'
 
 /** Cerebras: https://inference-docs.cerebras.ai/api-reference */
 export const cerebras: ProviderRow = {
@@ -9,7 +10,7 @@ export const cerebras: ProviderRow = {
   hosts: ['api.cerebras.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   // Their SDK warms its connection up with the last one.
-  endpoints: [...compatibleRows('/v1'), neutral('GET /v1/tcp_warming')],
+  endpoints: [...compatibleRows('/v1', { tools: toolsIn('', CALLER_TOOLS) }), neutral('GET /v1/tcp_warming')],
   admin: [/\/(management|projects|users|billing|metrics)($|[/:])/],
   errors: 'cerebras',
   usage: 'openai',

@@ -1,7 +1,10 @@
-import { body, compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
+import { body, compatibleRows, creates, form, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { CALLER_TOOLS } from './tools.ts'
 
 const TRAINING = { 'settings.dataset_id': 'dataset' } as const
+
+const TOOLS = { tools: toolsIn('', CALLER_TOOLS) }
 
 /** Cohere: https://docs.cohere.com/reference */
 export const cohere: ProviderRow = {
@@ -11,7 +14,7 @@ export const cohere: ProviderRow = {
   hosts: ['api.cohere.com', 'api.cohere.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...['/v2', '/v1'].flatMap((prefix) => ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) => model(`POST ${prefix}/${verb}`))),
+    ...['/v2', '/v1'].flatMap((prefix) => ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) => model(`POST ${prefix}/${verb}`, body(TOOLS)))),
     model('POST /v2/parse'),
     model('POST /v2/audio/transcriptions', form()),
     model('POST /v1/tokenize'),
@@ -33,7 +36,7 @@ export const cohere: ProviderRow = {
     neutral('GET DELETE /v1/finetuning/finetuned-models/{finetuned_model}'),
     model('PATCH /v1/finetuning/finetuned-models/{finetuned_model}', STORED, { names: TRAINING }),
     ...['events', 'training-step-metrics'].map((list) => neutral(`GET /v1/finetuning/finetuned-models/{finetuned_model}/${list}`)),
-    ...compatibleRows('/compatibility/v1').map((row) => ({ ...row, usage: 'openai' as const })),
+    ...compatibleRows('/compatibility/v1', TOOLS).map((row) => ({ ...row, usage: 'openai' as const })),
   ],
   admin: [/\/(check-api-key|connectors|users)($|[/:])/],
   errors: 'cohere',

@@ -1,8 +1,9 @@
 import { messagesBody } from './anthropic.ts'
-import { BODY, compatibleRows, model } from './openai-rows.ts'
+import { BODY, compatibleRows, model, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { CALLER_TOOLS } from './tools.ts'
 
-const FILES = { objects: { ...BODY.objects, 'messages[].content[].file_id': 'file' } }
+const FILES = { tools: toolsIn('', CALLER_TOOLS), objects: { ...BODY.objects, 'messages[].content[].file_id': 'file' } }
 
 /** DeepSeek: https://api-docs.deepseek.com */
 export const deepseek: ProviderRow = {

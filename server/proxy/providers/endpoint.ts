@@ -1,6 +1,7 @@
 // The endpoints of a provider: what a row says, and how a request's method and path find their row. Steps 4 and 5 of the contract.
 import { closedEverywhere } from './closed.ts'
 import type { Auth, Provider, UsageKind } from './provider.ts'
+import type { ToolPlace } from './tools.ts'
 
 export type EndpointClass =
   /** Runs a model. */
@@ -22,6 +23,8 @@ export interface BodyRule {
   readonly stored?: readonly string[]
   /** Lists on the way to these places in whose stead a text may stand, which names nothing. */
   readonly texts?: readonly string[]
+  /** Where tools stand that may run models of their own. */
+  readonly tools?: readonly ToolPlace[]
   /** Places that name a stored object, and its kind. */
   readonly objects?: Readonly<Record<string, string>>
   /** The place that says that the provider keeps the answer, and the values that say so. */

@@ -1,6 +1,7 @@
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
-import { BODY, creates, compatibleRows, model, neutral, STORED, within } from './openai-rows.ts'
+import { BODY, creates, compatibleRows, model, neutral, STORED, toolsIn, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { CALLER_TOOLS, INTERACTION_TOOLS } from './tools.ts'
 
 /** All spellings of a place: Google reads `camelCase` and `snake_case` alike. */
 const spellings = (place: string): string[] =>
@@ -9,6 +10,14 @@ const spellings = (place: string): string[] =>
     return heads.flatMap((head) => [...both].map((one) => (head === '' ? one : `${head}.${one}`)))
   }, [''])
 const objects = (kind: string, ...places: string[]): Record<string, string> => Object.fromEntries(places.flatMap(spellings).map((place) => [place, kind]))
+
+/** Places that say which model answers in place of the path's: cloud.google.com/vertex-ai/generative-ai/docs/model-optimizer */
+export const GEMINI_ROUTED: readonly string[] = spellings('generationConfig.routingConfig.manualMode.modelName')
+/**
+ * Places that leave that to the provider, and stores of RAG: these embed with a model that is stored with them, and may rank with another one
+ * (cloud.google.com/vertex-ai/generative-ai/docs/model-reference/rag-api).
+ */
+export const GEMINI_STORED: readonly string[] = ['generationConfig.routingConfig.autoMode', 'generationConfig.modelSelectionConfig', 'modelSelectionConfig', 'tools[].retrieval.vertexRagStore'].flatMap(spellings)
 
 /** Stored objects that a call names, wherever in a body the call stands. */
 const objectsOf = (call: string): Record<string, string> => ({
@@ -20,7 +29,8 @@ const objectsOf = (call: string): Record<string, string> => ({
 /** Bodies of Gemini calls. The path names the model; a body that names another one, for itself or for one of its parts, must be allowed too. */
 const CALL: BodyRule = {
   required: [],
-  also: ['model', 'requests[].model', ...spellings('generateContentRequest.model')],
+  also: ['model', 'requests[].model', ...spellings('generateContentRequest.model'), ...GEMINI_ROUTED],
+  stored: GEMINI_STORED,
   objects: {
     ...['', 'requests[].', 'generateContentRequest.'].map(objectsOf).reduce((all, one) => ({ ...all, ...one })),
     ...objects('file', 'instances[].video.uri', 'instances[].image.fileUri'),
@@ -107,7 +117,7 @@ const versionRows = (version: string): EndpointRow[] => {
     // An agent runs models of its own choice; its name is held to the scope like a model's.
     model(
       `POST ${v}/interactions`,
-      { at: 'body', body: { required: ['model', 'agent'], also: ['tools[].model', 'agent_config.model', 'agentConfig.model'], objects: INTERACTION } },
+      { at: 'body', body: { required: ['model', 'agent'], also: ['tools[].model', 'agent_config.model', 'agentConfig.model'], tools: toolsIn('', INTERACTION_TOOLS), objects: INTERACTION } },
       { usage: 'interactions', creates: { id: 'interaction', 'interaction.id': 'interaction', environment_id: 'environment', 'interaction.environment_id': 'environment' } },
     ),
     neutral(`GET ${v}/interactions/{interaction}`, { usage: 'interactions' }),
@@ -157,7 +167,7 @@ const versionRows = (version: string): EndpointRow[] => {
     neutral(`POST PUT /upload${v}/fileSearchStores/{file_search_store}:uploadToFileSearchStore`, { ...operation, asks: { upload_id: 'upload' } }),
     neutral(`GET /download${v}/files/{file}:download`),
     // Google's OpenAI dialect reads its key from Authorization: ai.google.dev/gemini-api/docs/openai
-    ...compatibleRows(`${v}/openai`, { objects: { ...BODY.objects, 'extra_body.google.cached_content': 'cached_content' } }).map((row): EndpointRow => ({ ...row, auth: { header: 'Authorization', scheme: 'Bearer' }, usage: 'openai' })),
+    ...compatibleRows(`${v}/openai`, { tools: toolsIn('', CALLER_TOOLS), objects: { ...BODY.objects, 'extra_body.google.cached_content': 'cached_content' } }).map((row): EndpointRow => ({ ...row, auth: { header: 'Authorization', scheme: 'Bearer' }, usage: 'openai' })),
   ]
 }
 

@@ -1,5 +1,6 @@
-import { BODY, compatibleRows } from './openai-rows.ts'
+import { BODY, compatibleRows, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { GROQ_TOOLS } from './tools.ts'
 
 /** Groq: https://console.groq.com/docs/api-reference. Compound systems choose among models that the body may set. */
 export const groq: ProviderRow = {
@@ -10,7 +11,7 @@ export const groq: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: compatibleRows(
     '/openai/v1',
-    { also: [...(BODY.also ?? []), 'compound_custom.models.answering_model', 'compound_custom.models.reasoning_model'] },
+    { also: [...(BODY.also ?? []), 'compound_custom.models.answering_model', 'compound_custom.models.reasoning_model'], tools: toolsIn('', GROQ_TOOLS) },
   ),
   admin: [/\/(projects|fine_tunings)($|[/:])/],
   errors: 'groq',

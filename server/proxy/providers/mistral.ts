@@ -1,5 +1,6 @@
-import { BODY, body, compatibleRows, creates, form, model, neutral, STORED, within } from './openai-rows.ts'
+import { BODY, body, compatibleRows, creates, form, model, neutral, STORED, toolsIn, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from './tools.ts'
 
 const TOOLS = { 'tools[].library_ids[]': 'library', 'tools[].connector_id': 'connector' } as const
 const MESSAGES = { 'messages[].content[].file_id': 'file', ...TOOLS } as const
@@ -11,6 +12,13 @@ const MANNED = { 'handoffs[]': 'agent', ...TOOLS } as const
 /** Guardrails moderate with a model of their own. */
 const GUARDS = ['guardrails[].moderation_llm_v1.model_name', 'guardrails[].moderation_llm_v2.model_name']
 const ALSO = [...(BODY.also ?? []), ...GUARDS]
+
+/** Guardrails and tools, wherever in a body a call stands. */
+const running = (at: string): ToolPlace[] => [
+  ...toolsIn(at, MISTRAL_TOOLS),
+  { at: `${at}guardrails[].moderation_llm_v1`, tools: MISTRAL_GUARD('mistral-moderation-2411') },
+  { at: `${at}guardrails[].moderation_llm_v2`, tools: MISTRAL_GUARD('mistral-moderation-2603') },
+]
 
 /** Files that tools write; and a conversation that begins, also where one is restarted. */
 const WRITTEN = { 'outputs[].content[].file_id': 'file', 'content.file_id': 'file' } as const
@@ -26,8 +34,8 @@ export const mistral: ProviderRow = {
   hosts: ['api.mistral.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1', { also: ALSO, objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
-    model('POST /v1/fim/completions'),
+    ...compatibleRows('/v1', { also: ALSO, tools: running(''), objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
+    model('POST /v1/fim/completions', body({ also: ALSO, tools: running('') })),
     model('POST /v1/agents/completions', STORED, { names: { ...AGENT, ...MESSAGES } }),
     model('POST /v1/ocr', body({ objects: DOCUMENT })),
     model('POST /v1/classifications'),
@@ -40,7 +48,7 @@ export const mistral: ProviderRow = {
     neutral('GET PATCH DELETE /v1/audio/voices/{voice}'),
     neutral('GET /v1/audio/voices/{voice}/sample'),
     // With an agent id the agent's stored model answers, whatever `model` says.
-    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], objects: { ...AGENT, ...INPUTS, ...TOOLS } }), { ...BEGUN, changes: false }),
+    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], tools: running(''), objects: { ...AGENT, ...INPUTS, ...TOOLS } }), { ...BEGUN, changes: false }),
     neutral('GET /v1/conversations'),
     neutral('GET DELETE /v1/conversations/{conversation}'),
     model('POST /v1/conversations/{conversation}', STORED, { creates: WRITTEN, names: INPUTS }),
@@ -49,7 +57,7 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/conversations/{conversation}/messages'),
     model(
       'POST /v1/batch/jobs',
-      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), objects: { ...AGENT, 'input_files[]': 'file', ...within('requests[].body.', { ...AGENT, ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
+      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), tools: running('requests[].body.'), objects: { ...AGENT, 'input_files[]': 'file', ...within('requests[].body.', { ...AGENT, ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
       creates('batch'),
     ),
     neutral('GET /v1/batch/jobs'),
@@ -61,10 +69,10 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/fine_tuning/jobs/{fine_tuning_job}'),
     neutral('POST /v1/fine_tuning/jobs/{fine_tuning_job}/cancel'),
     neutral('GET /v1/files/{file}/url'),
-    model('POST /v1/agents', body({ also: ALSO, objects: MANNED }), creates('agent')),
+    model('POST /v1/agents', body({ also: ALSO, tools: running(''), objects: MANNED }), creates('agent')),
     neutral('GET /v1/agents'),
     neutral('GET DELETE /v1/agents/{agent}'),
-    model('PATCH /v1/agents/{agent}', body({ required: [], also: ['model', ...ALSO], objects: MANNED })),
+    model('PATCH /v1/agents/{agent}', body({ required: [], also: ['model', ...ALSO], tools: running(''), objects: MANNED })),
     neutral('GET POST /v1/libraries', creates('library')),
     neutral('GET PUT PATCH DELETE /v1/libraries/{library}'),
     neutral('GET POST /v1/libraries/{library}/documents'),

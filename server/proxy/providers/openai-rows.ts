@@ -1,11 +1,17 @@
 // Endpoint rows of the OpenAI API, shared by OpenAI, by Azure and, in part, by everybody who speaks its dialect.
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
+import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
 /** These places, further inside a body. */
 export const within = (at: string, places: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(places).map(([place, kind]) => [at + place, kind]))
 
 /** A place that holds an id, or an object with one. */
 export const referring = (place: string, kind: string): Record<string, string> => ({ [place]: kind, [`${place}.id`]: kind })
+
+/** The tools of a body, and those that a namespace or a sub-agent among them has. */
+export function toolsIn(at: string, tools: ToolTypes): ToolPlace[] {
+  return [`${at}tools[]`, `${at}tools[].tools[]`].map((place) => ({ at: place, by: 'type', tools }))
+}
 
 /** Stored objects that a tool may point to. */
 const TOOL: Readonly<Record<string, string>> = {
@@ -54,20 +60,29 @@ const VIDEO = { 'video.id': 'video', 'video[id]': 'video' } as const
 const PICTURES = { 'image.file_id': 'file', 'images[].file_id': 'file', 'mask.file_id': 'file' } as const
 
 /** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation; routers and gateways try `models` in turn. */
-export const BODY: BodyRule = { required: ['model'], also: ['models[]', 'tools[].model', 'moderation.model'], objects: OBJECTS }
+export const BODY: BodyRule = { required: ['model'], also: ['models[]', 'tools[].model', 'moderation.model'], tools: toolsIn('', OPENAI_TOOLS), objects: OBJECTS }
 /** Where the model of a JSON body stands, of a form, and of a request that names none. */
 export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { ...BODY, ...rule } })
 export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { required: ['model'], multipart: true, ...rule } })
 export const STORED: ModelPlace = { at: 'stored' }
 
 /** The body of a response: its input may be one text, and may bring tools as well. */
-export const responding = ({ also = [], objects, ...rule }: BodyRule): ModelPlace => {
+export const responding = ({ also = [], stored = [], tools = [], objects, ...rule }: BodyRule): ModelPlace => {
   const brought = also.flatMap((place) => (place.startsWith('tools[].') ? [`input[].${place}`] : []))
-  return body({ ...rule, also: [...also, ...brought], texts: ['input', 'input[]'], objects: { ...objects, ...within('input[].tools[].', TOOL) } })
+  const inInput = tools.flatMap((place) => (place.at.startsWith('tools[]') ? [{ ...place, at: `input[].${place.at}` }] : []))
+  return body({
+    ...rule,
+    also: [...also, ...brought],
+    // A stored prompt brings a model and tools of its own: platform.openai.com/docs/guides/prompting
+    stored: [...stored, 'prompt.id'],
+    tools: [...tools, ...inInput],
+    texts: ['input', 'input[]'],
+    objects: { ...objects, ...within('input[].tools[].', TOOL) },
+  })
 }
 
 /** Items that a conversation keeps for responses to come. */
-const ITEMS = body({ required: [], also: ['items[].tools[].model'], objects: { 'items[].id': 'item', 'items[].content[].file_id': 'file', ...within('items[].', RAN), ...within('items[].tools[].', TOOL) } })
+const ITEMS = body({ required: [], also: ['items[].tools[].model'], tools: toolsIn('items[].', OPENAI_TOOLS), objects: { 'items[].id': 'item', 'items[].content[].file_id': 'file', ...within('items[].', RAN), ...within('items[].tools[].', TOOL) } })
 
 /** A row that runs a model, one that reaches none, and what the answer of a row creates (its `id`, where no places are given). */
 export const model = (on: string, place: ModelPlace = body(), more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'model', model: place, ...more })
@@ -103,7 +118,8 @@ export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): En
     model(`POST ${prefix}/completions`, chatBody),
     model(`POST ${prefix}/embeddings`),
     model(`POST ${prefix}/responses`, responding(whole), RESPONSE),
-    model(`POST ${prefix}/images/generations`),
+    // `moderation: "low"` is how strictly a picture is looked at.
+    model(`POST ${prefix}/images/generations`, body({ texts: ['moderation'] })),
     model(`POST ${prefix}/images/edits`, form({ objects: PICTURES })),
     model(`POST ${prefix}/images/variations`, form()),
     model(`POST ${prefix}/audio/speech`),

@@ -1,12 +1,23 @@
 import { inMessages } from './anthropic.ts'
-import { BODY, body, compatibleRows, creates, model, neutral, responding, RESPONSE, STORED } from './openai-rows.ts'
+import { BODY, body, compatibleRows, creates, model, neutral, responding, RESPONSE, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { OPENROUTER_CONTENT, OPENROUTER_PDF, OPENROUTER_PLUGINS, OPENROUTER_TOOLS } from './tools.ts'
 
 // `models` are tried in turn; a preset is stored and may bring models of its own; plugins and server tools may name one.
 const ROUTED = {
   required: ['model', 'models[]'],
-  also: [...(BODY.also ?? []), 'fallbacks[].model', 'tools[].parameters.model', 'plugins[].model', 'plugins[].models[]'],
-  stored: ['preset'],
+  also: [...(BODY.also ?? []), 'fallbacks[].model', 'tools[].parameters.model', 'plugins[].model', 'plugins[].models[]', 'plugins[].analysis_models[]'],
+  stored: ['preset', 'plugins[].preset'],
+  texts: ['messages[].content', 'input', 'input[]', 'input[].content'],
+  tools: [
+    ...toolsIn('', OPENROUTER_TOOLS),
+    // What a sub-agent or a panel may use.
+    { at: 'tools[].parameters.tools[]', by: 'type', tools: OPENROUTER_TOOLS },
+    { at: 'plugins[].tools[]', by: 'type', tools: OPENROUTER_TOOLS },
+    { at: 'plugins[]', by: 'id', tools: OPENROUTER_PLUGINS },
+    { at: 'plugins[].pdf', by: 'engine', tools: OPENROUTER_PDF },
+    { at: 'messages[].content[]', by: 'type', tools: OPENROUTER_CONTENT },
+  ],
 }
 const routed = body(ROUTED)
 
@@ -19,7 +30,7 @@ export const openrouter: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
     ...compatibleRows('/api/v1', ROUTED),
-    model('POST /api/v1/messages', body({ ...ROUTED, also: [...ROUTED.also, ...inMessages('').also], texts: inMessages('').texts }), { usage: 'anthropic' }),
+    model('POST /api/v1/messages', body({ ...ROUTED, also: [...ROUTED.also, ...inMessages('').also], tools: [...ROUTED.tools, ...inMessages('', OPENROUTER_TOOLS).tools.slice(1)] }), { usage: 'anthropic' }),
     model('POST /api/alpha/responses', responding({ ...BODY, ...ROUTED }), RESPONSE),
     model('POST /api/v1/videos', body(), creates('video')),
     neutral('GET /api/v1/videos/{video}'),

@@ -1,8 +1,9 @@
-import { BODY, body, creates, model, neutral, responding, RESPONSE, STORED } from './openai-rows.ts'
+import { BODY, body, creates, model, neutral, responding, RESPONSE, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { PERPLEXITY_TOOLS } from './tools.ts'
 
 // The agent API tries `models` in turn, and a preset brings a model of its own: docs.perplexity.ai/docs/agent-api
-const agent = responding({ ...BODY, required: ['model', 'models[]'], stored: ['preset'] })
+const agent = responding({ ...BODY, required: ['model', 'models[]'], stored: ['preset'], tools: toolsIn('', PERPLEXITY_TOOLS) })
 
 /** Perplexity: https://docs.perplexity.ai/api-reference */
 export const perplexity: ProviderRow = {

@@ -7,17 +7,18 @@ import { cerebras } from './cerebras.ts'
 import { closedAt } from './closed.ts'
 import { cohere } from './cohere.ts'
 import { deepseek } from './deepseek.ts'
-import { compileEndpoints } from './endpoint.ts'
+import { compileEndpoints, type BodyRule } from './endpoint.ts'
 import { fireworks } from './fireworks.ts'
 import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
-import { compatibleRows, OPENAI_ADMIN, videoRows } from './openai-rows.ts'
+import { BODY, compatibleRows, OPENAI_ADMIN, toolsIn, videoRows } from './openai-rows.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
 import type { CustomProvider, DialAddress, Provider, ProviderRow, Upstream } from './provider.ts'
 import { together } from './together.ts'
+import { GATEWAY_TOOLS } from './tools.ts'
 import { vertex } from './vertex.ts'
 import { xai } from './xai.ts'
 
@@ -121,8 +122,19 @@ const rowAt = (row: ProviderRow, host: string): ProviderRow => (isOneOf(host, ro
 const isOneOf = (host: string, patterns: readonly string[]): boolean => patterns.some((pattern) => patternOf(pattern).test(host))
 const patternOf = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replace(/\{\w+\}/, '[a-z0-9-]+')}$`)
 
-/** What runs behind an added provider may be a gateway, which tries other models where it is told to. */
-const ROUTED = { stored: ['fallbacks', 'preset'] }
+/**
+ * What runs behind an added provider may be a gateway, which runs other models where it is told to: LiteLLM by any of these
+ * (docs.litellm.ai/docs/proxy/client_side_fallbacks, …/reliability), and `extra_body` may be put over the body.
+ */
+const ROUTED: Partial<BodyRule> = {
+  also: [...(BODY.also ?? []), 'extra_body.model', 'extra_body.models[]', 'tools[].parameters.model'],
+  stored: [
+    'fallbacks', 'context_window_fallbacks', 'context_window_fallback_dict', 'content_policy_fallbacks', 'fallback_models', 'preset', 'prompt_id',
+    'user_config', 'model_list', 'api_base', 'base_url', 'custom_llm_provider', 'deployment_id', 'litellm_params', 'plugins',
+    ...['fallbacks', 'tools', 'preset', 'plugins'].map((name) => `extra_body.${name}`),
+  ],
+  tools: toolsIn('', GATEWAY_TOOLS),
+}
 
 /** An added provider: a server that speaks OpenAI's dialect below any path. */
 const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) => [...compatibleRows(prefix, ROUTED), ...videoRows(prefix)])

@@ -1,5 +1,6 @@
-import { BODY, body, creates, compatibleRows, model, neutral, STORED } from './openai-rows.ts'
+import { BODY, body, creates, compatibleRows, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { CALLER_TOOLS } from './tools.ts'
 
 // A job may go on from where another ended.
 const tuning = body({ stored: ['from_checkpoint', 'from_hf_model'], objects: { training_file: 'file', validation_file: 'file', from_checkpoint: 'fine_tuning_job' } })
@@ -12,7 +13,7 @@ export const together: ProviderRow = {
   hosts: ['api.together.xyz', 'api.together.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1', { also: [...(BODY.also ?? []), 'safety_model'] }).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
+    ...compatibleRows('/v1', { also: [...(BODY.also ?? []), 'safety_model'], tools: toolsIn('', CALLER_TOOLS) }).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
     ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),
     neutral('POST /v1/files/upload', creates('file')),
     model('POST /v1/fine-tunes', tuning, creates('fine_tuning_job')),

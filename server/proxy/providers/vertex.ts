@@ -1,14 +1,17 @@
 import { inMessages } from './anthropic.ts'
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
-import { GOOGLE_MINTING } from './google.ts'
-import { body, creates, model, neutral, STORED } from './openai-rows.ts'
+import { GEMINI_ROUTED, GEMINI_STORED, GOOGLE_MINTING } from './google.ts'
+import { body, creates, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { CALLER_TOOLS } from './tools.ts'
 
 /** The path names the model; an Anthropic body inside may bring an advisor or fallbacks. */
 const CALL: BodyRule = {
   required: [],
-  also: ['model', 'requests[].model', ...inMessages('').also],
+  also: ['model', 'requests[].model', ...inMessages('').also, ...GEMINI_ROUTED],
   texts: inMessages('').texts,
+  tools: inMessages('').tools,
+  stored: GEMINI_STORED,
   objects: { cachedContent: 'cached_content', cached_content: 'cached_content' },
 }
 const call: ModelPlace = { at: 'path', body: CALL }
@@ -34,7 +37,7 @@ const versionRows = (version: string): EndpointRow[] => {
   return [
     ...publisherRows(`/${version}`),
     ...publisherRows(project),
-    model(`POST ${project}/endpoints/openapi/chat/completions`, body(), { usage: 'openai' }),
+    model(`POST ${project}/endpoints/openapi/chat/completions`, body({ tools: toolsIn('', CALLER_TOOLS) }), { usage: 'openai' }),
     model(`POST ${project}/endpoints/{any}:{any}`, STORED),
     model(`POST ${project}/cachedContents`, { at: 'body', body: { required: ['model'] } }, creates('cached_content', 'name')),
     neutral(`GET PATCH DELETE ${project}/cachedContents/{cached_content}`),

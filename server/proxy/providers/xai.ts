@@ -1,9 +1,12 @@
 import { messagesBody } from './anthropic.ts'
-import { body, compatibleRows, creates, form, model, neutral, STORED } from './openai-rows.ts'
+import { body, compatibleRows, creates, form, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
+import { XAI_TOOLS } from './tools.ts'
 
 // A stored file may stand wherever an address could: docs.x.ai/developers/model-capabilities/imagine/files/inputs
 const SHOWN = { 'image.file_id': 'file', 'video.file_id': 'file', 'reference_images[].file_id': 'file' } as const
+
+const TOOLS = { tools: toolsIn('', XAI_TOOLS) }
 
 /** xAI: https://docs.x.ai/docs/api-reference. Speech in both directions names no model. */
 export const xai: ProviderRow = {
@@ -13,9 +16,9 @@ export const xai: ProviderRow = {
   hosts: ['api.x.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1').map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'batch_id', 'id') } : row)),
+    ...compatibleRows('/v1', TOOLS).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'batch_id', 'id') } : row)),
     // A deferred completion is fetched later.
-    model('POST /v1/chat/completions', body(), creates('completion', 'request_id')),
+    model('POST /v1/chat/completions', body(TOOLS), creates('completion', 'request_id')),
     neutral('GET DELETE /v1/responses/{response}'),
     neutral('GET /v1/chat/deferred-completion/{completion}', { usage: 'xai' }),
     model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
