@@ -154,6 +154,7 @@ export class Exchange implements UpstreamCall, ConnectionUser {
 
   onHead(status: number, reason: string, headers: RawHeaders): void {
     this.#headSeen = true
+    this.#sending?.letGo()
     this.#setLimit(this.#limits.idle)
     this.#incoming.onHead(status, reason, headers)
   }

@@ -9,6 +9,7 @@ import type { Dial } from './dial.ts'
 export type OutgoingBody = {
   /** The number of bytes in all, or null: then it goes up in chunks, as it came. */
   length: number | null
+  /** Emptied when the pieces have been handed to the connection and will not be needed again. */
   held: readonly Buffer[]
   /** Trailers that came with a held body. */
   heldTrailers: RawHeaders
@@ -28,6 +29,8 @@ export type Outgoing = {
   /** Without `Host`, `Connection` and `Transfer-Encoding`; `Content-Length` may stand in it, and is set by the body. */
   headers: RawHeaders
   body: OutgoingBody | null
+  /** Told when the held pieces of the body have been let go; null where nobody asks. */
+  letGo?: (() => void) | null
 }
 
 /** Up to this size head and body go out as one piece. */
@@ -45,14 +48,17 @@ export class Sending implements BodySink, Writer {
   /** Something has been sent since this was last set to false. */
   moved = true
   readonly #socket: Socket
+  readonly #request: Outgoing
   readonly #body: OutgoingBody | null
   /** The head, until it is written. */
   #head: string
   /** How many pieces of the held body have been written; null when the rest goes up. */
   #piece: number | null = null
 
-  constructor(socket: Socket, { method, path, headers, dial, body }: Outgoing) {
+  constructor(socket: Socket, request: Outgoing) {
+    const { method, path, headers, dial, body } = request
     this.#socket = socket
+    this.#request = request
     this.#body = body
     const framing = body === null ? '' : body.length === null ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.length}\r\n`
     this.#head = `${method} ${dial.prefix}${path} HTTP/1.1\r\nHost: ${dial.authority}\r\n${fieldLines(headers, 'content-length')}${framing}\r\n`
@@ -88,10 +94,20 @@ export class Sending implements BodySink, Writer {
       }
     }
     this.#piece = null
+    // A request of which more than one write has gone out is never sent a second time.
+    if (this.writes > 1) this.letGo()
     if (rest === null) return this.onEnd(body.heldTrailers)
     rest.read(this)
     // Nothing of the body has come yet.
     if (this.#head !== '') this.#write(NO_BYTES)
+  }
+
+  /** Lets the held pieces go: an answer to a large request may stream for many minutes. */
+  letGo(): void {
+    const body = this.#body
+    if (body === null || body.held.length === 0 || this.#piece !== null || this.writes === 0) return
+    body.held = []
+    this.#request.letGo?.()
   }
 
   /** Sends nothing more. */

@@ -1,9 +1,11 @@
 // One key never feels another: whatever a key sends, and however much, requests with other keys go through.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { answer } from '../../providers/fake.ts'
+import { answer, head } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
+import { heldBytes } from '../gate/memory.ts'
 import { OPENAI, startServed, type Served } from './served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
@@ -89,4 +91,63 @@ test('a key whose window is full is refused at its head, before any of the body 
   assert.equal(rows.length, 1)
   const refused = () => served.running.store.db.selectFrom('refused_hours').select('refused').where('key_id', '=', id).execute()
   await until(async () => (await refused()).reduce((sum, row) => sum + row.refused, 0) === 102)
+})
+
+test('a body takes nothing any more once the provider has it, while the answer still streams', async (t) => {
+  const served = await startServed(t, async (call) => {
+    await call.body()
+    call.write(head(200, ['Content-Type', 'text/event-stream', 'Transfer-Encoding', 'chunked']))
+    await call.gone()
+  })
+  const { secret } = await served.key({ models: ['gpt-*'] })
+  const small = '{"model":"gpt-5"}'
+  const large = `{"model":"gpt-5","input":"${'x'.repeat(5_000_000)}"}`
+  const callers = [small, large].map((body) => callRaw(t, served.port, `${headOf(secret, body.length)}${body}`))
+  await until(() => callers.every((caller) => caller.statuses()[0] === 200))
+  assert.deepEqual([await served.metric('open_requests'), await served.metric('held_bytes')], [2, 0])
+})
+
+test('callers that do not read their streams take a bounded memory, and no more places than their key may have', async (t) => {
+  const piece = Buffer.alloc(64 * 1024, 'x')
+  const served = await startServed(t, OK, { TOLLMARK_MAX_OPEN: '40' })
+  const attacker = await served.key()
+  const other = await served.key()
+  served.fake.play(async ({ socket, ...call }) => {
+    await call.body()
+    call.write(head(200, ['Content-Type', 'text/event-stream', 'Content-Length', String(1_000 * piece.length)]))
+    for (let i = 0; i < 1_000 && !socket.destroyed; i++) if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), call.gone()])
+  })
+  const before = heldBytes()
+  const body = '{"model":"gpt-5"}'
+  const callers = Array.from({ length: 60 }, () => callRaw(t, served.port, `${headOf(attacker.secret, body.length)}${body}`, false))
+  await until(async () => (await served.metric('open_requests')) === 40 && served.fake.requests.length === 40)
+  // Until nothing moves any more: the systems' own buffers are full.
+  const waiting = () => callers.reduce((sum, { socket }) => sum + socket.bytesRead, 0)
+  let last = -1
+  await until(async () => last === (last = waiting()))
+  const took = (heldBytes() - before) / 40
+  assert.ok(took < 300_000, `${took} bytes for each`)
+  served.fake.play(OK)
+  await allPass(served, other.secret, body, 10)
+})
+
+/** TABLE of floods by callers without a key: what they send, and what they are answered. */
+const FLOODS: { name: string; bytes: string; status: number | null }[] = [
+  { name: 'large bodies with a wrong key', bytes: `${headOf('tmk_x', 50_000_000)}${'x'.repeat(100_000)}`, status: 401 },
+  { name: 'large bodies with no key', bytes: `${headOf('', 50_000_000)}${'x'.repeat(100_000)}`, status: 401 },
+  { name: 'preflights with large bodies', bytes: headOf('tmk_x', 50_000_000).replace('POST', 'OPTIONS') + 'x'.repeat(100_000), status: 204 },
+  { name: 'heads that do not end', bytes: headOf('tmk_x', 10).slice(0, -2), status: null },
+  { name: 'connections that send nothing', bytes: '', status: null },
+]
+
+test('callers without a key take no places and no memory for bodies', async (t) => {
+  const served = await startServed(t, OK, { TOLLMARK_MAX_OPEN: '20', ...SMALL })
+  const { secret } = await served.key({ models: ['gpt-*'] })
+  for (const { name, bytes, status } of FLOODS) {
+    const callers = Array.from({ length: 100 }, () => callRaw(t, served.port, bytes))
+    if (status !== null) await until(() => callers.every((caller) => caller.statuses()[0] === status))
+    assert.deepEqual([await served.metric('open_requests'), await served.metric('held_bytes')], [0, 0], name)
+    await allPass(served, secret)
+    for (const { socket } of callers) socket.destroy()
+  }
 })

@@ -44,13 +44,12 @@ for (const [name, spoil] of Object.entries(SPOILT)) {
       cut = () => spoil(call)
       return answer(200, {}, 'a')(call)
     })
-    const body = { length: 2, held: [Buffer.from('{}')], heldTrailers: [], rest: null, watch: null, trailers: () => [] }
-    const request = { dial, method: 'POST', path: '/', headers: [], body }
-    const first = send(upstream, request)
+    const post = () => ({ dial, method: 'POST', path: '/', headers: [], body: { length: 2, held: [Buffer.from('{}')], heldTrailers: [], rest: null, watch: null, trailers: () => [] } })
+    const first = send(upstream, post())
     await until(() => first.end !== null)
     // What is sent in the check phase is written in the next one: the poll between them reads the reset.
     await new Promise(setImmediate)
-    const second = send(upstream, request)
+    const second = send(upstream, post())
     cut()
     await until(() => second.end !== null)
     assert.equal(second.end, 200)
