@@ -25,12 +25,12 @@ export function clientOf({ headers, socket }: IncomingMessage, trusted: boolean)
 }
 
 /** The nearest proxy writes last; what stands before it may be anybody's invention. */
-function lastOf(value: string | string[] | undefined): string | undefined {
+export function lastOf(value: string | string[] | undefined): string | undefined {
   return [value ?? []].flat().join(',').split(',').at(-1)?.trim() || undefined
 }
 
-/** @param written an address, which some proxies write with its port (`192.0.2.1:5678`, `[2001:db8::1]:5678`) */
-function networkOf(written: string): string {
+/** An IPv4 address as it is, an IPv6 one as its /64 network. @param written an address, which some proxies write with its port (`192.0.2.1:5678`, `[2001:db8::1]:5678`) */
+export function networkOf(written: string): string {
   const plain = written.replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2').replace(/^::ffff:(?=\d+\.)/i, '')
   if (!isIPv6(plain)) return plain
   const [head = '', tail = ''] = plain.toLowerCase().split('::')

@@ -65,6 +65,7 @@ const areas = {
     role: setting('TOLLMARK_ROLE', choice('all', 'web', 'worker'), 'all', 'What this process does: answer requests (web), run jobs (worker), or both.'),
     logLevel: setting('LOG_LEVEL', choice('debug', 'info', 'warn', 'error', 'silent'), 'info', 'The least important kind of line that is logged.'),
     trustProxy: setting('TOLLMARK_TRUST_PROXY', flag, 'false', 'Whether a reverse proxy stands in front, so that X-Forwarded-Proto, -Host and -For tell the truth.'),
+    maxConnections: setting('TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS', integer(0, 1_000_000), '2500', 'Connections that one address (of IPv6, one /64 network) may have at once, more are answered 503; 0 for any number. With TOLLMARK_TRUST_PROXY, requests under way of one address in X-Forwarded-For.'),
     headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', timeout, '15s', 'How long a caller may take to send the head of a request.'),
     shutdownTimeout: setting('TOLLMARK_SHUTDOWN_TIMEOUT', wait, '20s', 'How long requests under way may take to end after SIGTERM.'),
   },

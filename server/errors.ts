@@ -33,6 +33,7 @@ export const ERRORS = {
   quota_exceeded: { status: 429, title: 'The quota of the plan is used up' },
   headers_too_large: { status: 431, title: 'The headers of the request are too large' },
   internal_error: { status: 500, title: 'The server failed' },
+  too_many_connections: { status: 503, title: 'Too many connections from one address' },
   too_many_uploads: { status: 503, title: 'The server is busy' },
   store_unavailable: { status: 503, title: 'The store cannot be reached' },
 } as const satisfies Record<string, { status: number; title: string }>

@@ -1,9 +1,13 @@
 // The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them without cutting anyone off.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { BlockList, isIP, isIPv6, type AddressInfo } from 'node:net'
-import { SetupError, codeOf } from './errors.ts'
+import { Problem, SetupError, codeOf } from './errors.ts'
 import type { Caller } from './http/caller.ts'
+import { Addresses } from './http/addresses.ts'
+import { TOO_MANY } from './http/connection.ts'
 import { openFront, type Front } from './http/front.ts'
+import { newId } from './id.ts'
+import { linger } from './linger.ts'
 import type { Log } from './log.ts'
 
 /** Answers one request on Node's own objects. */
@@ -23,6 +27,10 @@ export interface ListenOptions {
   readonly port: number
   /** Milliseconds that a caller may take to send the head of a request. */
   readonly headersTimeout: number
+  /** Connections of one address at once; 0: any number. */
+  readonly maxConnections: number
+  /** Whether a reverse proxy stands in front that names its callers. */
+  readonly trustProxy: boolean
   readonly log: Log
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -32,6 +40,8 @@ export interface Listening {
   readonly port: number
   /** Where a person on this machine reaches it. */
   readonly url: string
+  /** Connections that were turned away because there were too many from one address. */
+  turnedAway(): number
   /** Stops accepting, waits for requests under way at most `bound` milliseconds, then cuts what is left. */
   close(bound: number): Promise<void>
 }
@@ -66,16 +76,23 @@ const BACKLOG = 4096
 const SOCKETS = process.platform === 'linux' ? 8 : 1
 
 /** Listens. @throws SetupError where that is not possible */
-export async function listen({ proxy, rest }: Doors, { host, port, headersTimeout, log, clock }: ListenOptions): Promise<Listening> {
+export async function listen({ proxy, rest }: Doors, { host, port, headersTimeout, maxConnections, trustProxy, log, clock }: ListenOptions): Promise<Listening> {
   const servers: Server[] = []
+  const callers = new Addresses(maxConnections, trustProxy)
+  const bounded: RawHandler = (incoming, outgoing) => {
+    const leave = callers.acceptIncoming(incoming)
+    if (leave === null) return turnAway(incoming, outgoing, clock())
+    if (leave !== undefined) outgoing.once('close', leave)
+    rest(incoming, outgoing)
+  }
   const fronts: Front[] = []
   const addresses = host === 'localhost' ? LOOPBACK : [host]
   let taken = port
   const open = async (address: string): Promise<void> => {
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
-    const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000, requireHostHeader: false }, rest)
-    server.on('checkContinue', rest).on('checkExpectation', rest)
-    if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock))
+    const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000, requireHostHeader: false }, bounded)
+    server.on('checkContinue', bounded).on('checkExpectation', bounded)
+    if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock, callers))
     await bind(server, address, taken, SOCKETS > 1)
     servers.push(server)
   }
@@ -94,6 +111,7 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
   return {
     port: taken,
     url: `http://${shown}:${taken}`,
+    turnedAway: () => callers.refused,
     close: async (bound) => {
       const closed = Promise.all(servers.map(stop))
       for (const front of fronts) front.retire()
@@ -108,6 +126,15 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
       clearInterval(idle)
     },
   }
+}
+
+/** Answers a request of an address that has too many under way. */
+function turnAway(incoming: IncomingMessage, outgoing: ServerResponse, now: number): void {
+  const id = newId('req', now)
+  const problem = new Problem(...TOO_MANY, { retryAfter: 1 })
+  const finish = linger(incoming, outgoing)
+  outgoing.writeHead(problem.status, { ...problem.headers(), 'x-request-id': id }).end(JSON.stringify(problem.body(id)))
+  finish()
 }
 
 /** The port, or any where it is 0. A socket that shares its port would also share it with another server: so one that does not asks first. */

@@ -91,6 +91,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   const { doors, setup, stop, proxied } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
   if (proxied !== undefined) failing = () => instance.failing() || proxied.failing()
   const listening = await listen(doors, { ...server, log, clock })
+  metrics.add({ connections_turned_away_total: { help: 'Connections and requests turned away because there were too many from one address.', read: listening.turnedAway, counts: true } })
   starting.defer(() => {
     stopping = true
     stop?.()

@@ -17,7 +17,7 @@ export interface Server {
  */
 export async function startServer(env: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<Server> {
   const child = spawn(process.execPath, [...NODE_FLAGS, ...flags, MAIN, 'serve'], {
-    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'silent', ...env },
+    env: { ...process.env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'silent', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '0', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   process.on('exit', () => child.kill('SIGKILL'))

@@ -2,6 +2,7 @@
 // taken and its body has been read.
 import type { Socket } from 'node:net'
 import { Call, type Line } from './call.ts'
+import type { Addresses, Leave } from './addresses.ts'
 import type { Caller } from './caller.ts'
 import { beginsProxied, RequestError, RequestReader, type RequestHead } from './request.ts'
 
@@ -18,6 +19,7 @@ export interface House {
   /** No connection gets another request. */
   readonly closing: boolean
   readonly limits: CallerLimits
+  readonly addresses: Addresses
   /** The last lines of a head that lets its connection live. */
   readonly keep: string
 }
@@ -31,7 +33,9 @@ export interface CallerLimits {
 }
 
 /** What is refused on a connection before it is a request for anybody. */
-export type RefusalCode = RequestError['code'] | 'request_timeout'
+export type RefusalCode = RequestError['code'] | 'request_timeout' | 'too_many_connections'
+
+export const TOO_MANY = ['too_many_connections', 'Too many requests from this address are under way. Try again in a moment.'] as const
 
 /** How long the last bytes of an answer may wait for a caller that does not read. */
 const LAST_BYTES_MS = 300_000
@@ -55,6 +59,8 @@ export class Connection implements Line {
   #advancing = false
   #paused = false
   #lingered = 0
+  /** Ends the count of the call where it is counted by its address. */
+  #leave: Leave | undefined
   #wait: Wait = 'head'
   /** How long it may wait, in milliseconds; when that is over, which is set at the first look. */
   #limit: number
@@ -121,6 +127,7 @@ export class Connection implements Line {
 
   next(keepAlive: boolean): void {
     this.#call = null
+    this.#leave?.()
     if (!keepAlive || this.#house.closing) return this.#close()
     this.#waitFor('next', this.#house.limits.keepAlive)
     this.resume()
@@ -146,6 +153,7 @@ export class Connection implements Line {
 
   readonly #onClose = (): void => {
     this.#house.left(this)
+    this.#leave?.()
     this.#call?.lose()
   }
 
@@ -172,6 +180,12 @@ export class Connection implements Line {
         if (this.#wait === 'next') this.#waitFor('head', this.#house.limits.head)
         break
       }
+      const leave = this.#house.addresses.acceptRequest(head.headers)
+      if (leave === null) {
+        this.#refuse(...TOO_MANY)
+        break
+      }
+      this.#leave = leave
       this.#waitFor('call', Infinity)
       this.#call = new Call(this, head)
       this.#house.handle(this.#call)

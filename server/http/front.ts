@@ -5,7 +5,8 @@ import { ERRORS, Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Log } from '../log.ts'
 import type { Caller } from './caller.ts'
-import { Connection, type CallerLimits, type House, type RefusalCode } from './connection.ts'
+import { Addresses } from './addresses.ts'
+import { Connection, TOO_MANY, type CallerLimits, type House, type RefusalCode } from './connection.ts'
 
 export interface Front {
   /** Closes connections that are not in use, now, and every other with its next answer. */
@@ -14,6 +15,8 @@ export interface Front {
   cut(): void
 }
 
+/** How long a connection that was turned away may take to read why. */
+const TURN_AWAY_MS = 1_000
 /** How often it is looked whether a connection has waited too long. */
 const LOOK_MS = 1_000
 
@@ -22,8 +25,9 @@ const LOOK_MS = 1_000
  *
  * @param handle takes each request for the proxy
  * @param now milliseconds since 1970
+ * @param addresses counts connections by the address of their client
  */
-export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number): Front {
+export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number, addresses = new Addresses(0, false)): Front {
   const connections = new Set<Connection>()
   const handedOver = new Set<Socket>()
   const serve = server.listeners('connection')
@@ -31,7 +35,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
 
   const refusal = (code: Refusal, message: string, more: Record<string, string> = {}): Buffer => {
     const id = newId('req', now())
-    const problem = new Problem(code, message)
+    const problem = new Problem(code, message, code === 'too_many_connections' ? { retryAfter: 1 } : {})
     log.request({ request_id: id, method: '', route: null, status: problem.status, duration_ms: 0, code })
     const body = JSON.stringify(problem.body(id))
     const head = { ...problem.headers(), ...more, 'content-length': String(Buffer.byteLength(body)), date: new Date(now()).toUTCString(), connection: 'close', 'x-request-id': id }
@@ -43,6 +47,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
     // What we read ourselves is for the proxy, whose own answers all say so.
     refusal: (code, message) => refusal(code, message, { 'x-proxy-error': code }),
     limits,
+    addresses,
     keep: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAlive / 1000)}\r\n\r\n`,
     left: (connection) => connections.delete(connection),
     get closing() {
@@ -60,7 +65,16 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   }
   server.keepAliveTimeout = limits.keepAlive
   server.removeAllListeners('connection')
-  server.on('connection', (socket: Socket) => connections.add(new Connection(socket, house)))
+  server.on('connection', (socket: Socket) => {
+    if (addresses.acceptConnection(socket)) connections.add(new Connection(socket, house))
+    else turnAway(socket)
+  })
+  // The request is on its way already: closed at once, the connection would be reset, and the answer lost with it.
+  const turnAway = (socket: Socket): void => {
+    socket.on('error', () => {}).resume()
+    socket.end(refusal(...TOO_MANY))
+    setTimeout(() => socket.destroy(), TURN_AWAY_MS).unref()
+  }
   const answering = new WeakMap<Socket, ServerResponse>()
   const note = (incoming: IncomingMessage, outgoing: ServerResponse): void => void answering.set(incoming.socket, outgoing)
   server.prependListener('request', note).prependListener('checkContinue', note).prependListener('checkExpectation', note)

@@ -1,0 +1,84 @@
+// How many connections each client address may have at once: nobody without a key can take them all.
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { lastOf, networkOf } from '../client.ts'
+import { valuesOf } from './fields.ts'
+
+/** Addresses with nothing open are forgotten when there are this many, and again when those that are left have doubled. */
+const MAX_IDLE = 1_024
+
+interface Count {
+  open: number
+}
+
+/** Gives one place back. */
+export type Leave = () => void
+
+/**
+ * Counts by IPv4 address, or by the /64 network of an IPv6 one, which is what one person has. All listening sockets of a process share one.
+ *
+ * Behind a trusted reverse proxy all connections come from that proxy: then requests are counted instead, by what it says in `X-Forwarded-For`.
+ */
+export class Addresses {
+  /** Connections, or requests, that were turned away. */
+  refused = 0
+  readonly isBehindProxy: boolean
+  readonly #most: number
+  readonly #counts = new Map<string, Count>()
+  #tidyAt = MAX_IDLE
+
+  /** @param most connections of one address; 0: any number */
+  constructor(most: number, isBehindProxy: boolean) {
+    this.#most = most === 0 ? Infinity : most
+    this.isBehindProxy = isBehindProxy
+  }
+
+  /** Takes a place for a connection until it closes. False: it is one too many. */
+  acceptConnection(socket: Socket): boolean {
+    if (this.isBehindProxy || this.#most === Infinity) return true
+    const leave = this.#take(networkOf(socket.remoteAddress ?? ''))
+    if (leave !== null) socket.once('close', leave)
+    return leave !== null
+  }
+
+  /** Takes a place for a request of our own reader. Null: it is one too many; undefined: it is not counted. @param headers name, value, … */
+  acceptRequest(headers: readonly string[]): Leave | null | undefined {
+    if (!this.isBehindProxy || this.#most === Infinity) return undefined
+    return this.#acceptForwarded(lastOf(valuesOf(headers, 'x-forwarded-for')))
+  }
+
+  /** The same for a request of Node's server. */
+  acceptIncoming({ headers }: IncomingMessage): Leave | null | undefined {
+    if (!this.isBehindProxy || this.#most === Infinity) return undefined
+    return this.#acceptForwarded(lastOf(headers['x-forwarded-for']))
+  }
+
+  /** A proxy that does not say for whom it speaks is taken at its word: it is trusted. */
+  #acceptForwarded(address: string | undefined): Leave | null | undefined {
+    return address === undefined ? undefined : this.#take(networkOf(address))
+  }
+
+  #take(address: string): Leave | null {
+    let count = this.#counts.get(address)
+    if (count === undefined) {
+      if (this.#counts.size >= this.#tidyAt) this.#tidy()
+      this.#counts.set(address, (count = { open: 0 }))
+    }
+    if (count.open >= this.#most) {
+      this.refused++
+      return null
+    }
+    count.open++
+    let isOpen = true
+    return () => {
+      if (isOpen) count.open--
+      isOpen = false
+    }
+  }
+
+  /** Entries that were deleted as soon as they are empty would come and go with every request. */
+  #tidy(): void {
+    for (const [address, { open }] of this.#counts) if (open === 0) this.#counts.delete(address)
+    this.#tidyAt = Math.max(MAX_IDLE, this.#counts.size * 2)
+  }
+}

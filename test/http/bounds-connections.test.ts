@@ -1,0 +1,105 @@
+// One address cannot take all connections; behind a trusted proxy, one client of it cannot.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { Addresses } from '../../server/http/addresses.ts'
+import { startServer } from '../harness.ts'
+import { until } from '../until.ts'
+
+interface Caller {
+  readonly socket: Socket
+  text(): string
+}
+
+function dial(t: TestContext, port: number, bytes = '', localAddress = '127.0.0.1'): Caller {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
+  let text = ''
+  socket.on('data', (piece: Buffer) => (text += piece.toString('latin1'))).on('error', () => {})
+  if (bytes !== '') socket.write(bytes)
+  t.after(() => socket.destroy())
+  return { socket, text: () => text }
+}
+
+const LIVE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
+const TURNED_AWAY = /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"code":"too_many_connections"/i
+
+test('so many connections of one address, whatever is sent on them', async (t) => {
+  const server = await startServer(t, { HOST: '127.0.0.1', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '5' })
+  // Those that Node's server has taken over count too.
+  const served = [0, 1].map(() => dial(t, server.port, LIVE))
+  await until(() => served.every((caller) => caller.text().includes(' 200 ')))
+  const silent = [0, 1, 2].map(() => dial(t, server.port))
+  await Promise.all(silent.map(({ socket }) => once(socket, 'connect')))
+  const sixth = dial(t, server.port, LIVE)
+  await once(sixth.socket, 'close')
+  assert.match(sixth.text(), TURNED_AWAY)
+  // The limit is of one address, and no longer than its connections.
+  const elsewhere = dial(t, server.port, LIVE, '127.0.0.2')
+  await until(() => elsewhere.text().includes(' 200 '))
+  assert.match(elsewhere.text(), /^HTTP\/1\.1 200 /)
+  served[0]!.socket.destroy()
+  silent[0]!.socket.destroy()
+  await until(async () => {
+    const next = dial(t, server.port, LIVE)
+    await until(() => next.text() !== '')
+    return next.text().startsWith('HTTP/1.1 200 ')
+  })
+  const metrics = await (await fetch(`${server.url}/metrics`)).text()
+  assert.match(metrics, /^tollmark_connections_turned_away_total [1-9]/m)
+})
+
+test('behind a trusted proxy requests are counted, by X-Forwarded-For', async (t) => {
+  const server = await startServer(t, { HOST: '127.0.0.1', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '2', TOLLMARK_TRUST_PROXY: 'true' })
+  const upload = (path: string, from: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 10.0.0.1, ${from}\r\nContent-Length: 10\r\n\r\n{`
+  // Connections do not count: all of them are the proxy's.
+  const idle = Array.from({ length: 10 }, () => dial(t, server.port, LIVE))
+  await until(() => idle.every((caller) => caller.text().includes(' 200 ')))
+  // Requests of one client that are under way, at either door.
+  const first = [0, 1].map(() => dial(t, server.port, upload('/api/v1/session', '192.0.2.7')))
+  await until(async () => {
+    const third = dial(t, server.port, `${LIVE.slice(0, -2)}X-Forwarded-For: 192.0.2.7\r\n\r\n`)
+    await until(() => third.text() !== '')
+    return TURNED_AWAY.test(third.text())
+  })
+  const proxied = dial(t, server.port, upload('/proxy?url=https://api.openai.com/v1/models', '192.0.2.7'))
+  await until(() => proxied.text() !== '')
+  assert.match(proxied.text(), TURNED_AWAY)
+  const other = dial(t, server.port, `${LIVE.slice(0, -2)}X-Forwarded-For: 192.0.2.8\r\n\r\n`)
+  await until(() => other.text() !== '')
+  assert.match(other.text(), /^HTTP\/1\.1 200 /)
+  for (const { socket } of first) socket.destroy()
+  await until(async () => {
+    const again = dial(t, server.port, `${LIVE.slice(0, -2)}X-Forwarded-For: 192.0.2.7\r\n\r\n`)
+    await until(() => again.text() !== '')
+    return again.text().startsWith('HTTP/1.1 200 ')
+  })
+})
+
+test('a request that is over leaves its place to the next one on the same connection', async (t) => {
+  const server = await startServer(t, { HOST: '127.0.0.1', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '1', TOLLMARK_TRUST_PROXY: 'true' })
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n`
+  const proxied = request('/proxy?url=https://api.openai.com/v1/models')
+  const caller = dial(t, server.port)
+  const statuses = () => [...caller.text().matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
+  const all = [proxied, proxied, request('/livez'), proxied, request('/livez')]
+  for (const [i, bytes] of all.entries()) {
+    caller.socket.write(bytes)
+    await until(() => statuses().length > i)
+  }
+  assert.deepEqual(statuses(), [401, 401, 200, 401, 200])
+})
+
+test('an IPv6 address counts with its /64 network', () => {
+  const addresses = new Addresses(1, true)
+  const accept = (address: string) => addresses.acceptRequest(['X-Forwarded-For', address])
+  const leave = accept('2001:db8:1:2::1')
+  assert.ok(leave)
+  assert.equal(accept('[2001:DB8:1:2:ffff::9]:443'), null)
+  assert.ok(accept('2001:db8:1:3::1'))
+  leave()
+  leave()
+  assert.ok(accept('2001:db8:1:2::2'))
+  assert.equal(addresses.refused, 1)
+  assert.equal(new Addresses(0, true).acceptRequest(['X-Forwarded-For', '192.0.2.1']), undefined)
+})
