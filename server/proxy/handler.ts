@@ -9,10 +9,11 @@ import type { Admission } from '../ledger/admit.ts'
 import type { Log } from '../log.ts'
 import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
-import { headerRefs, written } from './model/names.ts'
+import { written } from './model/names.ts'
+import { checkOwnership } from './ownership.ts'
 import { Passage, type PassageParts } from './passage.ts'
 import { changesStored } from './providers/changes.ts'
-import { classify, refuseEndpoint } from './providers/endpoint.ts'
+import { classify, refuseEndpoint, refuseUnknown } from './providers/endpoint.ts'
 import { reachOf, type Limits } from './reach.ts'
 import { relay } from './relay.ts'
 import { Shares, type SharesLimits } from './shares.ts'
@@ -76,7 +77,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     if (!proof.ok) throw new Refused(proof.code, proof.message)
     return (trip.key = proof.key)
   }
-  const { id, accountId, rpm, scope, providers, readOnly } = prove()
+  const { id, accountId, rpm, scope, providers, readOnly, objects: holdings } = prove()
   // Only a caller with a key is told about WebSockets. Other upgrades are offers, which a server may ignore (RFC 9110, section 7.8).
   if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
     throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')
@@ -98,6 +99,8 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const match = (route.match ??= classify(provider, method, pathAndQuery))
   const closed = refuseEndpoint(match, !scope.all)
   if (closed !== null) throw new Refused(closed.code, closed.message)
+  const unknown = holdings === 'own' ? refuseUnknown(match, method) : null
+  if (unknown !== null) throw new Refused('endpoint_not_allowed', unknown)
   if (readOnly && changesStored(match, method)) throw new Refused('endpoint_not_allowed', 'This key may generate and read, but not change what the provider stores.')
 
   // 5. The models, and the stored objects, that the request can reach.
@@ -105,16 +108,13 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const reach = reaching instanceof Promise ? await reaching : reaching
   if (reach === null) return
   const key = trip.key!
-  const objects = provider.objectHeaders === undefined ? reach.objects : [...reach.objects, ...headerRefs(provider, headers)]
-  const owned = objects.length === 0 ? NOTHING_STORED : await parts.objects.look(provider.id, objects, key.id)
-  const lists = match.endpoint?.lists
-  if (lists !== undefined && (await parts.objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
-  if (owned.foreign) throw new Refused('endpoint_not_allowed', 'The request names an object that was made with another key.')
+  const checking = checkOwnership(parts.objects, { provider, key, match, method, headers }, reach.objects)
+  const maker = checking instanceof Promise ? await checking : checking
 
   // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is charged for what the operator lacks.
   const context = contextOf(caller)
   const { credentials } = parts
-  const credential = credentials.pick(named, context, owned.credential) ?? (owned.credential === null ? null : credentials.pick(named, context, null))
+  const credential = credentials.pick(named, context, maker) ?? (maker === null ? null : credentials.pick(named, context, null))
   if (credential === null) throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
   const asking = {
     id: trip.id, account_id: key.accountId, key_id: key.id, rpm: key.rpm, provider: provider.id, model: trip.model, endpoint: match.pattern, method,
@@ -150,8 +150,6 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
   logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
 }
-
-const NOTHING_STORED = { foreign: false, credential: null }
 
 /** draft-ietf-httpapi-ratelimit-headers for `RateLimit`; AI SDKs read `Retry-After-Ms` first. */
 function limited(rpm: number, { wait }: { wait: number }): Refused {

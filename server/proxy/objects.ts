@@ -1,58 +1,93 @@
 // Objects that providers store for us (files, batches, responses, operations): which credential reaches one, and whose it is.
+import { sharedName, type CachedKey } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { ObjectRow } from '../store/schema.ts'
 import { passingTrouble } from '../store/trouble.ts'
-import type { ObjectRef } from './providers/endpoint.ts'
+import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
+import { createKnownObjects } from './known-objects.ts'
+import { changesStored } from './providers/changes.ts'
+import type { Match, ObjectRef } from './providers/endpoint.ts'
+import type { Provider } from './providers/provider.ts'
+
+/** Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did. `shared`: it may be used, not changed. */
+export type Denial = 'foreign' | 'unknown' | 'shared'
+
+/** What a request names. */
+export interface Naming {
+  readonly provider: Pick<Provider, 'id' | 'publicObjects'>
+  readonly key: CachedKey
+  readonly match: Match
+  readonly method: string
+  /** All of them, those of the path too. */
+  readonly objects: readonly ObjectRef[]
+}
+
+/** How an object came into being. */
+export interface Creation {
+  /** The id of the key. */
+  readonly key: string
+  readonly credential: string
+  readonly now: number
+  /** The id of the response to which an item belongs, where it is known. */
+  readonly response?: string | undefined
+}
 
 export interface Objects {
   /** Remembers what an answer created. The next request finds it, even before it is durable, or while the store does not answer. */
-  created(provider: string, object: ObjectRef, key: string, credential: string, now: number): void
+  created(provider: string, object: ObjectRef, by: Creation): void
   /** Has `look` wait for an answer that has passed and is still being decoded; `created` follows at once. */
   expect(reading: Promise<unknown>): void
-  /**
-   * What is known of the objects that a request names. `foreign`: one belongs to another key. `credential`: the one that reaches them, null where
-   * none of them is known.
-   */
-  look(provider: string, objects: readonly ObjectRef[], key: string): Promise<{ foreign: boolean; credential: string | null }>
+  /** Whether the key may name these objects; `credential`: the one that reaches them, null where none of them is known. One query at most. */
+  look(naming: Naming): Promise<{ denied: Denial | null; credential: string | null }>
   /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
   anyForeign(provider: string, key: string, kind?: string): Promise<boolean>
 }
 
-/** How many of the newest are also kept in memory, and of those that are not written yet. */
-const REMEMBERED = 10_000
+/** The most rows that wait for a store that does not answer. */
+const MAX_OWED = 10_000
 /** When those that could not be written are tried again. */
 const RETRY_MS = 1_000
-/**
- * The kind that is nobody's, and remembered in memory only: items of stored responses. Each answer has several, and a request names those of a whole
- * conversation; what they are named for is the credential. Callers give items such names too.
- */
-const ITEM = 'item'
-/** Names that are looked for at once. */
+/** Names in one query. */
 const AT_ONCE = 1_000
+
+/** Kinds that using alters: what is shared of them can only be read. */
+const ALTERED_BY_USE: ReadonlySet<string> = new Set([
+  'conversation', 'thread', 'session', 'container', 'environment', 'memory_store', 'code_session', 'browser_session', 'execution', 'queued', 'upload',
+])
 
 /** @param onError told when an object cannot be written; it is tried again */
 export function openObjects(store: Store, onError: (error: unknown) => void): Objects {
-  const fresh = new Map<string, ObjectRow>()
-  /** Credentials of items. */
-  const items = new Map<string, string>()
+  const known = createKnownObjects<ObjectRow>()
+  /** Items whose range is being written: where it turns out to be another key's, they get rows of their own. */
+  const undecided = new Map<string, ObjectRow[]>()
   const expected: Promise<unknown>[] = []
   const owed: ObjectRow[] = []
   let timer: NodeJS.Timeout | null = null
 
-  /** Who has it by now. */
-  const keep = (row: ObjectRow): void => {
+  const remember = (row: ObjectRow): void => known.set(nameOf(row.provider, row.kind, row.object_id), row)
+
+  /** The first owner stays: the store says who that is. */
+  const settle = (row: ObjectRow, kept: ObjectRow): void => {
+    remember(kept)
     const name = nameOf(row.provider, row.kind, row.object_id)
-    if (fresh.has(name)) fresh.set(name, row)
+    const items = undecided.get(name) ?? []
+    undecided.delete(name)
+    if (kept.key_id !== row.key_id) for (const item of items) enter(item)
   }
 
   const write = (row: ObjectRow): void => {
-    store.run(insertObject, row).then(keep, (error: unknown) => {
+    store.run(insertObject, row).then((kept) => settle(row, kept), (error: unknown) => {
       if (timer === null) onError(error)
-      if (passingTrouble(error) === undefined || owed.length === REMEMBERED) return
+      if (passingTrouble(error) === undefined || owed.length === MAX_OWED) return void undecided.delete(nameOf(row.provider, row.kind, row.object_id))
       owed.push(row)
       timer ??= setTimeout(writeOwed, RETRY_MS).unref()
     })
+  }
+
+  function enter(row: ObjectRow): void {
+    remember(row)
+    write(row)
   }
 
   function writeOwed(): void {
@@ -60,49 +95,61 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     for (const row of owed.splice(0)) write(row)
   }
 
-  /** Those that are known, by kind and id. */
+  /** Who owns these, of those that are known, by name. */
   const find = async (provider: string, objects: readonly ObjectRef[]): Promise<Map<string, ObjectRow>> => {
+    const found = new Map<string, ObjectRow>()
     const kinds = [...new Set(objects.map(({ kind }) => kind))]
     const ids = [...new Set(objects.map(({ id }) => id))]
-    const found = new Map<string, ObjectRow>()
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const rows = await store.db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', 'in', kinds).where('object_id', 'in', ids.slice(at, at + AT_ONCE)).execute()
-      for (const row of rows) found.set(`${row.kind} ${row.object_id}`, row)
+      for (const row of rows) found.set(nameOf(provider, row.kind, row.object_id), row)
     }
     return found
   }
 
   return {
-    created(provider, { kind, id }, key_id, credential_id, created_at) {
-      const row = { provider, kind, object_id: id, key_id, credential_id, created_at }
+    created(provider, object, { key, credential, now, response }) {
+      const { kind, id } = object
+      const row = { provider, kind, object_id: id, key_id: key, credential_id: credential, created_at: now }
       const name = nameOf(provider, kind, id)
-      if (kind === ITEM) return remember(items, name, credential_id)
       // Answers name it again and again.
-      if (fresh.has(name)) return
-      remember(fresh, name, row)
-      write(row)
+      if (known.get(name) !== undefined) return
+      const range = rangeOf(object, response)
+      if (range === null) return enter(row)
+      known.set(name, row)
+      const common = nameOf(provider, range.kind, range.id)
+      const owner = known.get(common)
+      if (owner === undefined) enter({ ...row, kind: range.kind, object_id: range.id })
+      if (owner === undefined || undecided.has(common)) undecided.set(common, [...(undecided.get(common) ?? []), row])
+      else if (owner.key_id !== key) enter(row)
     },
     expect(reading) {
       expected.push(reading)
       void reading.then(() => expected.splice(expected.indexOf(reading), 1))
     },
-    async look(provider, objects, key) {
+    async look(naming) {
+      const { provider, key, objects } = naming
       if (expected.length > 0) await Promise.all(expected)
+      const rows = objects.map(({ kind, id }) => known.get(nameOf(provider.id, kind, id)))
+      const asked = objects.flatMap((object, i) => (rows[i] === undefined ? spellingsOf(object) : []))
+      const found = asked.length === 0 ? NOTHING_FOUND : await find(provider.id, asked)
       let credential: string | null = null
-      const remembered = ({ kind, id }: ObjectRef) => fresh.get(nameOf(provider, kind, id))
-      const others = objects.filter((object) => object.kind !== ITEM && remembered(object) === undefined)
-      const stored = await find(provider, others)
-      for (const object of objects) {
-        const row = remembered(object) ?? stored.get(`${object.kind} ${object.id}`)
-        if (row === undefined) continue
-        if (row.key_id !== key) return { foreign: true, credential: null }
-        credential ??= row.credential_id
+      let itemCredential: string | null = null
+      for (const [i, object] of objects.entries()) {
+        const owner = rows[i] ?? spellingsOf(object).map(({ kind, id }) => found.get(nameOf(provider.id, kind, id))).find((row) => row !== undefined)
+        // An item in a range too: no row of its own appears later, because nobody can name it before it is made.
+        if (owner !== undefined) known.set(nameOf(provider.id, object.kind, object.id), owner)
+        const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
+        if (denied !== null) return { denied, credential: null }
+        if (owner === undefined) continue
+        // The newest item stands last.
+        if (object.kind === ITEM) itemCredential = owner.credential_id
+        else credential ??= owner.credential_id
       }
-      for (let i = objects.length - 1; credential === null && i >= 0; i--) credential = items.get(nameOf(provider, objects[i]!.kind, objects[i]!.id)) ?? null
-      return { foreign: false, credential }
+      return { denied: null, credential: credential ?? itemCredential }
     },
     async anyForeign(provider, key, kind) {
-      for (const row of fresh.values()) if (row.provider === provider && row.key_id !== key && (kind ?? row.kind) === row.kind) return true
+      for (const row of known.values()) if (row.provider === provider && row.key_id !== key && (kind ?? row.kind) === row.kind) return true
       const rows = store.db.selectFrom('objects').select('key_id').where('provider', '=', provider).where('key_id', '<>', key)
       const row = await (kind === undefined ? rows : rows.where('kind', '=', kind)).limit(1).executeTakeFirst()
       return row !== undefined
@@ -110,10 +157,19 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   }
 }
 
-/** Adds one, in the place of the oldest where there are too many. */
-function remember<T>(known: Map<string, T>, name: string, value: T): void {
-  known.set(name, value)
-  if (known.size > REMEMBERED) known.delete(known.keys().next().value!)
+const NOTHING_FOUND: ReadonlyMap<string, ObjectRow> = new Map()
+
+/** Why a key may not name an object that it did not make; null where it may. */
+function denialOf({ provider, key, match, method }: Naming, object: ObjectRef, owner: ObjectRow | undefined): Denial | null {
+  const { kind, id, mayBeUnknown = kind === ITEM } = object
+  if (id === '') return null
+  const inPath = match.objects.includes(object)
+  const alters = inPath ? changesStored(match, method) : method !== 'GET' && method !== 'HEAD' && ALTERED_BY_USE.has(kind)
+  if (key.shared.size > 0 && key.shared.has(sharedName(provider.id, kind, id))) return alters ? 'shared' : null
+  if (owner !== undefined) return 'foreign'
+  // Of a path that no row knows, any segment is looked up as if it named something.
+  if (key.objects === 'upstream' || mayBeUnknown || (inPath && match.class === 'unknown')) return null
+  return !(inPath && alters) && provider.publicObjects?.[kind]?.test(id) === true ? null : 'unknown'
 }
 
 const nameOf = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`

@@ -111,8 +111,10 @@ export class Passage implements Passing {
   }
 
   #note({ created }: Meter): void {
-    const { named, credential } = this.#bound
-    for (; this.#noted < created.length; this.#noted++) this.#parts.objects.created(named.provider.id, created[this.#noted]!, this.#trip.key!.id, credential.id, this.#parts.clock.now())
+    const { named, match, credential } = this.#bound
+    if (this.#noted === created.length) return
+    const by = { key: this.#trip.key!.id, credential: credential.id, now: this.#parts.clock.now(), response: [...created, ...match.objects].find(({ kind }) => kind === 'response')?.id }
+    for (; this.#noted < created.length; this.#noted++) this.#parts.objects.created(named.provider.id, created[this.#noted]!, by)
   }
 
   #downstream(raw: RawHeaders): RawHeaders {

@@ -70,7 +70,7 @@ test('an administrator shares objects with a key, lists them, and ends that', as
   const file = (await admin.api('POST', path, { provider: 'google', kind: 'file', object_id: 'https://generativelanguage.googleapis.com/v1beta/files/abc' })).json<SharedObject>()
   assert.equal(file.object_id, 'abc')
   assert.deepEqual((await admin.api('GET', path)).json<{ data: SharedObject[] }>().data, [record, file])
-  for (const wrong of [{ ...vectors, provider: 'opnai' }, { ...vectors, kind: 'vectorstore' }, { ...vectors, object_id: '' }, { ...vectors, object_id: 'files/' }, { ...vectors, id: 'vs_1' }]) {
+  for (const wrong of [{ ...vectors, provider: 'opnai' }, { ...vectors, kind: 'vectorstore' }, { ...vectors, object_id: '' }, { ...vectors, object_id: '//' }, { ...vectors, id: 'vs_1' }]) {
     assertProblem(await admin.api('POST', path, wrong), 400, 'invalid_field')
   }
   assertProblem(await admin.api('POST', 'keys/key_nothing/objects', vectors), 404, 'key_not_found')

@@ -76,12 +76,38 @@ export interface ObjectRef {
   readonly kind: string
   /** The last segment of the provider's name for it (`files/abc` and `abc` are one file). */
   readonly id: string
+  /** Whether a key with objects of its own may name it where nobody here has made it. Left out: only if it is an item, or public. */
+  readonly mayBeUnknown?: boolean
 }
 
-/** The object that a provider calls by this name or address: its kind and the name's last segment, without a verb (`:download`) or a query. */
+/** Scheme and authority of an address (RFC 3986), also without a scheme; or of data that stands in one. */
+const AUTHORITY = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)|data:)/i
+/** The APIs that name objects by their address as well: https://ai.google.dev/api/files, https://docs.x.ai/docs/api-reference. */
+const ADDRESSED = /(?:^|[.@-])(?:generativelanguage\.googleapis\.com|api\.x\.ai)\.?(?::\d*)?$/i
+
+/**
+ * The object that a provider calls by this name or address: its kind and the name's last segment, decoded, without a verb (`:download`), a
+ * query, or slashes at its end. The id is `''` where it names none: an address of something else.
+ */
 export function objectRef(kind: string, name: string): ObjectRef {
-  const plain = /^https?:/i.test(name) ? name.slice('https:'.length).replace(/[:?#].*$/s, '') : name
+  const text = (name.includes('%') ? decodedFully(name) : name).trim()
+  const address = AUTHORITY.exec(text)
+  if (address !== null && !ADDRESSED.test(address[1] ?? '')) return { kind, id: '' }
+  const path = address === null ? text : text.slice(address[0].length)
+  const plain = path.replace(address === null ? /[?#].*$/s : /[:?#].*$/s, '').replace(/\/+$/, '').replace(/\/content$/, '')
   return { kind, id: plain.slice(plain.lastIndexOf('/') + 1) }
+}
+
+/** A text decoded until nothing changes, as far as it can be: some servers decode twice. */
+export function decodedFully(text: string): string {
+  for (let round = 0; round < 4 && text.includes('%'); round++) {
+    try {
+      text = decodeURIComponent(text)
+    } catch {
+      break
+    }
+  }
+  return text
 }
 
 /** What is known of a request from its method and path alone. */
@@ -274,14 +300,7 @@ interface Loose {
 
 /** Reads a path leniently: decoded until nothing changes, without `;parameters`, empty and dot segments and slashes at the end. */
 function loosen(path: string): Loose {
-  let text = path
-  for (let round = 0; round < 4 && text.includes('%'); round++) {
-    try {
-      text = decodeURIComponent(text)
-    } catch {
-      break
-    }
-  }
+  const text = decodedFully(path)
   const segments: string[] = []
   for (const segment of text.replaceAll('\\', '/').split('/')) {
     const name = segment.replace(/;.*$/s, '').trim()
@@ -290,6 +309,12 @@ function loosen(path: string): Loose {
   }
   const loose = `/${segments.join('/')}`.toLowerCase()
   return { path: loose, segments, plain: loose === path.toLowerCase() }
+}
+
+/** Why a key with objects of its own may not call an endpoint that no row knows: what it reads or changes there is not known. Null when it may. */
+export function refuseUnknown({ class: kind }: Match, method: string): string | null {
+  if (kind !== 'unknown' || method === 'POST') return null
+  return 'This endpoint is not known to the proxy, and this key may only reach objects of its own.'
 }
 
 /** Why a request may not go to this endpoint, or null when it may; `scoped` for a key that is limited to models. */

@@ -187,6 +187,8 @@ export const google: ProviderRow = {
   errors: 'google',
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],
+  // Stock voices have names, agents of Google's are published, and an environment may be a kind of one: ai.google.dev/api/interactions-api.
+  publicObjects: { voice: /^[A-Z][a-z]+$/, agent: /^(?:deep-research|antigravity|computer-use)(?:-|$)/, environment: /^(?:remote|none)$/ },
   // `openai` bodies write the bare name, cachedContents `models/…`, paths the bare name behind `models/`.
   modelNames: (name) => (name.startsWith('models/') ? [name.slice('models/'.length), name] : name.startsWith('tunedModels/') ? [name] : [name, `models/${name}`]),
 }

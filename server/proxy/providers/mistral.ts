@@ -97,5 +97,7 @@ export const mistral: ProviderRow = {
   // What observability finds is what every key has asked and was answered.
   admin: [/^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/],
   errors: 'mistral',
+  // Stock voices have names, custom ones a UUID.
+  publicObjects: { voice: /^(?![0-9a-f]{8}-[0-9a-f-]{27}$)/i },
   usage: 'openai',
 }

@@ -49,6 +49,8 @@ export interface ProviderRow {
   readonly passes?: readonly string[]
   /** Request headers that name a stored object, and its kind. */
   readonly objectHeaders?: Readonly<Record<string, string>>
+  /** Names that anybody may use, by kind: stock voices, published versions. */
+  readonly publicObjects?: Readonly<Record<string, RegExp>>
   /** Parameters of paths that may be percent-encoded as a whole (Bedrock's ARNs). */
   readonly encoded?: readonly string[]
   /** All spellings of one model, for comparison with a key's scope; without it the name itself. */

@@ -97,7 +97,11 @@ const ready = (row: ProviderRow): Provider => ({
   minting: row.minting ?? [],
   admin: row.admin ?? [],
   modelNames: row.modelNames ?? ((name) => [name]),
+  publicObjects: { ...PUBLIC, ...row.publicObjects },
 })
+
+/** What a place of OpenAI's dialect names that nobody has made: https://platform.openai.com/docs/guides/text-to-speech, …/guides/tools-skills. */
+const PUBLIC: Readonly<Record<string, RegExp>> = { voice: /^(?!voice_)/, skill: /^(?!skill_)/ }
 
 /** Rows are compiled once a process, however often the table is built. */
 const tables = new WeakMap<readonly unknown[], Provider['endpoints']>()

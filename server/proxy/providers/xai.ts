@@ -25,7 +25,7 @@ export const xai: ProviderRow = {
     model('POST /v1/complete', messagesBody(''), { usage: 'anthropic' }),
     model('POST /v1/tokenize-text'),
     ...['generations', 'edits', 'extensions'].map((verb) => model(`POST /v1/videos/${verb}`, body({ objects: SHOWN }), creates('video', 'request_id'))),
-    neutral('GET /v1/videos/{video}', creates('file', 'video.file_output.file_id')),
+    neutral('GET /v1/videos/{video}', creates('file', 'video.file_output.file_id', 'video.url')),
     model('POST /v1/tts', STORED, { names: { voice_id: 'voice' } }),
     neutral('GET /v1/tts/voices'),
     neutral('GET POST /v1/custom-voices', creates('voice', 'voice_id')),
@@ -46,5 +46,7 @@ export const xai: ProviderRow = {
   ],
   admin: [/\/(auth|teams?|billing)($|[/:])/],
   errors: 'openai',
+  // Ids of custom voices have eight characters: docs.x.ai/developers/model-capabilities/audio/custom-voices.
+  publicObjects: { voice: /^(?![0-9a-z]{8}$)/ },
   usage: 'xai',
 }

@@ -32,7 +32,7 @@ const startAdded = (t: TestContext) =>
 
 test('every method, query and body reaches an added provider below the path at which it is dialled', async (t) => {
   const { fake, key, send } = await startAdded(t)
-  const { secret } = await key()
+  const { secret } = await key({ objects: 'upstream' })
   for (const { origin } of ADDED) {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       const body = method === 'GET' || method === 'HEAD' ? undefined : '{"model":"m", "n":1.0}'
@@ -60,7 +60,7 @@ test('each is authenticated in its own way', async (t) => {
 
 test('redirects lead through the proxy again, however the upstream names itself', async (t) => {
   const { fake, key, send } = await startAdded(t)
-  const { secret } = await key()
+  const { secret } = await key({ objects: 'upstream' })
   const through = (address: string) => `/proxy?url=${encodeURIComponent(address)}`
   const dial = `${fake.origin}/u/https/api.acme.test`
   const cases: [location: string, expected: string][] = [

@@ -70,7 +70,7 @@ test("what a provider makes while the database is away is its maker's, then and 
   t.after(() => database[Symbol.asyncDispose]())
   const { running, key, send } = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{"id":"file-1"}'), { DATABASE_URL: database.url.href, TOLLMARK_STORE_GRACE: '1m' })
   const ready = async () => (await fetch(`${running.url}/readyz`)).status
-  const [maker, other] = [await key(), await key()]
+  const [maker, other] = [await key({ objects: 'upstream' }), await key()]
   const read = async (secret: string, id: string) => (await send(secret, `${OPENAI}/v1/files/${id}`, { method: 'GET' })).status
   await database.stop()
   await until(async () => (await ready()) === 503)

@@ -1,0 +1,41 @@
+// What is remembered of stored objects, so that a conversation that names the same ones in each turn costs no query.
+
+/** Entries of one generation; two of them are kept. About 200 bytes each. */
+const GENERATION = 20_000
+
+export interface KnownObjects<T> {
+  get(name: string): T | undefined
+  set(name: string, value: T): void
+  /** Everything that is remembered. */
+  values(): Iterable<T>
+}
+
+/**
+ * Remembers what was used last, in two generations: no map loses an entry with each request (ARCHITECTURE.md, "A proxied request"). Owners
+ * never change, so nothing in it goes stale.
+ */
+export function createKnownObjects<T>(generation = GENERATION): KnownObjects<T> {
+  let young = new Map<string, T>()
+  let old = new Map<string, T>()
+  const set = (name: string, value: T): void => {
+    if (young.size >= generation && !young.has(name)) {
+      old = young
+      young = new Map()
+    }
+    young.set(name, value)
+  }
+  return {
+    get(name) {
+      const value = young.get(name)
+      if (value !== undefined) return value
+      const kept = old.get(name)
+      if (kept !== undefined) set(name, kept)
+      return kept
+    },
+    set,
+    *values() {
+      for (const [name, value] of old) if (!young.has(name)) yield value
+      yield* young.values()
+    },
+  }
+}

@@ -1,0 +1,45 @@
+// Step 5: stored objects belong to the key that made them. A request that names one of another key's, or one that nobody here made, is refused.
+import type { CachedKey } from '../keys/cache.ts'
+import { headerRefs } from './model/names.ts'
+import type { Denial, Objects } from './objects.ts'
+import type { Match, ObjectRef } from './providers/endpoint.ts'
+import type { Provider } from './providers/provider.ts'
+import { Refused } from './trip.ts'
+
+interface Request {
+  readonly provider: Provider
+  readonly key: CachedKey
+  readonly match: Match
+  readonly method: string
+  readonly headers: readonly string[]
+}
+
+/** TABLE of sentences. */
+const DENIALS: Readonly<Record<Denial, string>> = {
+  foreign: 'The request names an object that was made with another key.',
+  unknown: 'The request names an object that was not made with this key. An administrator can share it with the key.',
+  shared: 'The object is shared with this key to be read and used, not to be changed or deleted.',
+}
+
+/**
+ * Whether a request may name what it names, at once where that is nothing.
+ *
+ * @param named what its path, query and body name
+ * @returns the credential that reaches these objects; null where none of them is known
+ * @throws Refused
+ */
+export function checkOwnership(objects: Objects, request: Request, named: readonly ObjectRef[]): string | null | Promise<string | null> {
+  const { provider, match } = request
+  if (named.length === 0 && provider.objectHeaders === undefined && match.endpoint?.lists === undefined) return null
+  return check(objects, request, named)
+}
+
+async function check(objects: Objects, { provider, key, match, method, headers }: Request, named: readonly ObjectRef[]): Promise<string | null> {
+  const all = provider.objectHeaders === undefined ? named : [...named, ...headerRefs(provider, headers)]
+  const lists = match.endpoint?.lists
+  if (lists !== undefined && (await objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
+  if (all.length === 0) return null
+  const { denied, credential } = await objects.look({ provider, key, match, method, objects: all })
+  if (denied !== null) throw new Refused('endpoint_not_allowed', DENIALS[denied])
+  return credential
+}
