@@ -1,6 +1,6 @@
 // One row for each running process. What a process holds on behalf of its requests (quota, idempotency keys) refers to its row and is deleted
 // with it: so nothing stays held when a process is killed, and nothing of a living process is ever taken away.
-import { readlinkSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { bootName } from '../clock.ts'
 import { codeOf } from '../errors.ts'
@@ -117,12 +117,23 @@ export function processSpace(): string {
   return [hostname(), bootName(), space].join(' ').trim()
 }
 
+/** Whether a process of this machine runs. One that has ended and that its parent has not asked about (a zombie) has a process id, and does not. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
+    return !isZombie(pid)
   } catch (error) {
     // EPERM: it runs, under another user.
     return codeOf(error) === 'EPERM'
+  }
+}
+
+/** On Linux; elsewhere nobody says. Field 3 of proc_pid_stat(5), counted from behind the command's name, which may hold anything. */
+function isZombie(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(') ') + 2))
+  } catch {
+    return false
   }
 }

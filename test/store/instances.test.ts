@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
@@ -13,6 +15,7 @@ import { enterInstance, processSpace, signer } from '../../server/store/instance
 import type { Store } from '../../server/store/open.ts'
 import type { Place } from '../place.ts'
 import { onEveryStore, openAt } from '../stores.ts'
+import { until } from '../until.ts'
 import { take } from './blob-steps.ts'
 
 const NOW = Date.UTC(2026, 10, 3, 12)
@@ -54,6 +57,28 @@ for (const [what, row, gone] of OTHERS) {
     await using instance = await enter(store)
     assert.ok(instance.id.startsWith('ins_'))
     assert.equal(await usedToday(store, 'acc', NOW), gone ? 0 : 1)
+  })
+}
+
+/** A process that has ended and that its parent never asks about. The parent is a shell which has become another program. */
+async function zombie(t: TestContext): Promise<number> {
+  const parent = spawn('/bin/sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  t.after(() => parent.kill('SIGKILL'))
+  const [said] = (await once(parent.stdout, 'data')) as [Buffer]
+  const pid = Number(said.toString())
+  await until(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '))
+  return pid
+}
+
+// Where the system tells: elsewhere such a process counts as one that runs until its parent ends.
+if (process.platform === 'linux') {
+  onEveryStore('what a process of this machine holds that has ended and was not waited for is given back', async (t, place) => {
+    const store = await open(t, place)
+    await store.db.insertInto('instances').values({ id: 'ins_other', host: processSpace(), pid: await zombie(t), seen_at: await store.time(NOW) }).execute()
+    await letIn(store, 'ins_other')
+    await using instance = await enter(store)
+    assert.ok(instance.id.startsWith('ins_'))
+    assert.equal(await usedToday(store, 'acc', NOW), 0)
   })
 }
 
