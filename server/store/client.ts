@@ -1,4 +1,5 @@
 // This side of a thread of the store: sends units in bunches, hands each answer to who waits for it.
+import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreError } from './error.ts'
 import type { Answer, FromThread, ToThread, Unit, Work } from './units.ts'
@@ -14,27 +15,64 @@ interface Waiting {
 }
 
 export interface ThreadClient {
-  /** Resolves to the unit's value when it is durable. @throws StoreError */
-  send(work: Work): Promise<unknown>
+  /** Resolves to the unit's value when it is durable. @param within see `Unit` @throws StoreError */
+  send(work: Work, within?: number): Promise<unknown>
   /** Resolves when all that was sent is answered and the files are closed. */
   close(): Promise<void>
 }
 
+/** Who waits, in the order in which they sent. Answers come in about that order. A map would keep what was in each of its tables alive from one to the next. */
+class Line {
+  #waiting: (Waiting | undefined)[] = []
+  #first = 0
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  push(one: Waiting): void {
+    this.#waiting.push(one)
+    this.#size++
+  }
+
+  /** Takes out who has sent a unit. */
+  take(id: number): Waiting | undefined {
+    let at = this.#first
+    while (at < this.#waiting.length && this.#waiting[at]?.id !== id) at++
+    const found = this.#waiting[at]
+    if (found === undefined) return undefined
+    this.#waiting[at] = undefined
+    this.#size--
+    while (this.#first < this.#waiting.length && this.#waiting[this.#first] === undefined) this.#first++
+    // What is left is moved once for as many as have gone.
+    if (this.#first > 64 && 2 * this.#first > this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#first)
+      this.#first = 0
+    }
+    return found
+  }
+
+  /** Takes out all. */
+  clear(): Waiting[] {
+    const all = this.#waiting.filter((one) => one !== undefined)
+    this.#waiting = []
+    this.#first = this.#size = 0
+    return all
+  }
+}
+
 /**
- * Starts a thread of the store on an existing SQLite file.
+ * Starts a thread of the store.
  *
+ * @param module the file that runs in it
+ * @param source what it works on
  * @param onChange called when another process has written to the file
  * @param onFailure called when the thread has died, which only a bug or a broken machine can cause; everything sent is rejected
  */
-export async function startThread(
-  path: string,
-  mode: 'read' | 'write',
-  onChange: () => void,
-  onFailure: (error: Error) => void,
-): Promise<ThreadClient> {
-  const worker = new Worker(new URL('thread.ts', import.meta.url), { workerData: { path, mode }, name: `store-${mode}` })
-  // In the order in which they were sent, and so are the answers. A map would keep what was in each of its tables alive from one to the next.
-  const waiting: Waiting[] = []
+export async function startThread(module: URL, source: object, onChange: () => void, onFailure: (error: Error) => void): Promise<ThreadClient> {
+  const worker = new Worker(module, { workerData: source, name: `store-${basename(module.pathname, '.ts')}` })
+  const waiting = new Line()
   let bunch: Unit[] = []
   let lastId = 0
   let closed = false
@@ -45,17 +83,15 @@ export async function startThread(
     bunch = []
   }
   const settle = (answer: Answer): void => {
-    const at = waiting.findIndex(({ id }) => id === answer.id)
-    const caller = waiting[at]
+    const caller = waiting.take(answer.id)
     if (caller === undefined) return
-    waiting.splice(at, 1)
     if ('error' in answer) caller.reject(new StoreError(answer.error.code, answer.error.message))
     else caller.resolve(answer.value)
   }
 
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      for (const { reject } of waiting.splice(0)) reject(new StoreError('closed', 'the thread of the store has ended'))
+      for (const { reject } of waiting.clear()) reject(new StoreError('closed', 'the thread of the store has ended'))
       closed = true
       resolve()
     })
@@ -73,13 +109,13 @@ export async function startThread(
   })
 
   return {
-    send: (work) => {
+    send: (work, within) => {
       if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
-      if (waiting.length >= MOST_WAITING) return Promise.reject(new StoreError('busy', 'too many writes wait for the store'))
+      if (waiting.size >= MOST_WAITING) return Promise.reject(new StoreError('busy', 'too many writes wait for the store'))
       // All units of this turn of the event loop travel in one message.
       if (bunch.length === 0) setImmediate(flush)
       const id = ++lastId
-      bunch.push({ ...work, id })
+      bunch.push({ ...work, id, within })
       return new Promise((resolve, reject) => waiting.push({ id, resolve, reject }))
     },
     close: async () => {

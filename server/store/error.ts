@@ -15,9 +15,10 @@ const BY_RESULT_CODE: Readonly<Record<number, StoreErrorCode>> = {
 
 /**
  * `unique`: such a row is there already. `busy`: try again. `full`: the disk has no room. `unavailable`: the files cannot be read or written.
- * `closed`: the store is closing. `blobs`: stored files cannot be read or written. `failed`: anything else, usually a bug.
+ * `closed`: the store is closing.
+ * `slow`: a report took too long. `crowded`: its owner has too many of them. `blobs`: stored files cannot be read or written. `failed`: anything else, usually a bug.
  */
-export type StoreErrorCode = 'unique' | 'busy' | 'full' | 'unavailable' | 'closed' | 'blobs' | 'failed'
+export type StoreErrorCode = 'unique' | 'busy' | 'full' | 'unavailable' | 'closed' | 'blobs' | 'slow' | 'crowded' | 'failed'
 
 /** The one error that the store's functions reject with. Its message may hold SQL: it is for the log, never for a caller. */
 export class StoreError extends Error {

@@ -3,11 +3,12 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } fro
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { SetupError, codeOf } from '../errors.ts'
-import { startThread, type ThreadClient } from './client.ts'
+import { startThread } from './client.ts'
 import { kyselyOn, queryBuilder, type DialectName } from './dialect.ts'
 import { StoreError, readError } from './error.ts'
 import { migrate } from './migrate.ts'
 import type { Procedure } from './procedure.ts'
+import { NOBODY, openReading, reportsOf } from './reading.ts'
 import type { Database } from './schema.ts'
 import { Connection } from './sqlite.ts'
 import { statement, type Query, type Statement, type StatementResult } from './statement.ts'
@@ -20,8 +21,17 @@ export interface Store extends AsyncDisposable {
    * write of its own. There are no open transactions: see `write` and `run`.
    */
   readonly db: Kysely<Database>
-  /** Kysely whose selects have a thread or connections of their own, for reports that read many rows. It writes as `db` does. */
+  /** Kysely whose selects run in a thread of their own, for reports that read many rows. It writes as `db` does. @throws StoreError also `slow`, `crowded` */
   readonly reports: Kysely<Database>
+  /**
+   * Runs a procedure that only reads in the thread of `reports`, each statement on its own. Typed arrays in what it returns are moved, not
+   * copied. @throws StoreError also `slow`, `crowded`
+   */
+  read<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
+  /** The same where a request waits for it: it takes no turns with reports. */
+  readNow<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
+  /** The same store, whose reports take their turns among all reports as those of `owner`. */
+  readingFor(owner: string): Store
   /** Runs queries atomically, in order; resolves when they are durable. @throws StoreError, and then nothing of them is stored */
   write(...queries: Query<unknown>[]): Promise<StatementResult[]>
   /** Runs a procedure atomically; resolves to its result when what it wrote is durable. @throws StoreError, and then nothing of it is stored */
@@ -70,33 +80,32 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
 
   const listeners = new Set<() => void>()
   const changed = (): void => listeners.forEach((listener) => listener())
-  const writer = await startThread(path, 'write', changed, onFailure)
-  const reader = new Connection(path, 'read')
-  let reporter: Promise<ThreadClient> | undefined
+  const writer = await startThread(new URL('thread.ts', import.meta.url), { path }, changed, onFailure)
+  const here = new Connection(path, 'read')
+  const reading = openReading({ path, patient: true })
+  const urgent = openReading({ path, patient: false }, { all: Infinity, ofOwner: Infinity })
 
   const write = async (...statements: Statement[]): Promise<StatementResult[]> => (await writer.send({ statements })) as StatementResult[]
   const writeOne = async (one: Statement): Promise<StatementResult> => (await write(one))[0]!
-  const report = async (one: Statement): Promise<StatementResult> => {
-    reporter ??= startThread(path, 'read', () => {}, onFailure)
-    return ((await (await reporter).send({ statements: [one] })) as StatementResult[])[0]!
-  }
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
-    await (await reporter)?.close()
-    reader.close()
+    await Promise.all([reading.close(), urgent.close()])
+    here.close()
     // Last, so that it finds itself alone and leaves one tidy file.
     await writer.close()
   }
   const close = (): Promise<void> => (closing ??= closeAll())
 
-  return {
+  const store: Store = {
     dialect: 'sqlite',
-    db: kyselyOn({ read: (one) => readHere(reader, one), write: writeOne }, 'sqlite'),
-    reports: kyselyOn({ read: report, write: writeOne }, 'sqlite'),
+    db: kyselyOn({ read: (one) => readHere(here, one), write: writeOne }, 'sqlite'),
+    ...reportsOf(reading, NOBODY, writeOne, 'sqlite'),
+    readNow: async <A, R>({ address }: Procedure<A, R>, args: A) => (await urgent.send(NOBODY, { procedure: address, args })) as R,
+    readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, writeOne, 'sqlite') }),
     write: (...queries) => write(...queries.map(statement)),
     // What crosses back is what the procedure returned: plain data, as its declaration asks for.
     run: async <A, R>({ address }: Procedure<A, R>, args: A) => (await writer.send({ procedure: address, args })) as R,
-    time: (here) => Promise.resolve(here),
+    time: (now) => Promise.resolve(now),
     onChange: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -104,6 +113,7 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
     close,
     [Symbol.asyncDispose]: close,
   }
+  return store
 }
 
 function readHere(reader: Connection, one: Statement): StatementResult {

@@ -1,10 +1,8 @@
-// A thread of the store: the one writer, or the reader of long reports. The writer takes all units that have come in by now, runs them in one
-// transaction, and answers all of them when that is on the disk: many callers share one fsync.
-import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
+// The thread of the one writer. It takes all units that have come in by now, runs them in one transaction, and answers all of them when that is on
+// the disk: many callers share one fsync.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { readError } from './error.ts'
-import type { Procedure } from './procedure.ts'
+import { findProcedure } from './find-procedure.ts'
 import { Connection } from './sqlite.ts'
 import type { Answer, FromThread, ToThread, Unit } from './units.ts'
 
@@ -13,17 +11,15 @@ const LOOK = 200
 /** Units in one transaction at most, so that the first does not wait too long for the last. */
 const GROUP = 2000
 
-const { path, mode } = workerData as { path: string; mode: 'read' | 'write' }
+const { path } = workerData as { path: string }
 const port = parentPort!
 const send = (message: FromThread): void => port.postMessage(message)
-const connection = new Connection(path, mode)
+const connection = new Connection(path, 'write')
 // Before anybody counts on being told: what is written from now on is a change.
-let seen = mode === 'write' ? connection.version() : undefined
+let seen = connection.version()
 send({ opened: true })
 // Kysely takes longer to load than everything else here. Whoever opened the store goes on meanwhile; what it sends waits in the port.
 const db = (await import('./dialect.ts')).queryBuilder('sqlite')
-const load = createRequire(import.meta.url)
-const procedures = new Map<string, Procedure<unknown, unknown>>()
 
 /** Takes what waits in the port besides `first`, up to a full group. */
 function gather(first: ToThread): { units: Unit[]; close: boolean } {
@@ -85,7 +81,7 @@ function attempt(units: Unit[], guarded: boolean): Answer[] | null {
 
 function perform(unit: Unit): unknown {
   if ('statements' in unit) return unit.statements.map((statement) => connection.execute(statement))
-  const steps = find(unit.procedure).body(db, unit.args)
+  const steps = findProcedure(unit.procedure).body(db, unit.args)
   let step = steps.next()
   while (!step.done) {
     let result
@@ -102,32 +98,9 @@ function perform(unit: Unit): unknown {
   return step.value
 }
 
-/** The procedure at an address; its module is loaded at the first call. */
-function find(address: string): Procedure<unknown, unknown> {
-  let found = procedures.get(address)
-  if (!found) {
-    const [module = '', name = ''] = address.split('#')
-    found = (load(fileURLToPath(module)) as Record<string, Procedure<unknown, unknown> | undefined>)[name]
-    if (found?.address !== address) throw new Error(`${module} exports no procedure ${name}`)
-    procedures.set(address, found)
-  }
-  return found
-}
-
-/** Runs reads one after the other, each seeing what is committed at its moment. */
-function read(units: Unit[]): Answer[] {
-  return units.map((unit) => {
-    try {
-      return { id: unit.id, value: perform(unit) }
-    } catch (thrown) {
-      return { id: unit.id, error: readError(thrown) }
-    }
-  })
-}
-
 port.on('message', (message: ToThread) => {
   const { units, close } = gather(message)
-  if (units.length > 0) send({ answers: mode === 'write' ? commit(units) : read(units) })
+  if (units.length > 0) send({ answers: commit(units) })
   if (!close) return
   clearInterval(looking)
   connection.close()
@@ -135,7 +108,6 @@ port.on('message', (message: ToThread) => {
 })
 
 const looking = setInterval(() => {
-  if (mode === 'read') return
   const version = connection.version()
   if (version !== seen) send({ changed: true })
   seen = version

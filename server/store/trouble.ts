@@ -14,6 +14,8 @@ const SENTENCES: Readonly<Partial<Record<StoreErrorCode, string>>> = {
   unavailable: NO_ANSWER,
   closed: NO_ANSWER,
   full: NO_ROOM,
+  slow: 'The report takes too long. Ask for a shorter time, or for one key.',
+  crowded: 'Too many reports of this account are waiting.',
   blobs: 'The store for files does not answer at the moment.',
 }
 

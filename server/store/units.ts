@@ -5,7 +5,14 @@ import type { Statement } from './statement.ts'
 /** What is done completely or not at all. */
 export type Work = { readonly statements: readonly Statement[] } | { /** Its address. */ readonly procedure: string; readonly args: unknown }
 
-export type Unit = Work & { readonly id: number }
+/** `within`: milliseconds that a reading unit may take; it ends with `slow` behind the statement that it has got to by then. */
+export type Unit = Work & { readonly id: number; readonly within?: number | undefined }
+
+/** What a reading thread reads from. `patient`: it gives way to whoever else wants the processor. */
+export type ReadSource = { readonly patient: boolean } & (
+  | { readonly path: string }
+  | { readonly url: string; readonly name: string; readonly most: number; readonly patience: number }
+)
 
 /** The outcome of one unit, sent when it is durable. `value` is the results of the statements, or what the procedure returned. */
 export type Answer = { readonly id: number } & ({ readonly value: unknown } | { readonly error: { readonly code: StoreErrorCode; readonly message: string } })

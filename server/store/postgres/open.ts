@@ -2,11 +2,12 @@
 import { randomText } from '../../secret.ts'
 import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
 import type { Store } from '../open.ts'
+import { NOBODY, openReading, reportsOf } from '../reading.ts'
 import { statement } from '../statement.ts'
 import { listen } from './listener.ts'
 import { migrate } from './migrate.ts'
 import { openConnections, type Connections } from './pool.ts'
-import { runProcedure, runStatements } from './transaction.ts'
+import { readProcedure, runProcedure, runStatements } from './transaction.ts'
 import { Turns } from './turns.ts'
 
 /** Connections of one process, besides the one that listens. Ten processes fit into PostgreSQL's usual 100. */
@@ -14,7 +15,7 @@ const CONNECTIONS = 6
 const REPORT_CONNECTIONS = 2
 /** How long a statement may run: one that a request waits for, and one of a report (milliseconds). */
 const PATIENCE = 2_000
-const REPORT_PATIENCE = 60_000
+const REPORT_PATIENCE = 10_000
 
 /**
  * Opens a PostgreSQL database and brings it to the schema of this program.
@@ -31,20 +32,24 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
 
   const name = `tollmark-${randomText(12)}`
   const connections = openConnections({ url, name, most: CONNECTIONS, patience: PATIENCE })
-  const reports = openConnections({ url, name, most: REPORT_CONNECTIONS, patience: REPORT_PATIENCE })
+  // In a thread: what the driver makes of many rows would hold up the one that serves requests.
+  const source = { url: url.href, name, most: REPORT_CONNECTIONS, patience: REPORT_PATIENCE, patient: true }
+  const reading = openReading(source)
   const turns = new Turns()
   const listeners = new Set<() => void>()
   const listener = await listen(url, name, () => listeners.forEach((listener) => listener()))
 
   const one = executeOn(connections)
   const close = async (): Promise<void> => {
-    await Promise.all([listener.close(), connections.close(), reports.close()])
+    await Promise.all([listener.close(), connections.close(), reading.close()])
   }
 
-  return {
+  const store: Store = {
     dialect: 'postgres',
     db: kyselyOn({ read: one, write: one }, 'postgres'),
-    reports: kyselyOn({ read: executeOn(reports), write: one }, 'postgres'),
+    ...reportsOf(reading, NOBODY, one, 'postgres'),
+    readNow: (procedure, args) => readProcedure(connections, builder, procedure, args),
+    readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, one, 'postgres') }),
     write: (...queries) => runStatements(connections, queries.map(statement)),
     run: (procedure, args) => runProcedure(connections, turns, builder, procedure, args),
     time: async () => {
@@ -58,6 +63,7 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
     close,
     [Symbol.asyncDispose]: close,
   }
+  return store
 }
 
 function executeOn(connections: Connections): Executor['write'] {

@@ -45,6 +45,15 @@ export function runProcedure<A, R>(connections: Connections, turns: Turns, db: Q
   return turns.take(name, () => attempt(`begin isolation level read committed; select pg_advisory_xact_lock(${lockNumber(name)})`))
 }
 
+/** Runs a procedure that only reads, each statement on its own. @throws StoreError */
+export async function readProcedure<A, R>(connections: Connections, db: QueryBuilder, { body }: Procedure<A, R>, args: A): Promise<R> {
+  try {
+    return await connections.use((session) => walk(session, body(db, args), false))
+  } catch (thrown) {
+    throw storeError(thrown)
+  }
+}
+
 /** A body caught the failure of a statement. PostgreSQL goes on after a failure only where there is a savepoint, and we set none until now. */
 class Caught extends Error {}
 

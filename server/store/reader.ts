@@ -1,0 +1,100 @@
+// A thread that only reads: reports, and whatever else would hold up the thread that serves requests. Units run side by side and take turns by
+// the statement, so that a long one of many statements holds up nobody.
+import { setImmediate as turn } from 'node:timers/promises'
+import { constants, setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { StoreError, readError } from './error.ts'
+import { findProcedure } from './find-procedure.ts'
+import type { Statement, StatementResult } from './statement.ts'
+import type { Answer, FromThread, ReadSource, ToThread, Unit } from './units.ts'
+
+const source = workerData as ReadSource
+const port = parentPort!
+const send = (message: FromThread, moved: ArrayBuffer[] = []): void => port.postMessage(message, moved)
+
+// On Linux this is the priority of the calling thread alone (sched(7)); elsewhere it would be that of the whole process.
+if (source.patient && process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+
+interface Opened {
+  execute(statement: Statement): StatementResult | Promise<StatementResult>
+  close(): void | Promise<void>
+}
+
+const { execute, close } = await open()
+send({ opened: true })
+const db = (await import('./dialect.ts')).queryBuilder('url' in source ? 'postgres' : 'sqlite')
+
+async function open(): Promise<Opened> {
+  if ('url' in source) {
+    const { openConnections } = await import('./postgres/pool.ts')
+    const { storeError } = await import('./postgres/error.ts')
+    const connections = openConnections({ ...source, url: new URL(source.url) })
+    const execute = (statement: Statement): Promise<StatementResult> =>
+      connections
+        .use((session) => session.execute(statement))
+        .catch((thrown: unknown) => {
+          throw storeError(thrown)
+        })
+    return { execute, close: connections.close }
+  }
+  const { Connection } = await import('./sqlite.ts')
+  const connection = new Connection(source.path, 'read')
+  return { execute: (statement) => connection.execute(statement), close: () => connection.close() }
+}
+
+async function perform(unit: Unit): Promise<unknown> {
+  const { within = Infinity } = unit
+  const until = performance.now() + within
+  const step = async (statement: Statement): Promise<StatementResult> => {
+    await turn()
+    if (performance.now() > until) throw new StoreError('slow', `it took longer than ${within} ms`)
+    return execute(statement)
+  }
+  if ('statements' in unit) {
+    const results = []
+    for (const statement of unit.statements) results.push(await step(statement))
+    return results
+  }
+  const steps = findProcedure(unit.procedure).body(db, unit.args)
+  let next = steps.next()
+  while (!next.done) next = steps.next(await step(next.value))
+  return next.value
+}
+
+async function answer(unit: Unit): Promise<Answer> {
+  try {
+    return { id: unit.id, value: await perform(unit) }
+  } catch (thrown) {
+    return { id: unit.id, error: readError(thrown) }
+  }
+}
+
+/** The memory of binary parts goes over to whoever asked; everything else is copied. */
+function moved(answer: Answer): ArrayBuffer[] {
+  const value: unknown = 'value' in answer ? answer.value : null
+  const parts: unknown[] = typeof value === 'object' && value !== null ? Object.values(value) : []
+  return parts.flatMap((part) => (ArrayBuffer.isView(part) && part.buffer instanceof ArrayBuffer ? [part.buffer] : []))
+}
+
+let under = 0
+let closing = false
+
+function closeWhenDone(): void {
+  if (closing && under === 0) void Promise.resolve(close()).finally(() => port.close())
+}
+
+async function serve(unit: Unit): Promise<void> {
+  under++
+  const one = await answer(unit)
+  send({ answers: [one] }, moved(one))
+  under--
+  closeWhenDone()
+}
+
+port.on('message', (message: ToThread) => {
+  if ('units' in message) for (const unit of message.units) void serve(unit)
+  else {
+    closing = true
+    closeWhenDone()
+  }
+})

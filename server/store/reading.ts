@@ -1,0 +1,117 @@
+// Reports in turns. What reads many rows runs on a thread of its own; each owner (an account) has a share of it, and whoever waits is taken in turns by
+// owner. So one that asks for a hundred long reports waits for itself.
+import { startThread, type ThreadClient } from './client.ts'
+import { kyselyOn, type DialectName } from './dialect.ts'
+import { StoreError } from './error.ts'
+import type { Store } from './open.ts'
+import type { Procedure } from './procedure.ts'
+import type { Statement, StatementResult } from './statement.ts'
+import type { ReadSource, Work } from './units.ts'
+
+const AT_ONCE = { all: 8, ofOwner: 2 }
+/** Reports of one owner that may wait. */
+const WAITING_OF_OWNER = 100
+/** How long a report may take, and how long it may wait before that (milliseconds). */
+const LONGEST_MS = 10_000
+
+type Waiting = { start(): void; refuse(error: StoreError): void }
+
+export interface Reading {
+  /** Runs work when its owner's turn has come. @throws StoreError also `crowded` and `slow` */
+  send(owner: string, work: Work): Promise<unknown>
+  /** Ends when all that runs has ended; what waits is refused. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the reading of a store. Its thread is started at the first report, and again should it die.
+ *
+ * @param atOnce reports that run at once, and those of one owner; they take turns by the statement
+ */
+export function openReading(source: ReadSource, atOnce = AT_ONCE): Reading {
+  let thread: Promise<ThreadClient> | undefined
+  let closed = false
+  let running = 0
+  const runningOf = new Map<string, number>()
+  /** Who waits, by owner; the owner whose turn is next stands first. */
+  const waiting = new Map<string, Waiting[]>()
+
+  function next(): void {
+    for (const [owner, line] of waiting) {
+      if (running >= atOnce.all) return
+      if ((runningOf.get(owner) ?? 0) >= atOnce.ofOwner) continue
+      const one = line.shift()!
+      // To the end of the line of owners.
+      waiting.delete(owner)
+      if (line.length > 0) waiting.set(owner, line)
+      one.start()
+    }
+  }
+
+  function count(owner: string, by: 1 | -1): void {
+    running += by
+    const own = (runningOf.get(owner) ?? 0) + by
+    if (own === 0) runningOf.delete(owner)
+    else runningOf.set(owner, own)
+  }
+
+  async function run(owner: string, work: Work): Promise<unknown> {
+    try {
+      thread ??= startThread(new URL('reader.ts', import.meta.url), source, () => {}, () => (thread = undefined))
+      return await (await thread).send(work, LONGEST_MS)
+    } finally {
+      count(owner, -1)
+      next()
+    }
+  }
+
+  function send(owner: string, work: Work): Promise<unknown> {
+    if (closed) return Promise.reject(new StoreError('closed', 'the store is closed'))
+    const line = waiting.get(owner) ?? []
+    if (line.length >= WAITING_OF_OWNER) return Promise.reject(new StoreError('crowded', `${owner} has too many reports waiting`))
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const late = setTimeout(() => {
+      const at = line.indexOf(one)
+      if (at >= 0) line.splice(at, 1)
+      if (line.length === 0 && waiting.get(owner) === line) waiting.delete(owner)
+      reject(new StoreError('slow', 'its turn did not come in time'))
+    }, LONGEST_MS)
+    const one: Waiting = {
+      start: () => {
+        clearTimeout(late)
+        count(owner, 1)
+        run(owner, work).then(resolve, reject)
+      },
+      refuse: (error) => {
+        clearTimeout(late)
+        reject(error)
+      },
+    }
+    line.push(one)
+    waiting.set(owner, line)
+    next()
+    return promise
+  }
+
+  return {
+    send,
+    close: async () => {
+      closed = true
+      for (const { refuse } of [...waiting.values()].flat()) refuse(new StoreError('closed', 'the store is closed'))
+      waiting.clear()
+      await (await thread?.catch(() => undefined))?.close()
+    },
+  }
+}
+
+/** The owner of reports that the server itself asks for. */
+export const NOBODY = ''
+
+/** The reports of one owner. */
+export function reportsOf(reading: Reading, owner: string, write: (one: Statement) => Promise<StatementResult>, dialect: DialectName): Pick<Store, 'reports' | 'read'> {
+  const read = async (one: Statement): Promise<StatementResult> => ((await reading.send(owner, { statements: [one] })) as StatementResult[])[0]!
+  return {
+    reports: kyselyOn({ read, write }, dialect),
+    read: async <A, R>({ address }: Procedure<A, R>, args: A) => (await reading.send(owner, { procedure: address, args })) as R,
+  }
+}
