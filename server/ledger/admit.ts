@@ -14,6 +14,11 @@ export type { Settlement } from './rows.ts'
 /** What a request says of itself when it asks to be let through. */
 export type Asking = Omit<Reservation, 'created_at' | 'mono'>
 
+/** Who may leave before the verdict. */
+export interface Leaving {
+  readonly gone: boolean
+}
+
 export type Admission =
   /** `seq` is its place in the ledger, or below 0 and only for its settlement as long as it has none, `created_at` the ledger's time of it. */
   | { admitted: true; seq: number; created_at: number }
@@ -21,8 +26,13 @@ export type Admission =
   | { admitted: false; wait: number }
 
 export interface Ledger extends AsyncDisposable {
-  /** Resolves when the reservation is durable, or the request is refused; while the store fails, see `openLedger`. @throws StoreError */
-  admit(asking: Asking): Promise<Admission>
+  /**
+   * Resolves when the reservation is durable, or the request is refused; while the store fails, see `openLedger`.
+   *
+   * @param caller where it has left before the row is on its way to the store, there is no row, and the key's window is as before
+   * @throws StoreError
+   */
+  admit(asking: Asking, caller?: Leaving): Promise<Admission>
   /**
    * Whole milliseconds for which a key's window is known to stay full, so that `admit` would refuse; null where there may be room. Synchronous: it
    * reads memory only, reserves nothing and counts nothing. Whoever refuses a request for it calls `countRefusal`.
@@ -51,11 +61,15 @@ const MOST_UNSETTLED = 100_000
 /** Settlements of one unit at most. */
 const AT_ONCE = 2_000
 
+const NEVER_LEAVES: Leaving = { gone: false }
+
 /** A request that waits for its verdict. */
 export interface Asked {
   readonly asking: Asking
   /** Decided elsewhere meanwhile: where its row is not on its way to the store yet, it is rejected with `goneError`, and no row is written. */
   readonly gone: boolean
+  /** Its caller has left: where its row is not on its way to the store yet, it is rejected with `leftError`, and no row is written. */
+  readonly left: boolean
   resolve(admission: Admission): void
   reject(error: unknown): void
 }
@@ -73,7 +87,7 @@ export interface Admissions {
    */
   record(rows: Reservation[]): Promise<number[]>
   /** The admissions of the last minute, with their times by this process's clock. Those from before the machine was started are left out. */
-  recall(): Promise<{ key_id: string; time: number }[]>
+  recall(): Promise<[key: string, times: Float64Array][]>
   /** Ends when everything that was asked has its answer. */
   close(): Promise<void>
 }
@@ -108,7 +122,8 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   }
 
   async function writeOff(): Promise<void> {
-    const count = await store.run(abandon, null)
+    let count = 0
+    for (let some = 1; some > 0; count += some) some = await store.run(abandon, null)
     if (count > 0) log.warn('A process ended with requests under way; how they ended is unknown.', { requests: count })
   }
 
@@ -154,13 +169,13 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   }
 
   return {
-    admit: (asking) =>
+    admit: (asking, caller = NEVER_LEAVES) =>
       new Promise((resolve, reject) => {
         const answer = (admission: Admission): void => {
           if (!admission.admitted) refusals.note(asking)
           resolve(admission)
         }
-        admissions.ask(asking, asking.rpm === null ? resolve : answer, reject)
+        admissions.ask(asking, caller, asking.rpm === null ? resolve : answer, reject)
       }),
     fullFor: (key, rpm) => (rpm === null ? null : admissions.fullFor(key, rpm)),
     countRefusal: refusals.note,

@@ -13,7 +13,7 @@ import type { Log } from '../log.ts'
 import { StoreError } from '../store/error.ts'
 import { first, procedure, type Steps } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
-import type { Admission, Admissions, Asked, Asking } from './admit.ts'
+import type { Admission, Admissions, Asked, Asking, Leaving } from './admit.ts'
 import { writeInOrder } from './in-order.ts'
 import type { Reservation, Settlement } from './rows.ts'
 import { toldWait, Window, WINDOW_MS } from './window.ts'
@@ -32,7 +32,7 @@ const MARGIN_MS = 100
 const REMEMBERED_MS = WINDOW_MS + 10_000
 
 export interface Graced {
-  ask(asking: Asking, resolve: (admission: Admission) => void, reject: (error: unknown) => void): void
+  ask(asking: Asking, caller: Leaving, resolve: (admission: Admission) => void, reject: (error: unknown) => void): void
   /** See `Ledger`; null while the store does not answer, because then another window decides. */
   fullFor(key: string, rpm: number): number | null
   /** Hands a settlement on to be written, as soon as its row is. */
@@ -98,16 +98,22 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   /** One request. */
   class Pending implements Asked {
     readonly asking: Asking
+    readonly #caller: Leaving
     readonly #tell: (admission: Admission) => void
     readonly #fail: (error: unknown) => void
     gone = false
     answered = false
     given: Given | null = null
 
-    constructor(asking: Asking, tell: (admission: Admission) => void, fail: (error: unknown) => void) {
+    constructor(asking: Asking, caller: Leaving, tell: (admission: Admission) => void, fail: (error: unknown) => void) {
       this.asking = asking
+      this.#caller = caller
       this.#tell = tell
       this.#fail = fail
+    }
+
+    get left(): boolean {
+      return this.#caller.gone
     }
 
     resolve(admission: Admission): void {
@@ -286,12 +292,12 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     peakAt = now
   }
 
-  for (const { key_id, time } of await inner.recall()) windowOf(key_id).add(time + MARGIN_MS)
+  for (const [key, times] of await inner.recall()) windowOf(key).addAll(times.map((time) => time + MARGIN_MS))
   count(await store.run(companions, null))
   const timer = setInterval(tick, TICK_MS).unref()
 
   return {
-    ask: (asking, resolve, reject) => take(new Pending(asking, resolve, reject)),
+    ask: (asking, caller, resolve, reject) => take(new Pending(asking, caller, resolve, reject)),
     fullFor: (key, rpm) => (state === 'up' ? inner.fullFor(key, rpm) : null),
     settle(settlement) {
       const { seq: number } = settlement
@@ -317,6 +323,11 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
 /** What `Admissions` reject with where a request is `gone`. */
 export function goneError(): StoreError {
   return new StoreError('busy', 'the request was decided without the store')
+}
+
+/** What `Admissions` reject with where the caller has left before its row was on its way. */
+export function leftError(): StoreError {
+  return new StoreError('busy', 'the caller has left')
 }
 
 const SILENT = new StoreError('unavailable', 'the store is silent')

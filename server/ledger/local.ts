@@ -1,36 +1,46 @@
 // Admission where the processes of one machine share the ledger, on SQLite: each key's window is kept in memory, and the writer checks what
 // other processes have admitted since, as one unit with the writing.
-import { HOUR, type Clock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
+import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
 import type { Admissions, Asked } from './admit.ts'
+import { FairQueue } from './fair-queue.ts'
 import { pack } from './fold.ts'
-import { goneError } from './grace.ts'
+import { goneError, leftError } from './grace.ts'
 import { enter } from './journal.ts'
-import { recall, recent, record, reserve, type ForeignAdmission, type ReserveArgs, type ReserveResult } from './reserve.ts'
+import { recall, recent, record, reserve, timesByKey, type ForeignAdmission, type ReserveArgs, type ReserveResult } from './reserve.ts'
 import { reservations, settlements, type Reservation } from './rows.ts'
 import { settle } from './settle.ts'
 import { toldWait, Window, WINDOW_MS } from './window.ts'
 
 /** Under load, units of admissions begin so far apart: each costs a transaction, whatever it holds. A caller alone never waits for that. */
 const PACE_MS = 2
+/** Rows of one unit at most: what comes meanwhile waits for no more (some milliseconds; `bench -- start` shows it beside a burst). */
+const AT_ONCE = 512
+/** Requests that may wait for a unit; then accounts and keys have shares. */
+const MOST_WAITING = 50_000
 /** A request that could pass so soon is held rather than refused (milliseconds): a caller that waits exactly as told may be this early. */
 const HOLD_MS = 5
+/** Requests that are decided in one go, when all of a key have waited for one thing. */
+const WOKEN_AT_ONCE = 256
 /** How often windows that have emptied are dropped. */
 const TIDY_MS = 60_000
 
-/** A key's window, and who waits for its next change. */
-type Lane = { key: string; window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[] }
+/** A key's window, and who waits for its next change, or for the next place to come free. */
+type Lane = { key: string; window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[]; held: Asked[]; holding: boolean }
 type Reserved = { asked: Asked; lane: Lane | null; row: Reservation }
 
 /** @param written told of everything that is written down: `complete` must follow soon, if only of no rows, so that it enters the requests */
 export async function openLocalAdmissions(store: Store, instance: string, clock: Clock, written: () => void): Promise<Admissions> {
   const lanes = new Map<string, Lane>()
-  let batch: Reserved[] = []
+  /** What may pass, and waits for its unit. */
+  const queue = new FairQueue<Reserved>(MOST_WAITING, ({ row }) => row)
   /** Units of admissions that are not durable yet; when the last began and what it held; whether the next is on its way. */
   let flying = 0
   let flown = -Infinity
   let crowd = 0
   let planned = false
+  let drained: (() => void) | undefined
   /** The newest admission of others that the windows hold, and the newest of all that is known. */
   let merged = 0
   let seen = await store.run(enter, null)
@@ -38,45 +48,71 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   function tidy(): void {
     const now = clock.mono()
-    for (const [key, lane] of lanes) if (lane.ready && lane.waiting.length === 0 && lane.window.idle(now)) lanes.delete(key)
+    for (const [key, lane] of lanes) if (lane.ready && lane.waiting.length === 0 && lane.held.length === 0 && lane.window.idle(now)) lanes.delete(key)
+    queue.tidy()
   }
 
   function ask(asked: Asked): void {
     if (asked.gone) return asked.reject(goneError())
+    if (asked.left) return asked.reject(leftError())
     const { rpm, key_id } = asked.asking
     if (rpm === null) {
       // Should its key have a limit again, this one counts too: the window is then read from the ledger.
-      lanes.delete(key_id)
+      dropLane(key_id)
       return take(asked, null)
     }
     let lane = lanes.get(key_id)
     if (lane === undefined || (lane.ready && lane.limit !== rpm)) {
-      lane = { key: key_id, window: new Window(), limit: rpm, ready: false, loadedTo: 0, waiting: lane?.waiting.splice(0) ?? [] }
+      dropLane(key_id)
+      lane = { key: key_id, window: new Window(), limit: rpm, ready: false, loadedTo: Infinity, waiting: lane?.waiting.splice(0) ?? [], held: [], holding: false }
       lanes.set(key_id, lane)
       void load(key_id, lane)
     }
-    if (!lane.ready) lane.waiting.push(asked)
+    if (!lane.ready || lane.waiting.length > 0) lane.waiting.push(asked)
     else decide(lane, asked)
   }
 
-  function decide(lane: Lane, asked: Asked): void {
-    const now = clock.mono()
-    const verdict = lane.window.ask(lane.limit, now)
-    if (verdict.pass) take(asked, lane)
-    else if (verdict.wait === null) lane.waiting.push(asked)
-    else if (verdict.wait <= HOLD_MS) setTimeout(() => ask(asked), verdict.wait)
-    else asked.resolve({ admitted: false, wait: toldWait(verdict.wait) })
+  /** A window that nobody asks any more: who is held for it asks again. */
+  function dropLane(key: string): void {
+    const lane = lanes.get(key)
+    if (lane === undefined) return
+    lanes.delete(key)
+    for (const asked of lane.held.splice(0)) setImmediate(() => ask(asked))
   }
 
-  /** Puts a request that may pass into the next batch. */
+  function decide(lane: Lane, asked: Asked): void {
+    const { held } = lane
+    const verdict = lane.window.ask(lane.limit, clock.mono(), held.length)
+    if (verdict.pass) take(asked, lane)
+    else if (verdict.wait === null) lane.waiting.push(asked)
+    else if (verdict.wait > HOLD_MS) asked.resolve({ admitted: false, wait: toldWait(verdict.wait) })
+    else {
+      held.push(asked)
+      hold(lane, verdict.wait)
+    }
+  }
+
+  /** Lets those who are held ask again, one timer for all of a lane. Each was held for a place of its own, so they are few. */
+  function hold(lane: Lane, wait: number): void {
+    if (lane.holding) return
+    lane.holding = true
+    setTimeout(() => {
+      lane.holding = false
+      for (const asked of lane.held.splice(0)) ask(asked)
+    }, wait)
+  }
+
+  /** Puts a request that may pass into a next unit. */
   function take(asked: Asked, lane: Lane | null): void {
-    batch.push({ asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: 0 } })
+    const dropped = queue.push({ asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: 0 } })
+    if (dropped !== null) failed([dropped], new StoreError('busy', 'too many requests wait for the ledger'))
     plan()
   }
 
   /** The next unit begins when the one before is durable: what comes meanwhile shares the next. */
   function plan(): void {
-    if (planned || flying > 0 || batch.length === 0) return
+    if (planned || flying > 0) return
+    if (queue.size === 0) return drained?.()
     planned = true
     const early = crowd > 1 ? PACE_MS - (performance.now() - flown) : 0
     if (early > 0) setTimeout(flush, early)
@@ -85,8 +121,13 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
 
   function flush(): void {
     planned = false
-    const rows = batch.some(({ asked }) => asked.gone) ? withoutGone(batch) : batch
-    batch = []
+    send(queue.take(AT_ONCE))
+    plan()
+  }
+
+  /** Writes rows down as one unit. */
+  function send(taken: Reserved[]): void {
+    const rows = taken.some(({ asked }) => asked.gone || asked.left) ? withoutGone(taken) : taken
     if (rows.length === 0) return
     flown = performance.now()
     crowd = rows.length
@@ -112,15 +153,16 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       })
   }
 
-  /** Takes out what has been decided without us. */
+  /** Takes out what has been decided without us, and whose caller has left: their windows are as before. */
   function withoutGone(rows: Reserved[]): Reserved[] {
     failed(rows.filter(({ asked }) => asked.gone), goneError())
-    return rows.filter(({ asked }) => !asked.gone)
+    failed(rows.filter(({ asked }) => !asked.gone && asked.left), leftError())
+    return rows.filter(({ asked }) => !asked.gone && !asked.left)
   }
 
   function reserved(rows: Reserved[], result: ReserveResult): void {
-    if (result.foreign === null) lanes.clear()
-    else for (const foreign of result.foreign) merge(foreign)
+    if (result.foreign === null) readAgain()
+    else merge(result.foreign)
     const now = clock.mono()
     const refused = result.refused.length > 0 ? new Set(result.refused) : null
     const changed = new Set<Lane>()
@@ -149,41 +191,60 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       if (one.lane !== null) changed.add(one.lane)
       one.asked.reject(error)
     }
-    wake(changed)
+    // Not at once: whoever takes their place may push out others, whose places are taken again.
+    if (changed.size > 0) setImmediate(() => wake(changed))
   }
 
   /** Asks again for those whose verdict hung on what has just been decided. */
-  function wake(changed: Set<Lane>): void {
-    for (const lane of changed) for (const asked of lane.waiting.splice(0)) ask(asked)
+  function wake(changed: Iterable<Lane>): void {
+    for (const lane of changed) {
+      const woken = lane.waiting.splice(0)
+      for (const asked of woken.slice(0, WOKEN_AT_ONCE)) ask(asked)
+      if (woken.length <= WOKEN_AT_ONCE) continue
+      // Who waits longest stays first.
+      lane.waiting = woken.slice(WOKEN_AT_ONCE).concat(lane.waiting)
+      setImmediate(() => wake([lane]))
+    }
   }
 
-  function merge({ key_id, mono, seq, boot }: ForeignAdmission): void {
-    if (seq <= merged) return
-    merged = seq
-    const lane = lanes.get(key_id)
-    if (lane !== undefined && lane.ready && seq > lane.loadedTo && boot === clock.boot) lane.window.add(mono / 1000)
+  /** Every window must be read from the ledger again. */
+  function readAgain(): void {
+    for (const key of lanes.keys()) dropLane(key)
   }
 
-  /** Reads a key's window from the ledger; by way of the writer, so that nothing which is under way is missed. */
+  function merge(foreign: ForeignAdmission[]): void {
+    const times = new Map<Lane, number[]>()
+    for (const { key_id, mono, seq, boot } of foreign) {
+      if (seq <= merged) continue
+      merged = seq
+      const lane = lanes.get(key_id)
+      if (lane === undefined || seq <= lane.loadedTo || boot !== clock.boot) continue
+      const own = times.get(lane)
+      if (own === undefined) times.set(lane, [mono / 1000])
+      else own.push(mono / 1000)
+    }
+    for (const [lane, own] of times) lane.window.addAll(Float64Array.from(own))
+  }
+
+  /**
+   * Reads a key's window from the ledger. The writer says up to where, so that nothing which is on its way is missed; what others admit behind that
+   * comes by `merge`. The rows are read beside the writer, where nobody waits for them but this key.
+   */
   async function load(key: string, lane: Lane): Promise<void> {
-    flush()
+    // What could pass under another limit goes first, so that it is among the rows.
+    send(queue.takeKey(key))
     try {
-      const { rows, seen: to } = await store.run(recent, { key, most: lane.limit, since: clock.mono() * 1000 - WINDOW_MS * 1000, boot: clock.boot })
-      for (const row of rows) lane.window.add(timeOf(row))
-      lane.loadedTo = to
+      const upTo = await store.run(enter, null)
+      lane.loadedTo = upTo
+      const since = clock.mono() * 1000 - WINDOW_MS * 1000
+      const { times } = await store.readNow(recent, { key, limit: lane.limit, upTo, since, boot: clock.boot, now: clock.now() })
+      lane.window.addAll(times)
       lane.ready = true
-      wake(new Set([lane]))
+      wake([lane])
     } catch (error) {
       if (lanes.get(key) === lane) lanes.delete(key)
       for (const asked of lane.waiting.splice(0)) asked.reject(error)
     }
-  }
-
-  /** When an admission was, by this boot's monotonic clock: never earlier than it may have been. */
-  function timeOf({ mono, boot, created_at }: ForeignAdmission & { created_at: number }): number {
-    if (boot === clock.boot) return mono / 1000
-    // Of another boot is only known that it was before this one; a row of hours ago is not in question, whatever the wall clock did.
-    return Math.abs(clock.now() - created_at) > HOUR ? -Infinity : 0
   }
 
   function fullFor(key: string, rpm: number): number | null {
@@ -199,13 +260,13 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     complete: (rows) => store.run(settle, settlements(rows)),
     // Every window is read again, behind these rows.
     record: (rows) => {
-      lanes.clear()
+      readAgain()
       return store.run(record, { instance, boot: clock.boot, rows: reservations(rows) })
     },
-    recall: async () => (await recall(store, { boot: clock.boot, since: (clock.mono() - WINDOW_MS) * 1000 })).map(({ key_id, mono }) => ({ key_id, time: mono / 1000 })),
+    recall: async () => timesByKey(await store.readNow(recall, { boot: clock.boot, since: (clock.mono() - WINDOW_MS) * 1000 })),
     close: async () => {
       clearInterval(timer)
-      flush()
+      if (queue.size > 0 || flying > 0) await new Promise<void>((resolve) => (drained = resolve))
       // The writer works in order: when this is through, so is everything before it.
       await store.run(enter, null).catch(() => {})
     },

@@ -35,14 +35,18 @@ export const settle = procedure(import.meta.url, 'settle', function* (db, packed
   for (const sum of sums.values()) yield upsert(db, sum)
 })
 
-/** Requests that are under way in processes which are no longer there: nobody can say any more how they ended. Gives how many there were. */
+/** Rows that are written off at once: the admissions behind them wait for no more. */
+const WRITTEN_OFF_AT_ONCE = 500
+
+/** Writes off some requests that are under way in processes which are no longer there: nobody can say any more how they ended. Gives how many. */
 export const abandon = procedure(import.meta.url, 'abandon', function* (db): Steps<number> {
   yield* enterJournal(db)
-  const rows = yield* all(db.selectFrom('requests').select(['account_id', 'key_id', 'provider', 'created_at', 'model']).where(leftBehind))
+  const rows = yield* all(db.selectFrom('requests').select(['seq', 'account_id', 'key_id', 'provider', 'created_at', 'model']).where(leftBehind).limit(WRITTEN_OFF_AT_ONCE))
   if (rows.length === 0) return 0
   const sums = new Map<string, UsageHourRow>()
   for (const row of rows) addUp(sumOf(sums, row), { state: 'unknown', status: null, error: null }, [])
-  yield* run(db.updateTable('requests').set({ state: 'unknown' }).where(leftBehind))
+  const found = rows.map(({ seq }) => seq)
+  yield* run(db.updateTable('requests').set({ state: 'unknown' }).where(leftBehind).where('seq', 'in', found))
   for (const sum of sums.values()) yield upsert(db, sum)
   return rows.length
 })

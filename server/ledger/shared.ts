@@ -24,8 +24,9 @@ import type { Store } from '../store/open.ts'
 import { procedure, type Steps } from '../store/procedure.ts'
 import type { SqlValue, Statement } from '../store/statement.ts'
 import type { Admissions, Asked } from './admit.ts'
-import { goneError } from './grace.ts'
-import { recall } from './reserve.ts'
+import { FairQueue } from './fair-queue.ts'
+import { goneError, leftError } from './grace.ts'
+import { recall, timesByKey } from './reserve.ts'
 import { settleShared, storable } from './shared-settle.ts'
 import { Timeline, TOLERANCE_MS } from './timeline.ts'
 import { toldWait, WINDOW_MS } from './window.ts'
@@ -39,8 +40,12 @@ const HOLD_MS = SLACK_MS + 10
 /** Requests and keys of one call at most; each key is a lock, of which PostgreSQL has some thousands. */
 const MOST_ROWS = 2_000
 const MOST_KEYS = 200
-/** Requests that may wait for their call. */
+/** Requests that may wait for their call; then accounts and keys have shares. */
 const MOST_WAITING = 50_000
+/** Requests of one key that are held at once; more are refused, or they would be asked for again and again. */
+const MOST_HELD = 1_000
+/** Requests of a full key that are refused in one go. */
+const REFUSED_AT_ONCE = 256
 /** How often the ledger's time is compared where nothing is admitted. */
 const COMPARE_MS = 5_000
 /** Sets the locks of keys apart from others in the same database. */
@@ -59,7 +64,9 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
   const timeline = new Timeline()
   /** Keys that are full, and until when at least (our monotonic time). */
   const full = new Map<string, { rpm: number; until: number }>()
-  let queue: Asked[] = []
+  const queue = new FairQueue<Asked>(MOST_WAITING, ({ asking }) => asking)
+  /** How many of each key are held. */
+  const held = new Map<string, number>()
   let flying = false
   let planned = false
   let version = 0
@@ -72,6 +79,7 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
   await compare()
   const timer = setInterval(() => {
     for (const [key, { until }] of full) if (until < clock.mono()) full.delete(key)
+    queue.tidy()
     compare().catch(complain)
   }, COMPARE_MS).unref()
 
@@ -112,15 +120,14 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
     const { key_id, rpm } = asked.asking
     const wait = closedFor(key_id, rpm)
     if (wait !== null) return refuse(asked, wait)
-    if (queue.length >= MOST_WAITING) return asked.reject(new StoreError('busy', 'too many requests wait for the ledger'))
-    queue.push(asked)
+    queue.push(asked)?.reject(new StoreError('busy', 'too many requests wait for the ledger'))
     plan()
   }
 
   /** One call at a time: what comes meanwhile shares the next. */
   function plan(): void {
     if (planned || flying) return
-    if (queue.length === 0) return ended?.()
+    if (queue.size === 0) return ended?.()
     planned = true
     setImmediate(() => {
       planned = false
@@ -132,27 +139,28 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
     })
   }
 
-  /** Takes from the queue what the next call can decide. Of a key no more than its limit: the rest hangs on how those fare. */
+  /** Takes from the queue, in turns, what the next call can decide. Of a key no more than its limit: the rest hangs on how those fare. */
   function gather(): Group[] {
     const groups = new Map<string, Group>()
-    const rest: Asked[] = []
-    let rows = 0
-    for (const asked of queue) {
-      if (asked.gone) {
-        asked.reject(goneError())
-        continue
+    const over: Asked[] = []
+    queue.take(MOST_ROWS, (asked) => {
+      if (asked.gone || asked.left) {
+        over.push(asked)
+        return true
       }
       const { key_id, rpm } = asked.asking
       let group = groups.get(key_id)
       if (group === undefined && groups.size < MOST_KEYS) groups.set(key_id, (group = { id: key_id, rpm, asked: [] }))
-      if (rows >= MOST_ROWS || group === undefined || group.rpm !== rpm || group.asked.length >= (rpm ?? Infinity)) rest.push(asked)
-      else if (group.asked.push(asked)) rows++
-    }
-    queue = rest
-    return [...groups.values()].filter(({ asked }) => asked.length > 0)
+      if (group === undefined || group.rpm !== rpm || group.asked.length >= (rpm ?? Infinity)) return false
+      group.asked.push(asked)
+      return true
+    })
+    for (const asked of over) asked.reject(asked.gone ? goneError() : leftError())
+    return [...groups.values()]
   }
 
   async function fly(groups: Group[]): Promise<void> {
+    if (groups.length === 0) return
     try {
       const sent = clock.mono()
       const now = clock.now()
@@ -166,7 +174,7 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
       await decided(groups, answer, sent, now)
     } catch (error) {
       // Who waits for the next call would hear the same, only later.
-      for (const asked of [...groups.flatMap(({ asked }) => asked), ...queue.splice(0)]) asked.reject(error)
+      for (const asked of [...groups.flatMap(({ asked }) => asked), ...queue.clear()]) asked.reject(error)
     }
   }
 
@@ -199,12 +207,31 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
       if (wait === null || rpm === null) return
       if (wait > HOLD_MS) full.set(id, { rpm, until: (passed > 0 && passed === rpm ? counted : sent) + wait })
       for (const one of asked.slice(passed)) {
-        if (wait > HOLD_MS) refuse(one, wait - (received - sent))
-        else setTimeout(() => ask(one), wait)
+        if (wait > HOLD_MS || !hold(one, wait)) refuse(one, wait - (received - sent))
       }
+      if (wait > HOLD_MS) askAgain(queue.takeKey(id))
     })
-    if (full.size > 0) for (const one of queue.splice(0)) ask(one)
     if (counted === received && late.length > 0) await restamp(late, firsts, Math.min(timeline.at(received)[1], answer.present / 1000 + received - sent))
+  }
+
+  /** Asks again for one that is early; false where too many of its key are. */
+  function hold(one: Asked, wait: number): boolean {
+    const { key_id } = one.asking
+    const count = held.get(key_id) ?? 0
+    if (count >= MOST_HELD) return false
+    held.set(key_id, count + 1)
+    setTimeout(() => {
+      const left = held.get(key_id)! - 1
+      if (left === 0) held.delete(key_id)
+      else held.set(key_id, left)
+      ask(one)
+    }, wait)
+    return true
+  }
+
+  function askAgain(some: Asked[]): void {
+    for (const one of some.slice(0, REFUSED_AT_ONCE)) ask(one)
+    if (some.length > REFUSED_AT_ONCE) setImmediate(() => askAgain(some.slice(REFUSED_AT_ONCE)))
   }
 
   async function restamp(groups: Group[], numbers: number[], time: number): Promise<void> {
@@ -235,12 +262,12 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
     },
     recall: async () => {
       const there = ahead()
-      const rows = await recall(store, { boot: 0, since: (clock.mono() + there - WINDOW_MS) * 1000 })
-      return rows.map(({ key_id, mono }) => ({ key_id, time: mono / 1000 - there }))
+      const found = timesByKey(await store.readNow(recall, { boot: 0, since: (clock.mono() + there - WINDOW_MS) * 1000 }))
+      return found.map(([key, times]) => [key, times.map((time) => time - there)])
     },
     close: async () => {
       clearInterval(timer)
-      if (flying || planned || queue.length > 0) await new Promise<void>((resolve) => (ended = resolve))
+      if (flying || planned || queue.size > 0) await new Promise<void>((resolve) => (ended = resolve))
     },
   }
 }

@@ -30,10 +30,14 @@ export class Window {
   #first = 0
   #count = 0
 
-  /** Asks for one admission under `limit` a minute. Passing makes it pending: `confirm` or `withdraw` must follow. */
-  ask(limit: number, now: number): Verdict {
+  /**
+   * Asks for one admission under `limit` a minute. Passing makes it pending: `confirm` or `withdraw` must follow.
+   *
+   * @param ahead how many others will take the next places
+   */
+  ask(limit: number, now: number, ahead = 0): Verdict {
     this.#expire(now)
-    const over = this.#count + this.pending - limit
+    const over = this.#count + this.pending + ahead - limit
     if (over < 0) {
       this.pending++
       return { pass: true }
@@ -54,12 +58,25 @@ export class Window {
     this.pending--
   }
 
-  /** Counts an admission that was made elsewhere, at `time`. */
+  /** Counts an admission that was made elsewhere, at `time`, which is seldom far before the newest one. */
   add(time: number): void {
-    if (this.#count === this.#stamps.length) this.#grow()
+    this.#reserve(1)
     let at = this.#count++
-    for (; at > 0 && this.#at(at - 1) > time; at--) this.#stamps[this.#index(at)] = this.#at(at - 1)
-    this.#stamps[this.#index(at)] = time
+    for (; at > 0 && this.#at(at - 1) > time; at--) this.#set(at, this.#at(at - 1))
+    this.#set(at, time)
+  }
+
+  /** Counts many, in any order: the cost is that of sorting them and of moving the newer ones that are there. */
+  addAll(times: Float64Array): void {
+    const sorted = isAscending(times) ? times : times.toSorted()
+    this.#reserve(sorted.length)
+    let old = this.#count - 1
+    this.#count += sorted.length
+    let to = this.#count - 1
+    for (let at = sorted.length - 1; at >= 0; to--) {
+      if (old >= 0 && this.#at(old) > sorted[at]!) this.#set(to, this.#at(old--))
+      else this.#set(to, sorted[at--]!)
+    }
   }
 
   /** How many more would pass now; negative where admissions made elsewhere have come on top of pending ones. */
@@ -84,25 +101,49 @@ export class Window {
     return this.#count === 0 && this.pending === 0
   }
 
+  /** Drops what has expired. Searched, not walked: after a pause that may be a million. */
   #expire(now: number): void {
-    while (this.#count > 0 && now - this.#at(0) > WINDOW_MS) {
-      this.#first = (this.#first + 1) % this.#stamps.length
-      this.#count--
+    if (this.#count === 0 || now - this.#at(0) <= WINDOW_MS) return
+    let [low, high] = [0, 1]
+    while (high < this.#count && now - this.#at(high) > WINDOW_MS) [low, high] = [high, 2 * high]
+    high = Math.min(high, this.#count)
+    while (low + 1 < high) {
+      const middle = (low + high) >> 1
+      if (now - this.#at(middle) > WINDOW_MS) low = middle
+      else high = middle
     }
+    this.#first = this.#index(high)
+    this.#count -= high
   }
 
+  // The length is a power of two.
   #index(at: number): number {
-    return (this.#first + at) % this.#stamps.length
+    return (this.#first + at) & (this.#stamps.length - 1)
   }
 
   #at(at: number): number {
     return this.#stamps[this.#index(at)]!
   }
 
-  #grow(): void {
-    const grown = new Float64Array(this.#stamps.length * 2)
-    for (let at = 0; at < this.#count; at++) grown[at] = this.#at(at)
+  #set(at: number, time: number): void {
+    this.#stamps[this.#index(at)] = time
+  }
+
+  /** Makes room for `more`. */
+  #reserve(more: number): void {
+    let length = this.#stamps.length
+    while (length < this.#count + more) length *= 2
+    if (length === this.#stamps.length) return
+    const grown = new Float64Array(length)
+    const toEnd = this.#stamps.subarray(this.#first, this.#first + this.#count)
+    grown.set(toEnd)
+    grown.set(this.#stamps.subarray(0, this.#count - toEnd.length), toEnd.length)
     this.#stamps = grown
     this.#first = 0
   }
+}
+
+function isAscending(times: Float64Array): boolean {
+  for (let at = 1; at < times.length; at++) if (times[at]! < times[at - 1]!) return false
+  return true
 }

@@ -122,7 +122,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   }
   let admission: Admission
   try {
-    admission = await ledger.admit(asking)
+    admission = await ledger.admit(asking, caller)
   } catch {
     throw busy('The ledger cannot be written at the moment. Nothing was sent to the provider.')
   }

@@ -84,3 +84,38 @@ test('admissions made elsewhere may come out of order', () => {
     }),
   )
 })
+
+test('a minute of 300,000 admissions is taken in newest first, as the ledger gives them', () => {
+  const window = new Window()
+  window.add(60_000.5)
+  window.addAll(Float64Array.from({ length: 300_000 }, (_, i) => 60_000 - i / 5))
+  assert.equal(window.room(1_000_000, 60_000.1), 1_000_000 - 300_001)
+  assert.equal(window.fullFor(300_001, 60_000.1), WINDOW_MS - (60_000.1 - (60_000 - 299_999 / 5)))
+})
+
+test('many admissions at once, one by one, before and after those that are there: all the same', () => {
+  const time = fc.integer({ min: 0, max: 120_000 })
+  fc.assert(
+    fc.property(fc.array(fc.oneof(time, fc.array(time, { maxLength: 60 })), { maxLength: 30 }), fc.array(fc.integer({ min: 0, max: 40_000 }), { maxLength: 6 }), (steps, later) => {
+      const window = new Window()
+      const all: number[] = []
+      for (const step of steps) {
+        const times = [step].flat()
+        if (typeof step === 'number') window.add(step)
+        else window.addAll(Float64Array.from(step))
+        all.push(...times)
+      }
+      all.sort((a, b) => a - b)
+      let now = 120_000
+      for (const by of later) {
+        now += by
+        const left = all.filter((at) => now - at <= WINDOW_MS)
+        assert.equal(window.room(1000, now), 1000 - left.length)
+        for (const limit of [1, 2, left.length]) {
+          if (limit < 1 || left.length < limit) continue
+          assert.equal(window.fullFor(limit, now), WINDOW_MS - (now - left[left.length - limit]!))
+        }
+      }
+    }),
+  )
+})

@@ -1,0 +1,196 @@
+// Requests that wait to be admitted, taken in turns: by account, and within an account by key. So a burst of one key is decided beside everybody
+// else's requests, not before them.
+
+/** First in, first out; each end costs the same however long it is. */
+class Deque<T> {
+  #items: T[] = []
+  #first = 0
+
+  get size(): number {
+    return this.#items.length - this.#first
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  shift(): T | undefined {
+    if (this.#first === this.#items.length) return undefined
+    const item = this.#items[this.#first++]
+    if (this.#first === this.#items.length) {
+      this.#items.length = 0
+      this.#first = 0
+    } else if (this.#first >= 1024 && 2 * this.#first > this.#items.length) {
+      this.#items = this.#items.slice(this.#first)
+      this.#first = 0
+    }
+    return item
+  }
+
+  /** The oldest, which stays. */
+  peek(): T | undefined {
+    return this.#items[this.#first]
+  }
+
+  /** Takes all. */
+  clear(): T[] {
+    const all = this.#items.slice(this.#first)
+    this.#items = []
+    this.#first = 0
+    return all
+  }
+
+  *[Symbol.iterator](): Generator<T> {
+    for (let at = this.#first; at < this.#items.length; at++) yield this.#items[at]!
+  }
+
+  /** Takes the newest. */
+  pop(): T | undefined {
+    return this.size === 0 ? undefined : this.#items.pop()
+  }
+}
+
+/** Whose an item is. */
+export interface Owner {
+  readonly account_id: string
+  readonly key_id: string
+}
+
+interface AccountLine<T> {
+  size: number
+  /** Its keys that have something waiting, the next one first. */
+  readonly ready: Deque<KeyLine<T>>
+  /** Whether it stands among those that are ready. */
+  queued: boolean
+}
+
+interface KeyLine<T> {
+  readonly account: AccountLine<T>
+  readonly items: Deque<T>
+  queued: boolean
+}
+
+/**
+ * A queue of at most `most` items that is fair to accounts and keys. Anybody may use what is free of it; then whatever comes takes the place of the newest
+ * item of the account, and of its key, that hold most, unless it would be that item itself.
+ */
+export class FairQueue<T> {
+  readonly #most: number
+  readonly #ownerOf: (item: T) => Owner
+  // Kept while they are empty: a map that gains and loses an entry with every request costs more than the request's turn.
+  readonly #accounts = new Map<string, AccountLine<T>>()
+  readonly #keys = new Map<string, KeyLine<T>>()
+  /** Accounts that have something waiting, the next one first. */
+  readonly #ready = new Deque<AccountLine<T>>()
+  #size = 0
+
+  constructor(most: number, ownerOf: (item: T) => Owner) {
+    this.#most = most
+    this.#ownerOf = ownerOf
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds an item. Gives the one that has no place, if there is one: another, or itself. */
+  push(item: T): T | null {
+    const line = this.#lineOf(this.#ownerOf(item))
+    let dropped: T | null = null
+    if (this.#size >= this.#most) {
+      const largest = this.#largest()
+      const alike = largest.account === line.account
+      if (alike ? largest.items.size <= line.items.size + 1 : largest.account.size <= line.account.size + 1) return item
+      dropped = largest.items.pop()!
+      this.#count(largest, -1)
+    }
+    line.items.push(item)
+    this.#count(line, 1)
+    this.#queue(line)
+    return dropped
+  }
+
+  /** Takes up to `most`, in turns. Where `fits` refuses the next item of a key, that key waits for the next time. */
+  take(most: number, fits: (item: T) => boolean = () => true): T[] {
+    const taken: T[] = []
+    const aside: KeyLine<T>[] = []
+    while (taken.length < most) {
+      const account = this.#ready.shift()
+      if (account === undefined) break
+      account.queued = false
+      const line = account.ready.shift()
+      if (line !== undefined) {
+        line.queued = false
+        const item = line.items.peek()
+        if (item !== undefined && !fits(item)) aside.push(line)
+        else if (item !== undefined) {
+          line.items.shift()
+          this.#count(line, -1)
+          taken.push(item)
+          if (line.items.size > 0) this.#queue(line)
+        }
+      }
+      if (account.ready.size > 0) this.#queueAccount(account)
+    }
+    for (const line of aside) this.#queue(line)
+    return taken
+  }
+
+  /** Takes everything of a key. */
+  takeKey(key: string): T[] {
+    const line = this.#keys.get(key)
+    if (line === undefined || line.items.size === 0) return []
+    const taken = line.items.clear()
+    this.#count(line, -taken.length)
+    return taken
+  }
+
+  /** Takes everything. */
+  clear(): T[] {
+    return this.take(Infinity)
+  }
+
+  /** Forgets keys and accounts that have nothing waiting. */
+  tidy(): void {
+    for (const [key, { queued, items }] of this.#keys) if (!queued && items.size === 0) this.#keys.delete(key)
+    const used = new Set([...this.#keys.values()].map(({ account }) => account))
+    for (const [id, account] of this.#accounts) if (!used.has(account) && !account.queued) this.#accounts.delete(id)
+  }
+
+  #lineOf({ account_id, key_id }: Owner): KeyLine<T> {
+    let line = this.#keys.get(key_id)
+    if (line !== undefined) return line
+    let account = this.#accounts.get(account_id)
+    if (account === undefined) this.#accounts.set(account_id, (account = { size: 0, ready: new Deque(), queued: false }))
+    this.#keys.set(key_id, (line = { account, items: new Deque(), queued: false }))
+    return line
+  }
+
+  #count(line: KeyLine<T>, by: number): void {
+    line.account.size += by
+    this.#size += by
+  }
+
+  #queue(line: KeyLine<T>): void {
+    if (!line.queued) line.account.ready.push(line)
+    line.queued = true
+    this.#queueAccount(line.account)
+  }
+
+  #queueAccount(account: AccountLine<T>): void {
+    if (!account.queued) this.#ready.push(account)
+    account.queued = true
+  }
+
+  /** The largest line of the account that holds most. Only asked where all places are taken. */
+  #largest(): KeyLine<T> {
+    const account = largestOf(this.#ready, ({ size }) => size)!
+    return largestOf(account.ready, ({ items }) => items.size)!
+  }
+}
+
+function largestOf<T>(deque: Deque<T>, sizeOf: (item: T) => number): T | undefined {
+  let largest: T | undefined
+  for (const item of deque) if (largest === undefined || sizeOf(item) > sizeOf(largest)) largest = item
+  return largest
+}
