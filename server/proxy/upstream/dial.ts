@@ -1,7 +1,7 @@
 // Where and how a connection to an upstream is opened, and where none ever is.
-import { lookup as lookupHost } from 'node:dns'
 import { BlockList, connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { sharedResolve, type Resolve } from './lookup.ts'
 
 /** Where one provider is reached, and under which name. Built from the operator's settings, never from a request. */
 export type Dial = {
@@ -100,11 +100,15 @@ export function dialOf(origin: URL, base: URL = origin): Dial {
  * A resolver that never yields a private address. It runs for the very connection that is being made, so a name that answers
  * differently the second time (DNS rebinding) gains nothing.
  */
-export function publicLookup(resolve: typeof lookupHost = lookupHost): LookupFunction {
+export function publicLookup(resolve: Resolve): LookupFunction {
+  return lookupOf(resolve, (address) => !isPrivateAddress(address))
+}
+
+function lookupOf(resolve: Resolve, mayDial: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, '', 0)
-      const addresses = found.filter(({ address }) => !isPrivateAddress(address))
+      const addresses = found.filter(({ address }) => mayDial(address))
       const first = addresses[0]
       if (!first) return callback(new PrivateAddressError('the host resolves to a private address'), '', 0)
       if (options.all) callback(null, addresses)
@@ -113,7 +117,9 @@ export function publicLookup(resolve: typeof lookupHost = lookupHost): LookupFun
   }
 }
 
-const guardedLookup = publicLookup()
+const resolveOnce = sharedResolve()
+const guardedLookup = publicLookup(resolveOnce)
+const openLookup = lookupOf(resolveOnce, () => true)
 /** TLS sessions by server name: a resumed handshake saves a round trip. */
 const sessions = new Map<string, Buffer>()
 
@@ -163,7 +169,7 @@ export function openSocket(dial: Dial, ready: () => void, read: (chunk: Buffer) 
         return true
       },
     },
-    ...(dial.allowPrivate ? {} : { lookup: guardedLookup }),
+    lookup: dial.allowPrivate ? openLookup : guardedLookup,
   }
   if (!dial.tls) {
     const socket = readToTheEnd(connectTcp(route), lost)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { isPrivateAddress, openSocket, publicLookup } from '../../../server/proxy/upstream/dial.ts'
+import { sharedResolve } from '../../../server/proxy/upstream/lookup.ts'
 import { dialOf, PrivateAddressError } from '../../../server/proxy/upstream.ts'
 import { NODE_FLAGS } from '../../node.ts'
 import { certificateOf } from '../../providers/certificate.ts'
@@ -51,6 +52,25 @@ test('a name that resolves to private addresses is not dialled; of mixed answers
   assert.deepEqual(ask([inside, outside], true), [null, [outside]])
   assert.deepEqual(ask([inside, outside], false), [null, '8.8.8.8', 4])
   assert.match(String(ask([], true)[0]), /unknown host/)
+})
+
+test('a name is resolved once for all connections that wait for it, and again for later ones', () => {
+  const asked: [name: string, answer: () => void][] = []
+  const resolve = sharedResolve((hostname, _, found) => void asked.push([hostname, () => found(null, [{ address: '8.8.8.8', family: 4 }])]))
+  const lookup = publicLookup(resolve)
+  let answered = 0
+  const dialAll = () => {
+    for (let i = 0; i < 1_000; i++) lookup('burst.test', { all: true }, (error) => void (error === null && answered++))
+  }
+  dialAll()
+  lookup('other.test', { all: true }, (error) => void (error === null && answered++))
+  assert.deepEqual(asked.map(([name]) => name), ['burst.test', 'other.test'])
+  asked[1]![1]()
+  assert.equal(answered, 1)
+  asked[0]![1]()
+  assert.equal(answered, 1_001)
+  dialAll()
+  assert.equal(asked.length, 3)
 })
 
 test('a name is resolved, and what it resolves to looked at, when it is dialled', async () => {
