@@ -1,0 +1,11 @@
+// TABLE of what is fuzzed.
+import { json, meter, requestReader, responseReader, target } from './readers.ts'
+import type { Target } from './target.ts'
+
+export const FUZZED: Readonly<Record<string, () => Promise<Target>>> = {
+  'request-reader': requestReader,
+  'response-reader': responseReader,
+  json,
+  meter,
+  target,
+}
