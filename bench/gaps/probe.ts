@@ -12,7 +12,7 @@ export interface Probed {
   turn: number
   /** The longest time between two turns: what a stream sees of it. */
   stall: number
-  /** The longest callback with BENCH_SLICES=1, else 0. */
+  /** The longest callback with BENCH_SLICES=1, else 0. By the clock: the system counts processor time in steps of some milliseconds. */
   slice: number
   /** The longest pause of the collector, and all of them. */
   pause: number
@@ -51,10 +51,10 @@ function start(path: string): void {
   if (process.env['BENCH_SLICES'] === '1') {
     const begun: number[] = []
     createHook({
-      before: () => void begun.push(used()),
+      before: () => void begun.push(performance.now()),
       after() {
         const from = begun.pop()
-        if (from !== undefined) found.slice = Math.max(found.slice, used() - from)
+        if (from !== undefined) found.slice = Math.max(found.slice, performance.now() - from)
       },
     }).enable()
   }

@@ -9,7 +9,7 @@ import { pageHtml } from '../../test/archives/pages.ts'
 import { many } from '../../test/archives/shapes.ts'
 import { archive } from '../../test/archives/writer.ts'
 import { file, form } from '../../test/form.ts'
-import { CODINGS, encoded, JSON_BODIES, largeForm, LARGEST, manyFields, tokenLists, type Body } from './bodies.ts'
+import { CODINGS, encoded, JSON_BODIES, largeForm, LARGEST, manyFields, tokenLists, type Body } from '../parts/bodies.ts'
 
 /** What an attacker has. */
 export interface Situation {

@@ -1,0 +1,110 @@
+// Whether every reader and list that a caller's input reaches is linear: processor time at 4n over that at n, for n such that it takes 60 ms (heads, which
+// have 16 KB at most: so often that it does). The best of five; each row in a process of its own, with a deadline. `npm run bench -- linear [TEXT …]`
+// (parts of rows' names). Ends with code 1 where a row takes more than five times as long, or does not end. Tables: bench/linear/.
+import { spawn } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import { NODE_FLAGS } from '../test/node.ts'
+import { BODIES } from './linear/bodies.ts'
+import { HEADS } from './linear/heads.ts'
+import type { Row } from './linear/row.ts'
+import { ROWS } from './linear/rows.ts'
+
+/** Milliseconds. */
+interface Measure {
+  size: number
+  small: number
+  large: number
+}
+
+const MOST = 5
+/** The system counts processor time in steps of up to 4 ms. */
+const ENOUGH_MS = 60
+const BEST_OF = 5
+/** What takes less than a few nanoseconds does not read its input. */
+const MOST_TIMES = 4 ** 10
+const all: readonly Row[] = [...HEADS, ...BODIES, ...ROWS]
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { deadline: { type: 'string', default: '30' }, child: { type: 'string' } } })
+if (values.child === undefined) process.exitCode = await compareAll()
+else {
+  const row = all.find(({ name }) => name === values.child)
+  if (!row) throw new Error(`no row is named ${values.child}`)
+  console.log(JSON.stringify(await measure(row)))
+}
+
+/** Processor time of the thread, and of those that decode for it, in milliseconds. */
+async function time(read: () => unknown, times: number): Promise<number> {
+  const begun = process.threadCpuUsage()
+  for (let i = 0; i < times; i++) {
+    const result = read()
+    if (result instanceof Promise) await result
+  }
+  const { user, system } = process.threadCpuUsage(begun)
+  return (user + system) / 1000
+}
+
+async function measure(row: Row): Promise<Measure> {
+  let size = row.from
+  let read = row.make(size)
+  // The compiler first: what is measured is the second time.
+  await time(read, 1)
+  while ((await time(read, 1)) < ENOUGH_MS && size * 8 <= row.most) {
+    size *= 2
+    read = row.make(size)
+  }
+  let times = 1
+  while ((await time(read, times)) < ENOUGH_MS && times < MOST_TIMES) times *= 4
+  const larger = row.make(size * 4)
+  const best = async (one: () => unknown): Promise<number> => {
+    await time(one, times)
+    let least = Infinity
+    for (let run = 0; run < BEST_OF; run++) {
+      globalThis.gc?.()
+      least = Math.min(least, await time(one, times))
+    }
+    return least
+  }
+  return { size, small: await best(read), large: await best(larger) }
+}
+
+async function compareAll(): Promise<number> {
+  const chosen = all.filter(({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)))
+  console.log(`${'reader'.padEnd(52)}${'n'.padStart(10)}${'n ms'.padStart(9)}${'4n ms'.padStart(9)}${'ratio'.padStart(7)}`)
+  let bad = 0
+  for (const { name } of chosen) {
+    const result = await runChild(name)
+    if (typeof result === 'string') {
+      bad++
+      console.log(`${name.padEnd(52)}  ${result}`)
+      continue
+    }
+    const ratio = result.large / Math.max(result.small, 0.1)
+    if (ratio > MOST) bad++
+    const columns = [String(result.size).padStart(10), result.small.toFixed(1).padStart(9), result.large.toFixed(1).padStart(9), ratio.toFixed(1).padStart(7)]
+    console.log(`${name.padEnd(52)}${columns.join('')}${ratio > MOST ? '  NOT LINEAR' : ''}`)
+  }
+  console.log(`\n${chosen.length - bad} of ${chosen.length} are linear`)
+  return bad > 0 ? 1 : 0
+}
+
+/** Measures one row in a process of its own; a sentence says why it failed. */
+function runChild(name: string): Promise<Measure | string> {
+  return new Promise((resolve) => {
+    const args = ['--expose-gc', '--max-old-space-size=2000', ...NODE_FLAGS, import.meta.filename, '--child', name]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let out = ''
+    let err = ''
+    child.stdout.on('data', (chunk: Buffer) => (out += String(chunk)))
+    child.stderr.on('data', (chunk: Buffer) => (err += String(chunk)))
+    let late = false
+    const deadline = setTimeout(() => {
+      late = true
+      child.kill('SIGKILL')
+    }, Number(values.deadline) * 1000)
+    child.on('close', (code) => {
+      clearTimeout(deadline)
+      if (code === 0) resolve(JSON.parse(out) as Measure)
+      else resolve(late ? `STOPPED after ${values.deadline} s` : `DIED: ${/^.*(?:Error|FATAL).*$/m.exec(err)?.[0] ?? `exit ${code}`}`)
+    })
+  })
+}

@@ -1,0 +1,71 @@
+// TABLE of lists, windows and converters, whose length callers decide.
+import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
+import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
+import { bytesSource } from '../../packages/notion-markdown/src/archive/source.ts'
+import { reservations, reserved, type Reservation } from '../../server/ledger/rows.ts'
+import { Window } from '../../server/ledger/window.ts'
+import { toCsv } from '../../server/manage/csv.ts'
+import { archive } from '../../test/archives/writer.ts'
+import { NEEDLE, shapes } from '../parts/shapes.ts'
+import { large, ofRows, type Row } from './row.ts'
+
+const MB = 1024 * 1024
+
+/** A window that is filled with admissions of others, in some order, asked once, and emptied. */
+const window = (name: string, time: (i: number, size: number) => number): Row =>
+  ofRows(`window: ${name}`, (size) => () => {
+    const window = new Window()
+    for (let i = 0; i < size; i++) window.add(time(i, size) / size)
+    window.ask(size, 2)
+    return window.idle(100_000)
+  })
+
+const row = (i: number): Reservation => ({
+  id: `req_${i}`, account_id: 'acc', key_id: `key_${i % 1_000}`, rpm: 10, provider: 'openai', model: `model ${i}`, endpoint: '/v1/chat/completions', method: 'POST', context: null, created_at: i,
+  mono: i,
+})
+
+/** Shapes of pages, all of which `bench -- growth` measures. */
+const PAGES = ['deep bulleted lists', 'runs of *', 'entities', 'table rows', 'headings of one text', 'one row of many cells']
+
+export const ROWS: readonly Row[] = [
+  window('in their order', (i) => i),
+  window('the newest first', (i, size) => size - i),
+  window('in any order', (i, size) => (i * 48_271) % size),
+  ofRows('window: asked and confirmed', (size) => () => {
+    const window = new Window()
+    for (let i = 0; i < size; i++) if (window.ask(size, i / size).pass) window.confirm(i / size)
+    return window
+  }),
+  ofRows('window: refused', (size) => {
+    const window = new Window()
+    for (let i = 0; i < 1_000; i++) window.add(i)
+    return () => {
+      for (let i = 0; i < size; i++) window.ask(1_000, 1_001)
+    }
+  }),
+  ofRows('rows on their way to the writer', (size) => () => reservations(Array.from({ length: size }, (_, i) => row(i))), 200_000),
+  ofRows('rows as the writer reads them', (size) => {
+    const packed = reservations(Array.from({ length: size }, (_, i) => row(i)))
+    return () => reserved(packed)
+  }, 200_000),
+  ofRows('CSV', (size) => {
+    const rows = Array.from({ length: size }, (_, i) => ({ ...row(i), model: '="quoted", and\nmore' }))
+    return () => toCsv(['id', 'key_id', 'model', 'endpoint', 'created_at'], rows)
+  }, 200_000),
+  large('CSV: one long cell', (size) => () => toCsv(['a'], [{ a: '"'.repeat(size) }])),
+  ofRows('directory of a ZIP', (size) => {
+    const bytes = bytesSource(archive(Array.from({ length: size }, (_, i) => ({ name: `folder ${i % 100}/page ${i}.html`, data: 'x', stored: true }))))
+    return () => readZip(bytes, { entries: 2_000_000, directoryBytes: 512 * MB })
+  }, 40_000),
+  ...PAGES.map((name) => {
+    const shape = shapes.find((one) => one.name === name)
+    if (shape === undefined) throw new Error(`no shape is named ${name}`)
+    return large(`page: ${name}`, (size) => {
+      const html = shape.make(size)
+      return () => {
+        if (!convertHtml(html).includes(NEEDLE)) throw new Error('text is lost')
+      }
+    }, 10 * MB)
+  }),
+]
