@@ -91,7 +91,7 @@ export const BODIES: readonly Row[] = [
   ...Object.entries(EVENTS).map(([name, make]) => large(`SSE: ${name}`, (size) => metered(sse, Buffer.from(make(size))))),
   ...Object.entries(EVENTS).map(([name, make]) => large(`SSE, byte by byte: ${name}`, (size) => metered(sse, Buffer.from(make(size)), 1), 2 * MB)),
   large('usage of JSON', (size) => metered(() => new JsonReader(created()), JSON_BODIES['short messages']!(size).bytes)),
-  large('usage of JSON lines', (size) => metered(() => new JsonReader(created(), true), Buffer.from(fill('{"usage":{"input_tokens":1}}\n', size)))),
+  large('usage of JSON lines', (size) => metered(() => new JsonReader(created()), Buffer.from(fill('{"usage":{"input_tokens":1}}\n', size)))),
   large('usage of AWS frames, small', (size) => metered(() => new AwsReader(created()), frames(20, size))),
   large('usage of AWS frames, large, byte by byte', (size) => metered(() => new AwsReader(created()), frames(200_000, size), 1), 4 * MB),
   large('usage of AWS frames, too large', (size) => metered(() => new AwsReader(created()), frames(300_000, size))),

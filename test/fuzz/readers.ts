@@ -194,7 +194,7 @@ const EVENT_PIECES = ['\n', '\r', '\r\n', '\n\n', 'data:', 'data: ', '"usage":',
 
 /** TABLE of readers of usage. */
 const READERS: readonly ((created: Created) => Reader)[] = [
-  (created) => new SseReader(created), (created) => new JsonReader(created), (created) => new JsonReader(created, true), (created) => new AwsReader(created),
+  (created) => new SseReader(created), (created) => new JsonReader(created), (created) => new AwsReader(created),
 ]
 
 /** Of usage: never an error, and of events that are whole the same for all splits. */
