@@ -135,7 +135,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
     proxy_dropped_for_places_total: { help: 'Half-received requests that were ended to make room for requests of other keys.', read: () => proxied.shares.dropped.open, counts: true },
     proxy_dropped_for_bytes_total: { help: 'Half-received requests that were ended to make room for bodies of other keys.', read: () => proxied.shares.dropped.held, counts: true },
     keys_stale: { help: '1 while changes of proxy keys cannot be read.', read: () => Number(!keys.fresh) },
-    credentials_resting: { help: 'Provider credentials that rest after a failure.', read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length },
+    credentials_resting: { help: 'Provider credentials in cool-down.', read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length },
     conversions_running: { help: 'Steps of conversions that run.', read: () => converters.load().running },
     conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
   })

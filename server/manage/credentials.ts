@@ -23,11 +23,11 @@ export const CredentialSchema = z
     status: z.enum(['active', 'paused']),
     source: z.enum(['environment', 'stored']),
     readable: z.boolean().openapi({ description: 'Whether the master key opens it; if not, it is not used.' }),
-    resting_ms: z.number().int().openapi({ description: 'How long it is left unused after a refusal by the provider; 0 means healthy.' }),
+    resting_ms: z.number().int().openapi({ description: 'How long this process leaves it unused: because the provider refuses it, or, while another credential is healthy, after a limit or trouble (then only for that model). 0 means that it is used.' }),
     last_error: z
       .object({ status: z.number().int(), at: z.iso.datetime() })
       .nullable()
-      .openapi({ description: 'The last refusal, as this process saw it; null if there was none since it last worked.' }),
+      .openapi({ description: 'The last answer by which the provider refused it, or was limited or in trouble, as this process saw it; null if it has worked since.' }),
     created_at: z.iso.datetime().nullable(),
   })
   .openapi('Credential')

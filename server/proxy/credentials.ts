@@ -1,6 +1,6 @@
 // The pool: which credential a request goes out with. Step 7 of the contract.
 import { hash } from 'node:crypto'
-import { HOUR } from '../clock.ts'
+import { Health, type Lane } from './credentials/health.ts'
 import type { Upstream } from './providers/provider.ts'
 
 /** A credential ready for use. */
@@ -14,11 +14,6 @@ export interface Credential {
   readonly weight: number
 }
 
-/** TABLE of answers that send a credential to rest: status → milliseconds, where the provider does not say. */
-const REST_MS: Readonly<Record<number, number>> = { 401: 60_000, 403: 10_000, 429: 10_000, 500: 1_000, 502: 1_000, 503: 2_000, 504: 1_000, 529: 2_000 }
-/** However long a provider asks for. */
-const LONGEST_REST_MS = HOUR
-
 export interface CredentialPool {
   /** Replaces the credentials; the health of those that stay is kept. */
   use(credentials: readonly Credential[]): void
@@ -29,40 +24,45 @@ export interface CredentialPool {
    * @param context what related requests have in common: they stay on one credential while it is healthy; null spreads by weight
    * @param pinned the only one that reaches the object that is asked for
    */
-  pick(upstream: Upstream, context: string | null, pinned: string | null): Credential | null
-  /** Takes note of an answer. */
-  note(credential: Credential, status: number, retryAfterMs: number | null): void
-  /** Milliseconds for which a credential still rests; 0 when it is healthy. */
+  pick(upstream: Upstream, context: string | null, pinned: string | null, lane: Lane): Credential | null
+  /** Takes note of the answer to a caller's request. */
+  note(credential: Credential, lane: Lane, status: number, retryAfterMs: number | null): void
+  /** Takes note of what came of a probe of ours. @param status null where there was no answer */
+  tested(credential: Credential, status: number | null): void
+  /** Milliseconds for which a credential is left unused, if only for requests for one model or of one key; 0 when it is healthy. */
   resting(id: string): number
-  /** The last answer that sent a credential to rest, and how many milliseconds ago; null where none did since it last worked. */
+  /** The last answer that was a refusal, and how many milliseconds ago; null where the credential has worked since. */
   lastError(id: string): { status: number; ago: number } | null
 }
 
-/** @param mono a monotonic clock in milliseconds */
-export function createPool(mono: () => number): CredentialPool {
+/**
+ * @param mono a monotonic clock in milliseconds
+ * @param probe makes a test call with a credential, and tells `tested` what came of it
+ */
+export function createPool(mono: () => number, probe: (credential: Credential) => Promise<unknown>): CredentialPool {
   let all: readonly Credential[] = []
   let byProvider = new Map<string, Credential[]>()
-  const until = new Map<string, number>()
-  const errors = new Map<string, { status: number; at: number }>()
+  const health = new Health(mono, async (id) => {
+    const credential = all.find((one) => one.id === id)
+    if (credential !== undefined) await probe(credential)
+  })
 
-  const resting = (id: string): number => {
-    const end = until.get(id)
-    if (end === undefined) return 0
-    const left = end - mono()
-    if (left <= 0) until.delete(id)
-    return Math.max(0, left)
+  /** Those that stand in for a credential when it rests. */
+  const peersOf = (credential: Credential): Credential[] => {
+    const values = JSON.stringify(credential.values)
+    return (byProvider.get(credential.provider) ?? []).filter((one) => one !== credential && one.weight > 0 && JSON.stringify(one.values) === values)
   }
 
   return {
     use(credentials) {
       all = credentials
       byProvider = Map.groupBy(credentials, ({ provider }) => provider)
-      for (const noted of [until, errors]) for (const id of noted.keys()) if (!credentials.some((one) => one.id === id)) noted.delete(id)
+      health.keep(new Set(credentials.map(({ id }) => id)))
     },
     get all() {
       return all
     },
-    pick(upstream, context, pinned) {
+    pick(upstream, context, pinned, lane) {
       const mine = byProvider.get(upstream.provider.id) ?? []
       // The usual case, at no cost.
       if (pinned === null && mine.length === 1 && mine[0]!.weight > 0 && fits(mine[0]!, upstream)) return mine[0]!
@@ -70,23 +70,24 @@ export function createPool(mono: () => number): CredentialPool {
       if (pinned !== null) return fitting.find(({ id }) => id === pinned) ?? null
       const usable = fitting.filter(({ weight }) => weight > 0)
       if (usable.length === 0) return null
-      const healthy = usable.filter(({ id }) => resting(id) === 0)
-      // All of them rest: the provider's own refusal says more than ours could.
-      if (healthy.length === 0) return usable.toSorted((a, b) => resting(a.id) - resting(b.id))[0]!
-      return choose(healthy, context)
+      const accepted = usable.filter(({ id }) => health.refused(id) === 0)
+      // All are refused: the provider's own refusal says more than ours could.
+      if (accepted.length === 0) return usable.toSorted((a, b) => health.refused(a.id) - health.refused(b.id))[0]!
+      const healthy = accepted.filter(({ id }) => health.busy(id, lane) === 0)
+      return choose(healthy.length > 0 ? healthy : accepted, context)
     },
-    note(credential, status, retryAfterMs) {
-      if (status < 400 && errors.size > 0) errors.delete(credential.id)
-      const rest = REST_MS[status]
-      if (rest === undefined) return
-      errors.set(credential.id, { status, at: mono() })
-      until.set(credential.id, mono() + Math.min(retryAfterMs ?? rest, LONGEST_REST_MS))
+    note: (credential, lane, status, retryAfterMs) => health.note(credential.id, lane, status, retryAfterMs),
+    tested: (credential, status) => health.tested(credential.id, status),
+    resting(id) {
+      const refused = health.refused(id)
+      const lanes = refused > 0 ? [] : health.lanes(id)
+      const credential = lanes.length === 0 ? undefined : all.find((one) => one.id === id)
+      if (credential === undefined) return refused
+      const peers = peersOf(credential)
+      const passedOver = lanes.filter((lane) => peers.some((peer) => health.refused(peer.id) === 0 && health.busy(peer.id, lane) === 0))
+      return Math.max(0, ...passedOver.map((lane) => health.busy(id, lane)))
     },
-    resting,
-    lastError(id) {
-      const error = errors.get(id)
-      return error === undefined ? null : { status: error.status, ago: mono() - error.at }
-    },
+    lastError: (id) => health.lastError(id),
   }
 }
 

@@ -114,7 +114,8 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is charged for what the operator lacks.
   const context = contextOf(caller)
   const { credentials } = parts
-  const credential = credentials.pick(named, context, maker) ?? (maker === null ? null : credentials.pick(named, context, null))
+  const lane = { model: trip.model, key: key.id }
+  const credential = credentials.pick(named, context, maker, lane) ?? (maker === null ? null : credentials.pick(named, context, null, lane))
   if (credential === null) throw new Refused('upstream_credential_missing', `The operator of this proxy has set no credential for ${provider.name}.`)
   const asking = {
     id: trip.id, account_id: key.accountId, key_id: key.id, rpm: key.rpm, provider: provider.id, model: trip.model, endpoint: match.pattern, method,
@@ -139,7 +140,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   }
 
   // 8. The stream, both ways.
-  const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, admission })
+  const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, lane, admission })
   const relayed = await relay(parts.sender, outgoing, caller, passage)
   if (reach.observer !== null) trip.model = written(reach.observer.end())
 

@@ -54,7 +54,10 @@ const LOOK_MS = 500
  */
 export async function openProxy(config: Config, store: Store, master: Buffer, instance: string, clock: Clock, log: Log): Promise<Proxy> {
   const { proxy: settings } = config
-  const pool = createPool(() => clock.mono())
+  const pool = createPool(
+    () => clock.mono(),
+    (credential) => probe({ table, ways, sender, credentials: pool }, credential),
+  )
   const fixed = credentialsOf(config)
   const given = settingsOf(config)
   let table = buildTable(given, fixed)

@@ -4,6 +4,7 @@ import { valueOf, type RawHeaders } from '../http/fields.ts'
 import type { Admission, Ledger } from '../ledger/admit.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
+import type { Lane } from './credentials/health.ts'
 import { responseHeaders } from './headers.ts'
 import { Mask } from './mask.ts'
 import { createMeter, UNKNOWN, type Meter, type Usage } from './meter.ts'
@@ -31,6 +32,8 @@ export interface Bound {
   readonly match: Match
   readonly pathAndQuery: string
   readonly credential: Credential
+  /** Whose health its answer tells of. */
+  readonly lane: Lane
   readonly admission: Admitted
 }
 
@@ -68,9 +71,9 @@ export class Passage implements Passing {
 
   head(status: number, raw: RawHeaders): RawHeaders {
     const { clock, credentials } = this.#parts
-    const { named, match, credential } = this.#bound
+    const { named, match, credential, lane } = this.#bound
     this.#firstByte = clock.mono() - this.#trip.started
-    credentials.note(credential, status, status >= 400 ? retryAfter(raw, clock.now()) : null)
+    credentials.note(credential, lane, status, status >= 400 ? retryAfter(raw, clock.now()) : null)
     this.#meter = createMeter(named.provider, match, raw, this.#trip.kept)
     const headers = this.#downstream(raw)
     // The caller's own key was good: what the upstream refuses is our credential.

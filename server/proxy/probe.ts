@@ -44,6 +44,9 @@ function callOf({ base }: Provider): Call {
   return (kin && CALLS[kin.id]) ?? USUAL
 }
 
+/** How long a test call may take. */
+const LONGEST_PROBE_MS = 30_000
+
 /** How a test call ended. */
 export interface Probe {
   ok: boolean
@@ -69,6 +72,14 @@ export async function probe({ table, ways, sender, credentials }: ProbeParts, cr
   const bytes = body === undefined ? null : Buffer.from(body)
   const dial = ways.dialFor(named)
   return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      call.abort()
+      resolve({ ok: false, status: null, detail: unreached(provider, 'timeout') })
+    }, LONGEST_PROBE_MS).unref()
+    const end = (outcome: Probe): void => {
+      clearTimeout(timer)
+      resolve(outcome)
+    }
     const call = sender.send(
       {
         dial,
@@ -81,14 +92,14 @@ export async function probe({ table, ways, sender, credentials }: ProbeParts, cr
         onInterim: () => {},
         // What the head says is all there is to know; the rest may be long.
         onHead(status) {
-          credentials.note(credential, status, null)
-          resolve({ ok: status < 300, status, detail: sentenceOf(provider, status) })
+          credentials.tested(credential, status)
+          end({ ok: status < 300, status, detail: sentenceOf(provider, status) })
           call.abort()
         },
         onBody: () => {},
         onPause: () => {},
         onEnd: () => {},
-        onError: (error) => resolve({ ok: false, status: null, detail: unreached(provider, error) }),
+        onError: (error) => end({ ok: false, status: null, detail: unreached(provider, error.code) }),
       },
     )
   })
@@ -102,6 +113,6 @@ function sentenceOf({ name }: Provider, status: number): string {
   return `${name} has a problem of its own (${status}). Try again later.`
 }
 
-function unreached({ name }: Provider, { code }: UpstreamError): string {
+function unreached({ name }: Provider, code: UpstreamError['code']): string {
   return code === 'timeout' ? `${name} did not answer in time.` : `${name} cannot be reached. Check the address that is dialled, and the network.`
 }

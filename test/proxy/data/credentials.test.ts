@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { createPool, retryAfter, type Credential } from '../../../server/proxy/credentials.ts'
+import type { Lane } from '../../../server/proxy/credentials/health.ts'
 import { seal, unseal } from '../../../server/proxy/credentials/seal.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
@@ -9,25 +10,47 @@ const credential = (id: string, more: Partial<Credential> = {}): Credential => (
 const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'one' } }, { provider: 'azure', values: { resource: 'two' } }] })
 const OPENAI = table.find('api.openai.com', 443)!
 
+/** A lane of requests whose model is known. */
+const LANE: Lane = { model: 'm', key: 'key_1' }
+
 function poolOf(...credentials: Credential[]) {
   let now = 0
-  const pool = createPool(() => now)
+  const probed: string[] = []
+  let finish = () => {}
+  const pool = createPool(
+    () => now,
+    ({ id }) => {
+      probed.push(id)
+      return new Promise<void>((resolve) => (finish = resolve))
+    },
+  )
   pool.use(credentials)
-  return { pool, later: (milliseconds: number) => (now += milliseconds) }
+  return {
+    pool,
+    later: (milliseconds: number) => (now += milliseconds),
+    /** Whose probes have begun. */
+    probed,
+    /** Ends the probe that has begun last. */
+    async end(credential: Credential, status: number | null) {
+      pool.tested(credential, status)
+      finish()
+      await new Promise(setImmediate)
+    },
+  }
 }
 
 test('requests with one context stay on one credential while it is healthy, and come back to it', () => {
   const all = ['a', 'b', 'c', 'd'].map((id) => credential(id))
   const { pool, later } = poolOf(...all)
-  const first = pool.pick(OPENAI, 'conversation 7', null)!
-  for (let i = 0; i < 50; i++) assert.equal(pool.pick(OPENAI, 'conversation 7', null), first)
-  pool.note(first, 429, 5_000)
-  const second = pool.pick(OPENAI, 'conversation 7', null)!
+  const first = pool.pick(OPENAI, 'conversation 7', null, LANE)!
+  for (let i = 0; i < 50; i++) assert.equal(pool.pick(OPENAI, 'conversation 7', null, LANE), first)
+  pool.note(first, LANE, 429, 5_000)
+  const second = pool.pick(OPENAI, 'conversation 7', null, LANE)!
   assert.notEqual(second, first)
   later(4_999)
-  assert.equal(pool.pick(OPENAI, 'conversation 7', null), second)
+  assert.equal(pool.pick(OPENAI, 'conversation 7', null, LANE), second)
   later(2)
-  assert.equal(pool.pick(OPENAI, 'conversation 7', null), first)
+  assert.equal(pool.pick(OPENAI, 'conversation 7', null, LANE), first)
 })
 
 test('when a credential goes, only its own contexts move', () => {
@@ -36,8 +59,8 @@ test('when a credential goes, only its own contexts move', () => {
       const all = ['a', 'b', 'c'].map((id) => credential(id))
       const [before, after] = [poolOf(...all).pool, poolOf(...all.slice(1)).pool]
       for (const context of contexts) {
-        const had = before.pick(OPENAI, context, null)!
-        if (had.id !== 'a') assert.equal(after.pick(OPENAI, context, null)!.id, had.id)
+        const had = before.pick(OPENAI, context, null, LANE)!
+        if (had.id !== 'a') assert.equal(after.pick(OPENAI, context, null, LANE)!.id, had.id)
       }
     }),
   )
@@ -48,7 +71,7 @@ test('shares follow the weights, with a context or without', () => {
   const { pool } = poolOf(...Object.entries(weights).map(([id, weight]) => credential(id, { weight })))
   for (const contextOf of [String, () => null]) {
     const counts = { light: 0, middle: 0, heavy: 0, none: 0 }
-    for (let i = 0; i < 8_000; i++) counts[pool.pick(OPENAI, contextOf(i), null)!.id as keyof typeof counts]++
+    for (let i = 0; i < 8_000; i++) counts[pool.pick(OPENAI, contextOf(i), null, LANE)!.id as keyof typeof counts]++
     for (const [id, weight] of Object.entries(weights)) assert.ok(Math.abs(counts[id as keyof typeof counts] / 8_000 - weight / 8) < 0.03, JSON.stringify(counts))
     assert.equal(counts.none, 0)
   }
@@ -56,63 +79,145 @@ test('shares follow the weights, with a context or without', () => {
 
 test('what takes no requests gets none, also where it is the only one or all others rest', () => {
   const [paused, other] = [credential('paused', { weight: 0 }), credential('other')]
-  assert.equal(poolOf(paused).pool.pick(OPENAI, null, null), null)
-  assert.equal(poolOf(paused).pool.pick(OPENAI, null, 'paused'), paused)
-  assert.equal(poolOf(other).pool.pick(OPENAI, null, 'gone'), null)
+  assert.equal(poolOf(paused).pool.pick(OPENAI, null, null, LANE), null)
+  assert.equal(poolOf(paused).pool.pick(OPENAI, null, 'paused', LANE), paused)
+  assert.equal(poolOf(other).pool.pick(OPENAI, null, 'gone', LANE), null)
   const { pool } = poolOf(paused, other)
-  pool.note(other, 401, null)
-  assert.equal(pool.pick(OPENAI, null, null), other)
+  pool.tested(other, 401)
+  pool.note(other, LANE, 429, null)
+  assert.equal(pool.pick(OPENAI, null, null, LANE), other)
 })
 
 test('how long an answer sends a credential to rest where the provider does not say, and at most', () => {
   const rests: [status: number, asked: number | null, milliseconds: number][] = [
-    [401, null, 60_000], [403, null, 10_000], [429, null, 10_000], [500, null, 1_000], [502, null, 1_000], [503, null, 2_000], [504, null, 1_000], [529, null, 2_000],
-    [400, null, 0], [404, 5_000, 0], [429, 0, 0], [429, 86_400_000, 3_600_000],
+    [429, null, 10_000], [500, null, 1_000], [502, null, 1_000], [503, null, 2_000], [504, null, 1_000], [529, null, 2_000],
+    [400, null, 0], [401, null, 0], [403, 30_000, 0], [404, 5_000, 0], [429, 0, 0], [429, 59_999, 59_999], [429, 86_400_000, 60_000], [503, 86_400_000, 60_000],
   ]
   for (const [status, asked, milliseconds] of rests) {
-    const { pool } = poolOf(credential('a'))
-    pool.note(credential('a'), status, asked)
+    const [a, b] = [credential('a'), credential('b')]
+    const { pool, later } = poolOf(a, b)
+    pool.note(a, LANE, status, asked)
     assert.equal(pool.resting('a'), milliseconds, String(status))
+    if (milliseconds > 0) for (let i = 0; i < 20; i++) assert.equal(pool.pick(OPENAI, `c${i}`, null, LANE), b)
+    later(milliseconds)
+    assert.equal(pool.resting('a'), 0)
   }
+})
+
+test('a limit holds for its model, and where that is not known for its key; a success there ends it', () => {
+  const [a, b] = [credential('a'), credential('b')]
+  const lanes: [note: Lane, other: Lane][] = [
+    [LANE, { model: 'another', key: 'key_1' }],
+    [{ model: null, key: 'key_1' }, { model: null, key: 'key_2' }],
+    [{ model: null, key: 'key_1' }, LANE],
+    [{ model: 'key key_1', key: 'key_2' }, { model: null, key: 'key_1' }],
+    [{ model: null, key: 'm' }, LANE],
+  ]
+  for (const [lane, other] of lanes) {
+    const { pool } = poolOf(a, b)
+    const picks = (by: Lane) => new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, by)!.id))
+    pool.note(a, lane, 429, null)
+    assert.deepEqual([picks(lane), picks(other).size], [new Set(['b']), 2])
+    pool.note(a, other, 200, null)
+    assert.deepEqual([picks(lane), pool.lastError('a')], [new Set(['b']), null])
+    pool.note(a, lane, 200, null)
+    assert.deepEqual([picks(lane).size, pool.resting('a')], [2, 0])
+  }
+  // A caller that makes up models fills no memory, and what it asked for first is forgotten first.
+  const { pool } = poolOf(a, b)
+  for (let i = 0; i < 1_001; i++) pool.note(a, { model: `made-up-${i}`, key: 'key_1' }, 429, null)
+  const free = (model: string) => new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, { model, key: 'key_1' })!.id)).size === 2
+  assert.deepEqual([free('made-up-0'), free('made-up-1'), free('made-up-1000')], [true, false, false])
+})
+
+test('limits and troubles leave a credential unused only while another one is healthy', () => {
+  const [a, b] = [credential('a'), credential('b')]
+  const { pool } = poolOf(a, b)
+  const picks = () => new Set(Array.from({ length: 40 }, (_, i) => pool.pick(OPENAI, `c${i}`, null, LANE)!.id))
+  pool.note(a, LANE, 429, null)
+  assert.deepEqual([picks(), pool.resting('a')], [new Set(['b']), 10_000])
+  pool.note(b, LANE, 503, null)
+  assert.deepEqual([picks(), pool.resting('a'), pool.resting('b')], [new Set(['a', 'b']), 0, 0])
+  const alone = poolOf(a).pool
+  alone.note(a, LANE, 429, 30_000)
+  assert.deepEqual([alone.pick(OPENAI, null, null, LANE), alone.resting('a'), alone.lastError('a')], [a, 0, { status: 429, ago: 0 }])
+  // Neither one that takes no requests stands in for it, nor one for another host.
+  const spare = poolOf(a, credential('paused', { weight: 0 }), credential('else', { values: { resource: 'x' } })).pool
+  spare.note(a, LANE, 429, null)
+  assert.equal(spare.resting('a'), 0)
+})
+
+test('a 401 rests a credential only when a probe of ours fails too', async () => {
+  const [a, b] = [credential('a'), credential('b')]
+  for (const [probe, milliseconds] of [[401, 60_000], [403, 60_000], [200, 0], [404, 0], [429, 0], [500, 0], [null, 0]] as const) {
+    const { pool, probed, end, later } = poolOf(a, b)
+    for (let i = 0; i < 50; i++) pool.note(a, LANE, 401, null)
+    assert.deepEqual([probed, pool.resting('a'), pool.lastError('a')?.status], [['a'], 0, 401], 'one probe at a time')
+    await end(a, probe)
+    assert.deepEqual([pool.resting('a'), pool.lastError('a')?.status ?? null], [milliseconds, probe === 200 ? null : (probe ?? 401)], String(probe))
+    pool.note(a, LANE, 401, null)
+    later(29_999)
+    pool.note(a, LANE, 401, null)
+    assert.deepEqual(probed, ['a'], 'a flood of 401s is none of probes')
+    later(31_000)
+    pool.note(a, LANE, 401, null)
+    assert.deepEqual(probed, ['a', 'a'])
+  }
+  // Each credential has its own, and a 403 alone asks for none and says nothing of the whole.
+  const { pool, probed, end } = poolOf(a, b)
+  pool.note(a, LANE, 403, null)
+  assert.deepEqual([probed, pool.resting('a')], [[], 0])
+  pool.tested(a, 403)
+  assert.equal(pool.resting('a'), 0)
+  pool.note(a, LANE, 401, null)
+  pool.note(b, LANE, 401, null)
+  assert.deepEqual(probed, ['a', 'b'])
+  await end(a, 401)
+  assert.equal(pool.pick(OPENAI, null, null, LANE), b)
+  // A success of anybody's, or of a probe, is a proof that it works.
+  pool.note(a, { model: 'another', key: 'key_2' }, 200, null)
+  assert.deepEqual([pool.resting('a'), pool.lastError('a')], [0, null])
+  pool.tested(a, 401)
+  pool.tested(a, 200)
+  assert.deepEqual([pool.resting('a'), pool.lastError('a')], [0, null])
 })
 
 test('the last error is known until the credential works again; health is kept of those that stay', () => {
   const [a, b] = [credential('a'), credential('b')]
   const { pool, later } = poolOf(a, b)
-  pool.note(a, 401, null)
-  pool.note(b, 503, null)
+  pool.tested(a, 401)
+  pool.note(b, LANE, 503, null)
   later(500)
-  for (const status of [404, 400]) pool.note(b, status, null)
+  for (const status of [404, 400]) pool.note(b, LANE, status, null)
   assert.deepEqual(pool.lastError('b'), { status: 503, ago: 500 })
-  pool.use([b])
-  assert.deepEqual([pool.all, pool.lastError('a'), pool.resting('a'), pool.resting('b')], [[b], null, 0, 1_500])
-  pool.note(b, 399, null)
-  assert.equal(pool.lastError('b'), null)
+  pool.use([b, credential('c')])
+  assert.deepEqual([pool.all.length, pool.lastError('a'), pool.resting('a'), pool.resting('b')], [2, null, 0, 1_500])
+  pool.note(b, LANE, 399, null)
+  assert.deepEqual([pool.lastError('b'), pool.resting('b')], [null, 0])
 })
 
-test('when all rest, the one that is back first is tried; a pinned one is used whatever its state', () => {
+test('when the provider refuses all, the one that is back first is tried; a pinned one is used whatever its state', () => {
   const [a, b] = [credential('a'), credential('b')]
-  const { pool } = poolOf(a, b)
-  pool.note(a, 429, 9_000)
-  pool.note(b, 503, 4_000)
-  assert.equal(pool.pick(OPENAI, null, null), b)
-  assert.equal(pool.pick(OPENAI, null, 'a'), a)
-  assert.equal(pool.pick(OPENAI, null, 'gone'), null)
-  pool.note(a, 200, null)
-  assert.equal(Math.round(pool.resting('a')), 9_000)
+  const { pool, later } = poolOf(a, b)
+  pool.tested(b, 401)
+  later(1_000)
+  pool.tested(a, 401)
+  assert.equal(pool.pick(OPENAI, null, null, LANE), b)
+  assert.equal(pool.pick(OPENAI, null, 'a', LANE), a)
+  assert.equal(pool.pick(OPENAI, null, 'gone', LANE), null)
 })
 
 test('a credential goes to the very host that it is for', () => {
   const [one, two] = ['one', 'two'].map((resource) => credential(resource, { provider: 'azure', values: { resource: resource.toUpperCase() } }))
   const { pool } = poolOf(one!, two!, credential('openai'))
   for (let i = 0; i < 20; i++) {
-    assert.equal(pool.pick(table.find('one.openai.azure.com', 443)!, `c${i}`, null), one)
-    assert.equal(pool.pick(table.find('two.openai.azure.com', 443)!, `c${i}`, null), two)
-    assert.equal(pool.pick(OPENAI, `c${i}`, null)!.id, 'openai')
+    assert.equal(pool.pick(table.find('one.openai.azure.com', 443)!, `c${i}`, null, LANE), one)
+    assert.equal(pool.pick(table.find('two.openai.azure.com', 443)!, `c${i}`, null, LANE), two)
+    assert.equal(pool.pick(OPENAI, `c${i}`, null, LANE)!.id, 'openai')
   }
-  assert.equal(poolOf(one!).pool.pick(table.find('two.openai.azure.com', 443)!, null, null), null)
+  assert.equal(poolOf(one!).pool.pick(table.find('two.openai.azure.com', 443)!, null, null, LANE), null)
   assert.equal(table.find('three.openai.azure.com', 443), null)
-  assert.equal(pool.pick(table.find('api.anthropic.com', 443)!, null, null), null)
+  assert.equal(pool.pick(table.find('api.anthropic.com', 443)!, null, null, LANE), null)
 })
 
 test('Retry-After is read in each of its forms', () => {

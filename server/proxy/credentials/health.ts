@@ -1,0 +1,137 @@
+// How credentials do, as the answers to requests and to probes of ours show it. One caller's answers never take a credential from others
+// for long: they may be about its model, or its request, alone.
+
+/** TABLE of answers after which a credential rests: status → milliseconds, where the provider does not say. */
+const REST_MS: Readonly<Record<number, number>> = { 429: 10_000, 500: 1_000, 502: 1_000, 503: 2_000, 504: 1_000, 529: 2_000 }
+/** However long a provider asks for. */
+const LONGEST_REST_MS = 60_000
+/** How long a credential rests that a probe of ours has found refused. */
+const REFUSED_REST_MS = 60_000
+/** Between the beginnings of two probes of one credential, so that a flood of 401s is none of probes. */
+const PROBE_PAUSE_MS = 30_000
+/** Lanes of a credential that rest at one time; when there are more, the oldest is forgotten. */
+const MOST_LANES = 1_000
+
+/** Requests that share a provider's limit of one credential. */
+export interface Lane {
+  /** The model that is known when a credential is picked. */
+  readonly model: string | null
+  /** Whose request it is: where the model is not known, its answers count for the same key only. */
+  readonly key: string
+}
+
+const nameOf = ({ model, key }: Lane): string => (model === null ? `key ${key}` : `model ${model}`)
+
+interface State {
+  /** Monotonic milliseconds until which the whole credential rests. */
+  refusedUntil: number
+  /** Until when each lane rests. */
+  readonly busyUntil: Map<string, number>
+  error: { status: number; at: number } | null
+  /** When the last probe began. */
+  probedAt: number
+  probing: boolean
+}
+
+export class Health {
+  readonly #mono: () => number
+  readonly #probe: (id: string) => Promise<unknown>
+  readonly #states = new Map<string, State>()
+
+  /**
+   * @param mono a monotonic clock in milliseconds
+   * @param probe tries a credential and tells `tested` what came of it
+   */
+  constructor(mono: () => number, probe: (id: string) => Promise<unknown>) {
+    this.#mono = mono
+    this.#probe = probe
+  }
+
+  /** Forgets all credentials but these. */
+  keep(ids: ReadonlySet<string>): void {
+    for (const id of this.#states.keys()) if (!ids.has(id)) this.#states.delete(id)
+  }
+
+  /** Takes note of the answer to a caller's request. */
+  note(id: string, lane: Lane, status: number, retryAfterMs: number | null): void {
+    if (status < 400) return this.#worked(id, lane)
+    const rest = REST_MS[status]
+    if (rest === undefined && status !== 401 && status !== 403) return
+    const state = this.#stateOf(id)
+    const now = this.#mono()
+    state.error = { status, at: now }
+    if (rest !== undefined) restLane(state.busyUntil, nameOf(lane), now + Math.min(retryAfterMs ?? rest, LONGEST_REST_MS))
+    else if (status === 401) this.#suspect(id, state, now)
+  }
+
+  /** Takes note of what came of a probe. @param status null where there was no answer */
+  tested(id: string, status: number | null): void {
+    if (status === null) return
+    const state = this.#stateOf(id)
+    const now = this.#mono()
+    if (status < 300) {
+      state.refusedUntil = 0
+      state.error = null
+    } else if (status >= 400) {
+      // A 403 alone may be about the one call; behind a 401 it says the same.
+      if (status === 401 || (status === 403 && state.error?.status === 401)) state.refusedUntil = now + REFUSED_REST_MS
+      state.error = { status, at: now }
+    }
+  }
+
+  /** Milliseconds for which a credential rests because the provider refuses it; 0 where it does not. */
+  refused(id: string): number {
+    const state = this.#states.get(id)
+    return state === undefined ? 0 : Math.max(0, state.refusedUntil - this.#mono())
+  }
+
+  /** Milliseconds for which requests of a lane should go to another credential; 0 where they need not. */
+  busy(id: string, lane: string | Lane): number {
+    const until = this.#states.get(id)?.busyUntil.get(typeof lane === 'string' ? lane : nameOf(lane))
+    return until === undefined ? 0 : Math.max(0, until - this.#mono())
+  }
+
+  /** The lanes of a credential that rest. */
+  lanes(id: string): string[] {
+    return [...(this.#states.get(id)?.busyUntil.keys() ?? [])].filter((lane) => this.busy(id, lane) > 0)
+  }
+
+  /** The last answer that was a refusal, and how many milliseconds ago; null where the credential has worked since. */
+  lastError(id: string): { status: number; ago: number } | null {
+    const error = this.#states.get(id)?.error
+    return error ? { status: error.status, ago: this.#mono() - error.at } : null
+  }
+
+  /** Ends the rests that the answer disproves. */
+  #worked(id: string, lane: Lane): void {
+    const state = this.#states.get(id)
+    if (state === undefined) return
+    state.refusedUntil = 0
+    state.error = null
+    if (state.busyUntil.size > 0) state.busyUntil.delete(nameOf(lane))
+  }
+
+  /** A 401 may be about the model, or whatever else one caller asks for: whether it is about the credential a probe shows. */
+  #suspect(id: string, state: State, now: number): void {
+    if (state.probing || state.refusedUntil > now || now - state.probedAt < PROBE_PAUSE_MS) return
+    state.probing = true
+    state.probedAt = now
+    const over = (): void => {
+      state.probing = false
+    }
+    this.#probe(id).then(over, over)
+  }
+
+  #stateOf(id: string): State {
+    let state = this.#states.get(id)
+    if (state === undefined) this.#states.set(id, (state = { refusedUntil: 0, busyUntil: new Map(), error: null, probedAt: -Infinity, probing: false }))
+    return state
+  }
+}
+
+/** The longest rest counts, and the newest is the last to be forgotten. */
+function restLane(busyUntil: Map<string, number>, lane: string, until: number): void {
+  busyUntil.delete(lane)
+  busyUntil.set(lane, until)
+  if (busyUntil.size > MOST_LANES) busyUntil.delete(busyUntil.keys().next().value!)
+}
