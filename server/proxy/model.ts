@@ -9,7 +9,8 @@ import { parseJson } from './json-paths.ts'
 import { JsonScanner, type JsonSink, type Oddity } from './json-scanner.ts'
 import { decodeBody } from './model/decode.ts'
 import { boundaryOf, readFields } from './model/multipart.ts'
-import { fieldRefs, LONGEST_NAME, MOST_NAMED, placesOf, queryModels, refsIn, type Places } from './model/names.ts'
+import { fieldRefs, LONGEST_NAME, MOST_NAMED, placesOf, refsIn, type Places } from './model/names.ts'
+import { headerModels, isTwofoldType, queryModels } from './outside-body.ts'
 import type { BodyRule, Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 import { ToolModels, type ToolRun } from './tool-models.ts'
@@ -95,7 +96,7 @@ function reachOf({ match, pathAndQuery, headers, body }: ModelRequest): KnownRea
 
   const found = bodyModels(place.body, headers, body)
   if (!found.ok) return found
-  const named = (place.headers ?? []).flatMap((name) => valuesOf(headers, name))
+  const named = headerModels(place.headers ?? [], headers)
   const models = [...(match.model === null ? [] : [match.model]), ...query, ...named, ...found.models]
   if (found.hidden !== null) return { models, hidden: found.hidden }
   if (match.model === null && !found.named && place.body.required.length > 0) return unknown('The body does not name a model where this endpoint expects it.')
@@ -113,6 +114,7 @@ function bodyModels(rule: BodyRule, headers: readonly string[], body: Buffer | n
   const type = types[0] ?? ''
   // What nearly everybody says.
   if (type === 'application/json') return jsonModels(rule, body)
+  if (isTwofoldType(type)) return ambiguous('The content type names two kinds of body.')
   if (/^multipart\//i.test(type.trim())) {
     const boundary = rule.multipart ? boundaryOf(type) : null
     if (boundary === null) return unknown('The body is multipart in a way in which its model cannot be known.')

@@ -6,6 +6,7 @@ import { discard, readWhole, type BodyPace, type WholeBody } from './body.ts'
 import { requestHeaders } from './headers.ts'
 import { bodyNeeded, checkScope, type Reach } from './model.ts'
 import { written } from './model/names.ts'
+import { trailersOf } from './outside-body.ts'
 import { ModelObserver, namesObjects, observeHeld } from './model/observer.ts'
 import type { Objects } from './objects.ts'
 import type { Match, ObjectRef } from './providers/endpoint.ts'
@@ -117,7 +118,9 @@ function after<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R
 
 function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: Read | null, observer: ModelObserver | null, begun: readonly Buffer[]): Outgoing['body'] {
   if (body === null) return null
-  const trailers = (raw: RawHeaders) => (raw.length === 0 ? raw : requestHeaders(raw, provider, match.endpoint))
+  const place = match.endpoint?.model
+  const named = (place !== undefined && 'body' in place ? place.headers : undefined) ?? []
+  const trailers = (raw: RawHeaders) => (raw.length === 0 ? raw : trailersOf(requestHeaders(raw, provider, match.endpoint), named))
   if (read !== null) return { length: body.length, held: read.pieces, heldTrailers: read.trailers, rest: null, watch: null, trailers }
   return { length: body.length, held: begun, heldTrailers: [], rest: body, watch: observer === null ? null : (piece) => observer.write(piece), trailers }
 }

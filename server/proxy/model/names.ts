@@ -5,28 +5,6 @@ import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.
 import type { Provider } from '../providers/provider.ts'
 import { toolPaths, type ToolPaths } from '../tool-models.ts'
 
-/** Values of the query parameter `model`; null when one is spelled so that servers could disagree. */
-export function queryModels(pathAndQuery: string): string[] | null {
-  const question = pathAndQuery.indexOf('?')
-  if (question < 0 || !/mod|%/i.test(pathAndQuery.slice(question))) return []
-  const models: string[] = []
-  for (const parameter of pathAndQuery.slice(question + 1).split('&')) {
-    const equals = parameter.indexOf('=')
-    const raw = equals < 0 ? parameter : parameter.slice(0, equals)
-    let name: string
-    let value: string
-    try {
-      name = decodeURIComponent(raw)
-      value = decodeURIComponent(equals < 0 ? '' : parameter.slice(equals + 1))
-    } catch {
-      return null
-    }
-    if (raw === 'model' && !value.includes('+')) models.push(value)
-    else if (/^[^a-z]*models?[^a-z]*$/i.test(name)) return null
-  }
-  return models
-}
-
 /** The places of a rule, by what they name; their paths compiled once. */
 export interface Places {
   readonly wanted: WantedPaths

@@ -2,10 +2,11 @@
 import { valuesOf, without } from '../../http/fields.ts'
 import { parseJson } from '../json-paths.ts'
 import { JsonScanner } from '../json-scanner.ts'
+import { queryModels } from '../outside-body.ts'
 import { bodyRuleOf, objectRef, type Match, type ObjectRef } from '../providers/endpoint.ts'
 import { decodeBody } from './decode.ts'
 import { boundaryOf, readFields } from './multipart.ts'
-import { fieldRefs, LONGEST_NAME, MOST_NAMED, placesOf, queryModels, refsIn } from './names.ts'
+import { fieldRefs, LONGEST_NAME, MOST_NAMED, placesOf, refsIn } from './names.ts'
 
 /** Bytes of a form in which its model is looked for. */
 const BEGINNING = 65_536

@@ -140,8 +140,13 @@ const ROUTED: Partial<BodyRule> = {
   tools: toolsIn('', GATEWAY_TOOLS),
 }
 
+/** Headers by which gateways choose a provider, an address or a model: portkey.ai/docs/api-reference/inference-api/headers, docs.helicone.ai/helicone-headers/header-directory */
+const ROUTING = ['x-portkey-config', 'x-portkey-provider', 'x-portkey-custom-host', 'helicone-target-url', 'helicone-openai-api-base', 'helicone-fallbacks']
+
 /** An added provider: a server that speaks OpenAI's dialect below any path. */
-const COMPATIBLE = ['', '/{base*}'].flatMap((prefix) => [...compatibleRows(prefix, ROUTED), ...videoRows(prefix)])
+const COMPATIBLE = ['', '/{base*}']
+  .flatMap((prefix) => [...compatibleRows(prefix, ROUTED), ...videoRows(prefix)])
+  .map((row) => (row.model?.at === 'body' ? { ...row, model: { ...row.model, headers: ROUTING } } : row))
 const customRow = (custom: CustomProvider, host: string): ProviderRow => ({
   id: custom.id,
   name: custom.id,

@@ -40,7 +40,7 @@ export interface Outcome {
 
 export interface Scoped {
   readonly served: Served
-  /** A request with a key for these models; null: for all. */
+  /** A request with a key for these models (null: for all) and every stored object. */
   ask(id: Id, path: string, models: readonly string[] | null, sent: Sent): Promise<Outcome>
 }
 
@@ -62,7 +62,7 @@ export async function startScoped(t: TestContext): Promise<Scoped> {
     async ask(id, path, models, sent) {
       const name = JSON.stringify(models)
       let secret = secrets.get(name)
-      if (secret === undefined) secrets.set(name, (secret = (await served.key({ models: models === null ? null : [...models] })).secret))
+      if (secret === undefined) secrets.set(name, (secret = (await served.key({ models: models === null ? null : [...models], objects: 'upstream' })).secret))
       const before = served.fake.requests.length
       const got = await served.send(secret, `${ORIGINS[id]}${path}`, { method: 'POST', ...sent })
       return { status: got.status, code: headerOf(got.rawHeaders, 'x-proxy-error') ?? null, body: got.body.toString(), sent: served.fake.requests.length - before }
