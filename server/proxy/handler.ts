@@ -136,6 +136,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     path: pathAndQuery,
     headers: withCredential(requestHeaders(headers, provider, match.endpoint), authOf(provider, match.endpoint), credential.secret),
     body: reach.body,
+    owner: asking,
     letGo: reach.body !== null && reach.body.held.length > 0 ? () => trip.place!.release() : null,
   }
 

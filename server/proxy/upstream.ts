@@ -1,5 +1,6 @@
 // The pools: which connection a request goes out on, and how long an unused one is kept.
 import { Connection } from './upstream/connection.ts'
+import { DialTurns } from './upstream/dial-turns.ts'
 import type { Dial } from './upstream/dial.ts'
 import { Exchange, type Connections, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
 import type { Outgoing } from './upstream/sending.ts'
@@ -14,6 +15,9 @@ export type Sender = {
   /** Closes the unused connections now and every other when its call ends. */
   close(): void
 }
+
+/** Requests of no key, such as probes. */
+const OURSELVES = { account_id: '', key_id: '' }
 
 /** A pooled connection that has rested longer than this is looked at once more before it is trusted. */
 const FRESH_MS = 250
@@ -30,7 +34,13 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
   const pools = new Map<Dial, Connection[]>()
   // Not the requests: a set that changes with each of them would keep their garbage alive from one of its tables to the next.
   const live = new Set<Connection>()
-  const connections: Connections = { open, takeIdle, giveBack, rested: (connection) => now() - connection.idleSince > FRESH_MS }
+  const turns = new DialTurns()
+  const connections: Connections = {
+    open: ({ dial, owner = OURSELVES }, use) => turns.take(owner, () => use(() => open(dial))),
+    takeIdle,
+    giveBack,
+    rested: (connection) => now() - connection.idleSince > FRESH_MS,
+  }
   const period = Math.min(1_000, Math.max(10, Math.min(limits.connect, limits.firstByte, limits.idle) / 8))
   let closed = false
 
@@ -102,6 +112,7 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
     close() {
       closed = true
       for (const pool of pools.values()) for (const connection of pool.splice(0)) connection.destroy()
+      turns.close()
       if (sweeper !== null) clearInterval(sweeper)
       sweeper = null
     },

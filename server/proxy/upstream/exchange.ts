@@ -48,7 +48,8 @@ export type UpstreamLimits = {
 
 /** Where an exchange gets its connection, and what it shares with all others. */
 export type Connections = {
-  open(dial: Dial): Connection
+  /** Opens a connection for a request, when it is its turn. */
+  open(request: Outgoing, use: (dial: () => Connection) => void): void
   takeIdle(dial: Dial): Connection | null
   giveBack(dial: Dial, connection: Connection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */
@@ -122,12 +123,15 @@ export class Exchange implements UpstreamCall, ConnectionUser {
       return
     }
     if (idle !== null) return this.#use(idle)
-    try {
-      this.#use(this.#connections.open(this.#request.dial))
-    } catch (error) {
-      // Reported like every other failure: after `send` has returned.
-      queueMicrotask(() => this.onBroken(error instanceof Error ? error : new Error('the connection could not be opened')))
-    }
+    this.#connections.open(this.#request, (dial) => {
+      if (this.#over) return
+      try {
+        this.#use(dial())
+      } catch (error) {
+        // Reported like every other failure: after `send` has returned.
+        queueMicrotask(() => this.onBroken(error instanceof Error ? error : new Error('the connection could not be opened')))
+      }
+    })
   }
 
   #use(connection: Connection): void {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { joinBurst, type Writer } from '../../http/burst.ts'
 import type { BodySink, CallerBody } from '../../http/caller.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from '../../http/fields.ts'
+import type { Owner } from '../../ledger/fair-queue.ts'
 import type { Dial } from './dial.ts'
 
 /** The body of a request to an upstream: bytes that were read already, then whatever the caller still sends. */
@@ -29,6 +30,8 @@ export type Outgoing = {
   /** Without `Host`, `Connection` and `Transfer-Encoding`; `Content-Length` may stand in it, and is set by the body. */
   headers: RawHeaders
   body: OutgoingBody | null
+  /** Whose request it is; left out, the operator's own. */
+  owner?: Owner
   /** Told when the held pieces of the body have been let go; null where nobody asks. */
   letGo?: (() => void) | null
 }
