@@ -25,11 +25,11 @@ const deployment: ModelPlace = {
   body: { ...BODY, required: [], also: ['model', 'tools[].model', ...EMBEDDING], stored: ELSEWHERE, tools: inFoundry(BODY.tools), multipart: true },
 }
 
-/** A row of OpenAI's, where an agent of Foundry's may answer with a model of its own. */
+/** A row of OpenAI's, where an agent of Foundry's may answer with a model of its own, or have tools that do (`connected_agent`, `deep_research`). */
 const inAzure = (row: EndpointRow): EndpointRow => {
   if (row.model?.at !== 'body') return row
   const { also = [], stored = [], tools, ...rule } = row.model.body
-  return { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body: { ...rule, also: [...also, ...EMBEDDING], stored: [...stored, 'agent', 'agent_reference', ...ELSEWHERE], tools: inFoundry(tools) } } }
+  return { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body: { ...rule, also: [...also, ...EMBEDDING], stored: [...stored, 'agent', 'agent_reference', ...(/\/threads\b/.test(row.on) ? ['assistant_id', 'agent_id'] : []), ...ELSEWHERE], tools: inFoundry(tools) } } }
 }
 
 /** Azure OpenAI: the deployment is the model. https://learn.microsoft.com/azure/ai-foundry/openai/reference */

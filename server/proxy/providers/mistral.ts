@@ -1,6 +1,6 @@
 import { BODY, body, compatibleRows, creates, form, model, neutral, STORED, toolsIn, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
-import { MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from './tools.ts'
+import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from './tools.ts'
 
 const TOOLS = { 'tools[].library_ids[]': 'library', 'tools[].connector_id': 'connector' } as const
 const MESSAGES = { 'messages[].content[].file_id': 'file', ...TOOLS } as const
@@ -13,12 +13,16 @@ const MANNED = { 'handoffs[]': 'agent', ...TOOLS } as const
 const GUARDS = ['guardrails[].moderation_llm_v1.model_name', 'guardrails[].moderation_llm_v2.model_name']
 const ALSO = [...(BODY.also ?? []), ...GUARDS]
 
-/** Guardrails and tools, wherever in a body a call stands. */
-const running = (at: string): ToolPlace[] => [
-  ...toolsIn(at, MISTRAL_TOOLS),
-  { at: `${at}guardrails[].moderation_llm_v1`, tools: MISTRAL_GUARD('mistral-moderation-2411') },
-  { at: `${at}guardrails[].moderation_llm_v2`, tools: MISTRAL_GUARD('mistral-moderation-2603') },
-]
+/** What runs models of its own: guardrails, tools and documents, wherever in a body a call stands. */
+const running = (at: string): { readonly tools: readonly ToolPlace[]; readonly texts: readonly string[] } => ({
+  tools: [
+    ...toolsIn(at, MISTRAL_TOOLS),
+    { at: `${at}guardrails[].moderation_llm_v1`, tools: MISTRAL_GUARD('mistral-moderation-2411') },
+    { at: `${at}guardrails[].moderation_llm_v2`, tools: MISTRAL_GUARD('mistral-moderation-2603') },
+    ...['messages', 'inputs'].map((list) => ({ at: `${at}${list}[].content[]`, by: 'type', tools: MISTRAL_CONTENT })),
+  ],
+  texts: [`${at}messages[].content`, `${at}inputs`, `${at}inputs[].content`],
+})
 
 /** Files that tools write; and a conversation that begins, also where one is restarted. */
 const WRITTEN = { 'outputs[].content[].file_id': 'file', 'content.file_id': 'file' } as const
@@ -34,8 +38,8 @@ export const mistral: ProviderRow = {
   hosts: ['api.mistral.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1', { also: ALSO, tools: running(''), objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
-    model('POST /v1/fim/completions', body({ also: ALSO, tools: running('') })),
+    ...compatibleRows('/v1', { also: ALSO, ...running(''), objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
+    model('POST /v1/fim/completions', body({ also: ALSO, ...running('') })),
     model('POST /v1/agents/completions', STORED, { names: { ...AGENT, ...MESSAGES } }),
     model('POST /v1/ocr', body({ objects: DOCUMENT })),
     model('POST /v1/classifications'),
@@ -48,7 +52,7 @@ export const mistral: ProviderRow = {
     neutral('GET PATCH DELETE /v1/audio/voices/{voice}'),
     neutral('GET /v1/audio/voices/{voice}/sample'),
     // With an agent id the agent's stored model answers, whatever `model` says.
-    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], tools: running(''), objects: { ...AGENT, ...INPUTS, ...TOOLS } }), { ...BEGUN, changes: false }),
+    model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], ...running(''), objects: { ...AGENT, ...INPUTS, ...TOOLS } }), { ...BEGUN, changes: false }),
     neutral('GET /v1/conversations'),
     neutral('GET DELETE /v1/conversations/{conversation}'),
     model('POST /v1/conversations/{conversation}', STORED, { creates: WRITTEN, names: INPUTS }),
@@ -57,7 +61,7 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/conversations/{conversation}/messages'),
     model(
       'POST /v1/batch/jobs',
-      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), tools: running('requests[].body.'), objects: { ...AGENT, 'input_files[]': 'file', ...within('requests[].body.', { ...AGENT, ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
+      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), ...running('requests[].body.'), objects: { ...AGENT, 'input_files[]': 'file', ...within('requests[].body.', { ...AGENT, ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
       creates('batch'),
     ),
     neutral('GET /v1/batch/jobs'),
@@ -69,16 +73,18 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/fine_tuning/jobs/{fine_tuning_job}'),
     neutral('POST /v1/fine_tuning/jobs/{fine_tuning_job}/cancel'),
     neutral('GET /v1/files/{file}/url'),
-    model('POST /v1/agents', body({ also: ALSO, tools: running(''), objects: MANNED }), creates('agent')),
+    model('POST /v1/agents', body({ also: ALSO, ...running(''), objects: MANNED }), creates('agent')),
     neutral('GET /v1/agents'),
     neutral('GET DELETE /v1/agents/{agent}'),
-    model('PATCH /v1/agents/{agent}', body({ required: [], also: ['model', ...ALSO], tools: running(''), objects: MANNED })),
+    model('PATCH /v1/agents/{agent}', body({ required: [], also: ['model', ...ALSO], ...running(''), objects: MANNED })),
     neutral('GET POST /v1/libraries', creates('library')),
     neutral('GET PUT PATCH DELETE /v1/libraries/{library}'),
-    neutral('GET POST /v1/libraries/{library}/documents'),
+    neutral('GET /v1/libraries/{library}/documents'),
+    // What is put into a library is read and summed up by models of Mistral's choice (`tokens_processing_summary` of a document).
+    model('POST /v1/libraries/{library}/documents', STORED),
     neutral('GET PUT PATCH DELETE /v1/libraries/{library}/documents/{any}'),
     ...['status', 'text_content', 'signed-url', 'extracted-text-signed-url'].map((part) => neutral(`GET /v1/libraries/{library}/documents/{any}/${part}`)),
-    neutral('POST /v1/libraries/{library}/documents/{any}/reprocess'),
+    model('POST /v1/libraries/{library}/documents/{any}/reprocess', STORED),
     ...['prompt', 'skill'].flatMap((kind) => [
       neutral(`GET POST /v2/${kind}s`, creates(kind)),
       neutral(`GET PATCH DELETE /v2/${kind}s/{${kind}}`),

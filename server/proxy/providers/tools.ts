@@ -138,6 +138,10 @@ export const MISTRAL_GUARD = (model: string): ToolTypes => ({
   others: { runs: [model], allow: 'mistral-moderation-*', why: 'A guardrail moderates with a model of its own.', named: ['model_name'] },
 })
 
+/** Documents of a message: docs.mistral.ai/capabilities/document_ai/document_qna, "OCR extracts text". A part without a type could be one. */
+const DOCUMENT: Runs = { runs: ['mistral-ocr-latest'], allow: 'mistral-ocr-*', why: 'Mistral OCR reads the document.', named: [] }
+export const MISTRAL_CONTENT: ToolTypes = { types: all(DOCUMENT, '', 'document_url', 'file'), others: nothing('No document.') }
+
 /** console.groq.com/docs/tool-use/built-in-tools; a compound system is named as a model itself. */
 export const GROQ_TOOLS: ToolTypes = {
   types: {
