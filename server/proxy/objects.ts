@@ -8,6 +8,7 @@ import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
 import { createKnownObjects } from './known-objects.ts'
 import { changesStored } from './providers/changes.ts'
 import type { Match, ObjectRef } from './providers/endpoint.ts'
+import { ANY_KIND } from './providers/ids.ts'
 import type { Provider } from './providers/provider.ts'
 
 /** Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did. `shared`: it may be used, not changed. */
@@ -15,7 +16,7 @@ export type Denial = 'foreign' | 'unknown' | 'shared'
 
 /** What a request names. */
 export interface Naming {
-  readonly provider: Pick<Provider, 'id' | 'publicObjects'>
+  readonly provider: Pick<Provider, 'id' | 'publicObjects' | 'endpoints'>
   readonly key: CachedKey
   readonly match: Match
   readonly method: string
@@ -48,6 +49,11 @@ export interface Objects {
 const MAX_OWED = 10_000
 /** When those that could not be written are tried again. */
 const RETRY_MS = 1_000
+/**
+ * For how long a name that nobody has made is not looked for again: clients repeat what they hold in each turn. Whoever makes it in this process
+ * is known at once; another process's object can be named by others this much longer only if they named it before it was there.
+ */
+const UNKNOWN_MS = 1_000
 /** Names in one query. */
 const AT_ONCE = 1_000
 
@@ -61,6 +67,9 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   const known = createKnownObjects<ObjectRow>()
   /** Items whose range is being written: where it turns out to be another key's, they get rows of their own. */
   const undecided = new Map<string, ObjectRow[]>()
+  /** Until when names are taken for unknown without another query. */
+  const unknown = createKnownObjects<number>()
+  const isUnknown = (name: string): boolean => (unknown.get(name) ?? 0) > performance.now()
   const expected: Promise<unknown>[] = []
   const owed: ObjectRow[] = []
   let timer: NodeJS.Timeout | null = null
@@ -129,16 +138,21 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     },
     async look(naming) {
       const { provider, key, objects } = naming
+      const candidates = (object: ObjectRef): readonly ObjectRef[] =>
+        object.kind === ANY_KIND ? provider.endpoints.kinds.map((kind) => ({ kind, id: object.id })) : spellingsOf(object)
       if (expected.length > 0) await Promise.all(expected)
-      const rows = objects.map(({ kind, id }) => known.get(nameOf(provider.id, kind, id)))
-      const asked = objects.flatMap((object, i) => (rows[i] === undefined ? spellingsOf(object) : []))
+      const remembered = ({ kind, id }: ObjectRef): ObjectRow | undefined => known.get(nameOf(provider.id, kind, id))
+      const rows = objects.map((object) => remembered(object) ?? (object.kind === ANY_KIND ? candidates(object).map(remembered).find((row) => row !== undefined) : undefined))
+      const asked = objects.flatMap((object, i) => (rows[i] === undefined && !isUnknown(nameOf(provider.id, object.kind, object.id)) ? candidates(object) : []))
       const found = asked.length === 0 ? NOTHING_FOUND : await find(provider.id, asked)
       let credential: string | null = null
       let itemCredential: string | null = null
       for (const [i, object] of objects.entries()) {
-        const owner = rows[i] ?? spellingsOf(object).map(({ kind, id }) => found.get(nameOf(provider.id, kind, id))).find((row) => row !== undefined)
+        const owner = rows[i] ?? candidates(object).map(({ kind, id }) => found.get(nameOf(provider.id, kind, id))).find((row) => row !== undefined)
         // An item in a range too: no row of its own appears later, because nobody can name it before it is made.
-        if (owner !== undefined) known.set(nameOf(provider.id, object.kind, object.id), owner)
+        const name = nameOf(provider.id, object.kind, object.id)
+        if (owner === undefined) unknown.set(name, performance.now() + UNKNOWN_MS)
+        else known.set(name, owner)
         const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
         if (denied !== null) return { denied, credential: null }
         if (owner === undefined) continue

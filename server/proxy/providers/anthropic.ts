@@ -141,5 +141,12 @@ export const anthropic: ProviderRow = {
   usage: 'anthropic',
   accountChoice: ['anthropic-workspace-id'],
   passes: ['anthropic-user-profile-id'],
+  // https://docs.claude.com/en/api/files-create, …/creating-message-batches, …/skills/create-skill and so on
+  spelling: {
+    prefixes: {
+      file_: 'file', msgbatch_: 'batch', container_: 'container', skill_: 'skill', memstore_: 'memory_store', env_: 'environment', vlt_: 'vault', agent_: 'agent', sesn_: 'session',
+      dep_: 'deployment', drun_: 'deployment_run', drm_: 'dream', uprof_: 'user_profile', tnl_: 'tunnel', msg_: 'message',
+    },
+  },
   objectHeaders: { 'anthropic-user-profile-id': 'user_profile' },
 }

@@ -1,5 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { EndpointRow, ModelPlace } from './endpoint.ts'
+import { OPENAI_PREFIXES } from './ids.ts'
 import { BODY, creates, form, model, neutral, OPENAI_ADMIN, openaiRows, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { AZURE_TOOLS, OPENAI_TOOLS, type ToolPlace } from './tools.ts'
@@ -61,6 +62,7 @@ export const azure: ProviderRow = {
   ],
   minting: [/\/issuetoken($|[/:])/, /\/(getconnectionwithcredentials|credentials)($|[/:])/],
   admin: OPENAI_ADMIN,
+  spelling: { prefixes: { ...OPENAI_PREFIXES, task_: 'video_job', gen_: 'generation' }, uuids: true },
   errors: 'openai',
   usage: 'openai',
 }

@@ -1,5 +1,6 @@
 import type { BodyRule, ModelPlace } from './endpoint.ts'
 import { inMessages, messagesBody } from './anthropic.ts'
+import { OPENAI_PREFIXES } from './ids.ts'
 import { compatibleRows, creates, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
@@ -32,6 +33,7 @@ export const bedrock: ProviderRow = {
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
     model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
   ],
+  spelling: { prefixes: OPENAI_PREFIXES, collections: { 'async-invoke': 'invocation' } },
   errors: 'bedrock',
   usage: 'bedrock',
   // Of Mantle: docs.aws.amazon.com/bedrock/latest/userguide/projects.html

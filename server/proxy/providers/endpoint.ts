@@ -64,6 +64,8 @@ export interface EndpointRow {
   readonly kept?: string
   /** The kind of stored objects that the answer lists with all that they hold, whoever made them. */
   readonly lists?: string
+  /** The kind of stored object that the path's model must be: base models are changed for nobody. */
+  readonly modelObject?: string
   /** Whether a POST is there to make or change something stored, where changes.ts cannot tell by the rest of the row. */
   readonly changes?: boolean
   readonly auth?: Auth
@@ -255,7 +257,14 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
     if (raw.includes('%') && !provider.encoded?.includes(name) && /[/\\?#%;:]/.test(value)) return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider.endpoints)
     if (name === 'model') model = found.row.modelName?.replaceAll(/\{(\w+)\}/g, (_, part: string) => found.params[part] ?? '') ?? value
     else if (!PLACES.has(name)) objects.push(objectRef(name, value))
+    // A name that is an id in full is one in any segment: a fine-tuned model's, for example.
+    const spelled = provider.ids?.refOf(name === 'model' ? model! : value) ?? null
+    if (spelled === null || objects.some(({ kind, id }) => kind === spelled.kind && id === spelled.id)) continue
+    // What lies in an object came with it, and need not be written down.
+    objects.push(objects.length === 0 ? spelled : { ...spelled, mayBeUnknown: true })
   }
+  const { modelObject } = found.row
+  if (modelObject !== undefined && model !== null) objects.push(objectRef(modelObject, model))
   return { class: found.row.class, endpoint: found.row, pattern: found.pattern, model, objects, spelling: 'plain' }
 }
 

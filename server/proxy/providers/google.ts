@@ -1,4 +1,5 @@
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
+import { OPENAI_PREFIXES } from './ids.ts'
 import { BODY, creates, compatibleRows, model, neutral, STORED, toolsIn, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS, INTERACTION_TOOLS } from './tools.ts'
@@ -105,8 +106,8 @@ const versionRows = (version: string): EndpointRow[] => {
   return [
     ...modelRows(version, 'models'),
     ...modelRows(version, 'tunedModels'),
-    model(`PATCH DELETE ${v}/tunedModels/{model}`, call, { modelName: TUNED }),
-    model(`POST ${v}/tunedModels`, { at: 'body', body: { required: ['baseModel', 'base_model'], also: ['model'] } }, { ...operation, changes: true }),
+    model(`PATCH DELETE ${v}/tunedModels/{model}`, call, { modelName: TUNED, modelObject: 'tuned_model' }),
+    model(`POST ${v}/tunedModels`, { at: 'body', body: { required: ['baseModel', 'base_model'], also: ['model'] } }, { creates: { name: 'operation', 'metadata.tunedModel': 'tuned_model' }, changes: true }),
     neutral(`GET ${v}/models`),
     neutral(`GET ${v}/tunedModels`),
     model(`POST ${v}/dynamic/{any}:generateContent`, STORED),
@@ -184,6 +185,14 @@ export const google: ProviderRow = {
   endpoints: ['v1beta', 'v1', 'v1alpha'].flatMap(versionRows),
   minting: GOOGLE_MINTING,
   admin: [/\/permissions($|[/:])/, /:transferownership$/, /permissionservice\//, /\/webhooks($|[/:])/],
+  // Its OpenAI dialect has ids of that kind.
+  spelling: {
+    prefixes: { ...OPENAI_PREFIXES, v1_: 'interaction' },
+    collections: {
+      files: 'file', cachedContents: 'cached_content', tunedModels: 'tuned_model', fileSearchStores: 'file_search_store', batches: 'batch', corpora: 'corpus', operations: 'operation',
+      agents: 'agent', environments: 'environment', voices: 'voice', triggers: 'trigger', interactions: 'interaction', credentials: 'credential', generatedFiles: 'generated_file',
+    },
+  },
   errors: 'google',
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],

@@ -1,3 +1,4 @@
+import { OPENAI_PREFIXES } from './ids.ts'
 import { BODY, body, compatibleRows, creates, form, model, neutral, STORED, toolsIn, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from './tools.ts'
@@ -70,7 +71,7 @@ export const mistral: ProviderRow = {
     neutral('POST /v1/batch/jobs/{batch}/cancel', OUTPUT),
     model('POST /v1/fine_tuning/jobs', body({ objects: { 'training_files[].file_id': 'file', 'validation_files[]': 'file' } }), creates('fine_tuning_job')),
     neutral('GET /v1/fine_tuning/jobs'),
-    neutral('GET /v1/fine_tuning/jobs/{fine_tuning_job}'),
+    neutral('GET /v1/fine_tuning/jobs/{fine_tuning_job}', creates('tuned_model', 'fine_tuned_model')),
     neutral('POST /v1/fine_tuning/jobs/{fine_tuning_job}/cancel'),
     neutral('GET /v1/files/{file}/url'),
     model('POST /v1/agents', body({ also: ALSO, ...running(''), objects: MANNED }), creates('agent')),
@@ -103,6 +104,7 @@ export const mistral: ProviderRow = {
   // What observability finds is what every key has asked and was answered.
   admin: [/^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/],
   errors: 'mistral',
+  spelling: { prefixes: { ...OPENAI_PREFIXES, ag_: 'agent' }, uuids: true },
   // Stock voices have names, custom ones a UUID.
   publicObjects: { voice: /^(?![0-9a-f]{8}-[0-9a-f-]{27}$)/i },
   usage: 'openai',

@@ -1,3 +1,4 @@
+import { OPENAI_PREFIXES } from './ids.ts'
 import { OPENAI_ADMIN, openaiRows } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
@@ -9,6 +10,7 @@ export const openai: ProviderRow = {
   hosts: ['api.openai.com'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: openaiRows('/v1'),
+  spelling: { prefixes: OPENAI_PREFIXES },
   admin: OPENAI_ADMIN,
   errors: 'openai',
   usage: 'openai',

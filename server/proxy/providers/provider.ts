@@ -1,4 +1,5 @@
 // What a row of the provider table says. The rows themselves are in the files beside this one, one a provider.
+import type { Spelling } from './ids.ts'
 import type { EndpointTable, EndpointRow, ObjectRef } from './endpoint.ts'
 
 /** How a credential is presented: `Authorization: Bearer …`, `x-api-key: …`. */
@@ -49,6 +50,8 @@ export interface ProviderRow {
   readonly passes?: readonly string[]
   /** Request headers that name a stored object, and its kind. */
   readonly objectHeaders?: Readonly<Record<string, string>>
+  /** How the ids of its objects are spelled; without it as in OpenAI's dialect. */
+  readonly spelling?: Spelling
   /** Names that anybody may use, by kind: stock voices, published versions. */
   readonly publicObjects?: Readonly<Record<string, RegExp>>
   /** Parameters of paths that may be percent-encoded as a whole (Bedrock's ARNs). */

@@ -11,6 +11,7 @@ import { compileEndpoints, type BodyRule } from './endpoint.ts'
 import { fireworks } from './fireworks.ts'
 import { google } from './google.ts'
 import { groq } from './groq.ts'
+import { compileIds } from './ids.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
 import { BODY, compatibleRows, OPENAI_ADMIN, toolsIn, videoRows } from './openai-rows.ts'
@@ -98,6 +99,7 @@ const ready = (row: ProviderRow): Provider => ({
   admin: row.admin ?? [],
   modelNames: row.modelNames ?? ((name) => [name]),
   publicObjects: { ...PUBLIC, ...row.publicObjects },
+  ids: compileIds(row.spelling, row.hosts),
 })
 
 /** What a place of OpenAI's dialect names that nobody has made: https://platform.openai.com/docs/guides/text-to-speech, …/guides/tools-skills. */

@@ -61,6 +61,7 @@ export const vertex: ProviderRow = {
   endpoints: ['v1', 'v1beta1'].flatMap(versionRows),
   minting: GOOGLE_MINTING,
   admin: [/:(set|get|testiam)iampolic(y|ies)$/, /:testiampermissions$/],
+  spelling: { collections: { cachedContents: 'cached_content', batchPredictionJobs: 'batch', tuningJobs: 'tuning_job', operations: 'operation' } },
   errors: 'google',
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],

@@ -127,3 +127,37 @@ test('items of responses are their maker\'s over a restart, without a row each',
   for (const id of ofMine) assert.equal(await turn(theirs, id), CLOSED, id)
   assert.equal(await turn(mine, ofTheirs), CLOSED)
 })
+
+test('a fine-tuned model is its maker\'s, from the moment at which its job names it; a base model is nobody\'s to delete', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'))
+  const { fake, key } = served
+  const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
+  const [tuned, other] = ['ft:gpt-4o-mini:acme::abc', 'ft:gpt-4o-mini:acme::operators']
+  const made = async (line: string, answered: object) => {
+    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    assert.equal(await ending(served, mine, line, line.startsWith('POST') ? { model: 'gpt-4o-mini', baseModel: 'models/gemini' } : undefined), '200')
+    fake.play(answer(200, JSON_TYPE, '{}'))
+  }
+  await made(`POST ${V1}/fine_tuning/jobs`, { id: 'ftjob-1', fine_tuned_model: null })
+  await made(`GET ${V1}/fine_tuning/jobs/ftjob-1`, { id: 'ftjob-1', fine_tuned_model: tuned, result_files: [] })
+  await made(`POST ${GEMINI}/tunedModels`, { name: 'tunedModels/t1/operations/o1', metadata: { tunedModel: 'tunedModels/t1' } })
+  const run = (model: string): [string, object] => [`POST ${V1}/chat/completions`, { model, messages: [] }]
+  /** TABLE of requests, and which keys may send them. */
+  const cases: [line: string, body: object | undefined, ...who: boolean[]][] = [
+    [...run('gpt-4o-mini'), true, true, true],
+    [`GET ${V1}/models/${tuned}`, undefined, true, false, false],
+    [`DELETE ${V1}/models/${tuned}`, undefined, true, false, false],
+    [`DELETE ${V1}/models/${encodeURIComponent(tuned)}`, undefined, false, false, false],
+    [`DELETE ${V1}/models/${other}`, undefined, false, false, true],
+    [`DELETE ${V1}/models/gpt-4o-mini`, undefined, false, false, true],
+    [`POST ${GEMINI}/tunedModels/t1:generateContent`, { contents: [] }, true, false, false],
+    [`PATCH ${GEMINI}/tunedModels/t1`, {}, true, false, false],
+    [`DELETE ${GEMINI}/tunedModels/t1`, undefined, true, false, false],
+    [`DELETE ${GEMINI}/tunedModels/operators`, undefined, false, false, true],
+    [`POST ${GEMINI}/models/gemini:generateContent`, { contents: [] }, true, true, true],
+  ]
+  for (const [line, body, ...who] of cases) {
+    const endings = [await ending(served, mine, line, body), await ending(served, theirs, line, body), await ending(served, upstream, line, body)]
+    assert.deepEqual(endings, who.map((may) => (may ? '200' : CLOSED)), `${line} ${JSON.stringify(body)}`)
+  }
+})

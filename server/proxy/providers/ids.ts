@@ -1,0 +1,125 @@
+// How the ids of providers' stored objects are spelled, so that one is known wherever it stands in a request.
+//
+// The rule, in plain words. A whole string, decoded and without spaces around it, names an object where it is
+// - an id with its provider's prefix (`file-abc`, `resp_…`), alone or as a segment of an address or a path without spaces;
+// - a resource name (`files/abc`, `v1beta/tunedModels/x:generateContent`), also as an address at the provider's host;
+// - a UUID, where the provider's ids are such: it may then be of any kind.
+// Whatever stands inside of longer text is text, and so are words of the dialect such as `file_search`. Ids of tool calls (`call_…`, `toolu_…`)
+// are no objects. What is known to be another key's is refused wherever it stands.
+//
+// What nobody here has made is refused too, for keys with objects of their own, where the string cannot well be anything else: an id alone, as long as
+// providers make them; a resource name of a word that no prose has (`cachedContents/x`); an address at the provider's host. Shorter ids, names such
+// as `files/readme`, UUIDs and items of responses, which clients repeat inline, pass unless the place in which they stand names an object.
+import { decodedFully, type ObjectRef } from './endpoint.ts'
+import { ITEM } from '../item-ranges.ts'
+import type { IdForms } from './provider.ts'
+
+/** The kind of an id that may be of any. */
+export const ANY_KIND = '*'
+
+/** How a provider's ids are spelled: a part of its row. */
+export interface Spelling {
+  /** The kinds of ids by what these begin with; the longest that fits counts. */
+  readonly prefixes?: Readonly<Record<string, string>>
+  /** The kinds of resource names by the collection in which they stand. Those with a capital are no words of prose. */
+  readonly collections?: Readonly<Record<string, string>>
+  readonly uuids?: boolean
+}
+
+/** What OpenAI's ids begin with: https://platform.openai.com/docs/api-reference */
+export const OPENAI_PREFIXES: Readonly<Record<string, string>> = {
+  'file-': 'file', 'file_': 'file', 'assistant-': 'file', resp_: 'response', conv_: 'conversation', batch_: 'batch', vs_: 'vector_store', cntr_: 'container', asst_: 'assistant', thread_: 'thread',
+  'ftjob-': 'fine_tuning_job', 'ft:': 'tuned_model', upload_: 'upload', video_: 'video', 'chatcmpl-': 'completion', eval_: 'eval', skill_: 'skill', voice_: 'voice', cons_: 'voice_consent',
+  char_: 'character', pmpt_: 'prompt',
+  // Items of responses: https://platform.openai.com/docs/api-reference/responses/object
+  msg_: ITEM, rs_: ITEM, fc_: ITEM, fco_: ITEM, ws_: ITEM, fs_: ITEM, ci_: ITEM, ig_: ITEM, cu_: ITEM, cuo_: ITEM, mcp_: ITEM, mcpl_: ITEM, mcpr_: ITEM, ctc_: ITEM, cto_: ITEM, lsh_: ITEM,
+  sh_: ITEM, sho_: ITEM, apc_: ITEM, apco_: ITEM, cmp_: ITEM, tsc_: ITEM, tso_: ITEM,
+}
+
+/** Servers that speak OpenAI's dialect make ids of its kind, or UUIDs. */
+const DIALECT: Spelling = { prefixes: OPENAI_PREFIXES, uuids: true }
+
+/** Words of the dialects that begin as ids do, and name nothing. */
+const WORDS: ReadonlySet<string> = new Set([
+  'file_search', 'file_search_call', 'file_id', 'file_ids', 'file_url', 'file_uri', 'file_data', 'file_name', 'file_path', 'file_citation', 'file_size', 'file_type', 'file_count', 'file_counts', 'file_batch',
+  'file_content', 'file_search_store_names', 'batch_size', 'batch_id', 'thread_id', 'video_id', 'voice_id', 'skill_id', 'skill_reference', 'container_id', 'container_auto', 'container_reference',
+  'container_upload', 'container_file_citation', 'agent_id', 'agent_config', 'agent_reference', 'mcp_call', 'mcp_list_tools', 'mcp_approval_request', 'mcp_approval_response', 'env_vars', 'upload_id',
+])
+
+/** Characters of an id behind its prefix. */
+const TAIL = /^[\w.~:-]{1,200}$/
+/** The end of an id as providers make them: long, without words. */
+const GENERATED = /^(?=.*\d)[A-Za-z0-9]{16,}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** A fine-tuned model: the base model, and whose it is. */
+const TUNED = /^ft:[\w.-]+:/
+/** Kinds that are written down only where the provider keeps them, or that clients repeat inline. */
+const OFTEN_UNKNOWN: ReadonlySet<string> = new Set([ITEM, 'completion', 'message'])
+/** What a resource name may begin with, besides its collection. */
+const LEADING = /^(?:upload|download|v\d\w*|models|projects|locations|publishers)$/i
+/** The name of a resource as providers make them: `files/k3j9x0a2b1c4`. */
+const GENERATED_NAME = /^(?=.*\d)(?=.*[a-z])[a-z0-9]{12}$/
+const HEX = '0123456789abcdefABCDEF'
+/** What may stand before an id, or before the collection of a resource. */
+const ANYWHERE = ['h', 'H', '/', '%', ' ', '\t', '\n', '\r', 'v']
+const RESOURCES = ['u', 'd', 'm', 'p', 'l']
+/** Longest string that is looked at: an address whose every letter is escaped. */
+const LONGEST = 2_048
+const SHORTEST = 4
+const ADDRESS = /^(?:https?:)?\/\/(?:[^/?#@]*@)?([^/?#:@]*)(?::\d*)?([/?#].*)?$/is
+
+/** Compiles a provider's spellings, or the dialect's. @param hosts the provider's own, at which an address names its objects */
+export function compileIds({ prefixes = {}, collections = {}, uuids = false }: Spelling = DIALECT, hosts: readonly string[] = []): IdForms {
+  // Longest first: `mcpl_` before `mcp_`.
+  const begins = Object.entries(prefixes).toSorted(([a], [b]) => b.length - a.length)
+  const kinds = new Map(Object.entries(collections).map(([name, kind]) => [name.toLowerCase(), { kind, plain: name === name.toLowerCase() }] as const))
+  const ownHost = new RegExp(`(?:^|[.-])(?:${hosts.map(hostPattern).join('|') || '$.'})\\.?$`, 'i')
+
+  const segmentRef = (segment: string): ObjectRef | null => {
+    const found = begins.find(([prefix]) => segment.startsWith(prefix))
+    if (found === undefined) return uuids && UUID.test(segment) ? perhaps({ kind: ANY_KIND, id: segment }) : null
+    const [prefix, kind] = found
+    const tail = segment.slice(prefix.length)
+    if (!TAIL.test(tail) || WORDS.has(segment) || (kind === 'tuned_model' && !TUNED.test(segment))) return null
+    const certain = !OFTEN_UNKNOWN.has(kind) && (kind === 'tuned_model' || GENERATED.test(tail))
+    return certain ? { kind, id: segment } : perhaps({ kind, id: segment })
+  }
+
+  const pathRef = (segments: readonly string[], addressed: boolean): ObjectRef | null => {
+    const resource = addressed || LEADING.test(segments[0]!) || kinds.has(segments[0]!.toLowerCase())
+    for (const [i, segment] of segments.entries()) {
+      const id = segments[i + 1]?.replace(/:[A-Za-z]+$/, '') ?? ''
+      const collection = resource && TAIL.test(id) ? kinds.get(segment.toLowerCase()) : undefined
+      if (collection !== undefined) {
+        const certain = addressed || !collection.plain || GENERATED_NAME.test(id)
+        return certain ? { kind: collection.kind, id } : perhaps({ kind: collection.kind, id })
+      }
+      const ref = segmentRef(segment)
+      if (ref !== null) return perhaps(ref)
+    }
+    return null
+  }
+
+  const refOf = (given: string): ObjectRef | null => {
+    const text = (given.includes('%') ? decodedFully(given) : given).trim()
+    if (text.length < SHORTEST || /\s/.test(text)) return null
+    const address = ADDRESS.exec(text)
+    if (address !== null && !ownHost.test(address[1] ?? '')) return null
+    const path = (address === null ? text : (address[2] ?? '')).replace(/[?#].*$/s, '')
+    const segments = path.split('/').filter((segment) => segment !== '')
+    return segments.length === 1 ? segmentRef(segments[0]!) : pathRef(segments, address !== null)
+  }
+
+  return { firsts: firstBytes([...begins.map(([prefix]) => prefix), ...(uuids ? HEX : ''), ...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : []), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, refOf }
+}
+
+const perhaps = ({ kind, id }: ObjectRef): ObjectRef => ({ kind, id, mayBeUnknown: true })
+
+const hostPattern = (host: string): string => host.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[a-z0-9-]+')
+
+/** 1 for each byte with which a string can begin that is looked at: an id, a resource name, an address; a space or an escape before one of these. */
+function firstBytes(begins: readonly string[]): Uint8Array {
+  const firsts = new Uint8Array(256)
+  for (const text of begins) firsts[text.charCodeAt(0)] = 1
+  return firsts
+}

@@ -1,0 +1,97 @@
+// Which strings are ids of stored objects, whatever stands around them in a request.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PROVIDERS, createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { drawing, madeAt, ordinary, pick } from './id-cases.ts'
+
+const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }, { provider: 'bedrock', values: { region: 'us-east-1' } }] })
+const idsOf = (provider: string) => table.byId(provider)!.ids!
+const GENERATED = '68a1b2c3d4e5f60718293a4b5c6d7e8f'
+const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+const GOOGLE_FILES = 'https://generativelanguage.googleapis.com/v1beta/files'
+
+/** TABLE of strings and what they name: kind, id, and `?` where nobody's passes; null for text. */
+const STRINGS: [provider: string, text: string, names: string | null][] = [
+  ['openai', 'file-abc', 'file file-abc ?'],
+  ['openai', `file-${GENERATED}`, `file file-${GENERATED}`],
+  ['openai', ` file-${GENERATED}\n`, `file file-${GENERATED}`],
+  ['openai', `file%2D${GENERATED}`, `file file-${GENERATED}`],
+  ['openai', `file%252D${GENERATED}/`, `file file-${GENERATED}`],
+  ['openai', `files/file-${GENERATED}/content`, `file file-${GENERATED} ?`],
+  ['openai', `https://api.openai.com/v1/files/file-${GENERATED}?x=1`, `file file-${GENERATED} ?`],
+  ['openai', `https://example.com/v1/files/file-${GENERATED}`, null],
+  ['openai', `see file-${GENERATED}`, null],
+  ['openai', 'file_search', null],
+  ['openai', 'file_search_call', null],
+  ['openai', `resp_${GENERATED}`, `response resp_${GENERATED}`],
+  ['openai', `msg_${GENERATED}`, `item msg_${GENERATED} ?`],
+  ['openai', `mcpl_${GENERATED}`, `item mcpl_${GENERATED} ?`],
+  ['openai', `chatcmpl-${GENERATED}`, `completion chatcmpl-${GENERATED} ?`],
+  ['openai', 'ft:gpt-4o-mini:acme::abc', 'tuned_model ft:gpt-4o-mini:acme::abc'],
+  ['openai', 'ft:', null],
+  ['openai', 'gpt-4o', null],
+  ['openai', `call_${GENERATED}`, null],
+  ['openai', UUID, null],
+  ['mistral', UUID, `* ${UUID} ?`],
+  ['mistral', UUID.toUpperCase(), `* ${UUID.toUpperCase()} ?`],
+  ['together', `file-${UUID}`, `file file-${UUID}`],
+  ['anthropic', 'file_011CNha8iCJcU1wXNR6q4V8w', 'file file_011CNha8iCJcU1wXNR6q4V8w'],
+  ['anthropic', 'toolu_01A09q90qw90lq917835lq9', null],
+  ['anthropic', 'msg_013Zva2CMHLNnXjNJJKqJ2EF', 'message msg_013Zva2CMHLNnXjNJJKqJ2EF ?'],
+  ['google', 'files/abc', 'file abc ?'],
+  ['google', 'files/k3j9x0a2b1c4', 'file k3j9x0a2b1c4'],
+  ['google', `${GOOGLE_FILES}/abc`, 'file abc'],
+  ['google', `${GOOGLE_FILES}/abc:download?alt=media`, 'file abc'],
+  ['google', `${GOOGLE_FILES}/ab%63/`, 'file abc'],
+  ['google', 'HTTPS://GenerativeLanguage.googleapis.com:443/v1/files/abc', 'file abc'],
+  ['google', '//generativelanguage.googleapis.com/v1beta/files/abc', 'file abc'],
+  ['google', 'v1beta/files/abc', 'file abc ?'],
+  ['google', 'Files/abc', 'file abc ?'],
+  ['google', 'cachedContents/abc', 'cached_content abc'],
+  ['google', 'tunedModels/x:generateContent', 'tuned_model x'],
+  ['google', 'fileSearchStores/s/documents/d', 'file_search_store s'],
+  ['google', 'models/veo/operations/o-1', 'operation o-1 ?'],
+  ['google', 'models/gemini-2.5-flash', null],
+  ['google', 'src/files/abc', null],
+  ['google', 'files', null],
+  ['google', 'files/', null],
+  ['google', 'files/read me', null],
+  ['google', 'https://example.com/files/abc', null],
+  ['google', 'gs://bucket/files/abc', null],
+  ['google', 'user', null],
+  ['vertex', 'projects/p/locations/l/cachedContents/123', 'cached_content 123'],
+  ['azure', `assistant-${GENERATED}`, `file assistant-${GENERATED}`],
+  ['groq', `batch_01jh6xa7reempvjyh6n3yst2zw`, 'batch batch_01jh6xa7reempvjyh6n3yst2zw'],
+]
+
+test('a string names an object only as a whole, in its provider\'s spelling', () => {
+  for (const [provider, text, names] of STRINGS) {
+    const ref = idsOf(provider).refOf(text)
+    assert.equal(ref && `${ref.kind} ${ref.id}${ref.mayBeUnknown === true ? ' ?' : ''}`, names, `${provider} ${text}`)
+  }
+})
+
+test('every spelling of an id names it, and no filter of first bytes and lengths leaves it out', () => {
+  const draw = drawing(1)
+  for (let i = 0; i < 5_000; i++) {
+    const { id } = pick(draw, PROVIDERS)
+    const { firsts, shortest, longest, refOf } = idsOf(id)
+    const made = madeAt(id, draw)
+    for (const text of made.spelled) {
+      const bytes = Buffer.from(text)
+      const ref = refOf(text)
+      assert.deepEqual(ref && { kind: ref.kind === '*' ? made.kind : ref.kind, id: ref.id }, { kind: made.kind, id: made.id }, `${id} ${text}`)
+      assert.ok(firsts[bytes[0]!] === 1 && bytes.length >= shortest && bytes.length <= longest, `${id} ${text}`)
+    }
+  }
+})
+
+test('ordinary strings name nothing that nobody here has made', () => {
+  const draw = drawing(2)
+  for (let i = 0; i < 5_000; i++) {
+    const { id } = pick(draw, PROVIDERS)
+    const text = ordinary(draw)
+    const ref = idsOf(id).refOf(text)
+    assert.ok(ref === null || ref.mayBeUnknown === true, `${id} ${text}`)
+  }
+})
