@@ -1,5 +1,7 @@
 // TABLE of readers of bodies and answers.
 import { RequestReader } from '../../server/http/request.ts'
+import { decodedSource } from '../../server/proxy/inspect/decode.ts'
+import { boundaryOf, MultipartReader } from '../../server/proxy/inspect/multipart.ts'
 import { wantPaths } from '../../server/proxy/json-paths.ts'
 import { JsonScanner } from '../../server/proxy/json-scanner.ts'
 import { findMarker } from '../../server/proxy/meter/candidates.ts'
@@ -8,8 +10,6 @@ import { AwsReader } from '../../server/proxy/meter/aws.ts'
 import { JsonReader } from '../../server/proxy/meter/json.ts'
 import type { Reader } from '../../server/proxy/meter/reader.ts'
 import { SseReader } from '../../server/proxy/meter/sse.ts'
-import { decodeBody } from '../../server/proxy/model/decode.ts'
-import { boundaryOf, readFields } from '../../server/proxy/model/multipart.ts'
 import { PieceList } from '../../server/proxy/pieces.ts'
 import { ResponseReader } from '../../server/proxy/upstream/response.ts'
 import { CODINGS, JSON_BODIES, largeForm, manyFields, tokenLists, type Body } from '../parts/bodies.ts'
@@ -78,7 +78,22 @@ const answerBody = (bytes: Buffer, piece?: number) => () => {
   for (const part of split(bytes, piece)) reader.push(part)
 }
 
-const form = ({ type, bytes }: Body) => () => readFields(bytes, boundaryOf(type)!, new Set(['model']))
+const form = ({ type, bytes }: Body, piece?: number) => () => {
+  const reader = new MultipartReader(boundaryOf(type)!, new Set(['model']))
+  for (const part of split(bytes, piece)) reader.write(part)
+  return reader.end()
+}
+
+/** Decodes a body to its end. */
+const decoded = (bytes: Buffer, coding: string) => async () => {
+  const source = decodedSource([bytes], coding, 64 * MB)
+  for (;;) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const next = source?.next(resolve) ?? 'broken'
+    if (next === 'waiting') await promise
+    else if (!Buffer.isBuffer(next)) return next
+  }
+}
 
 export const BODIES: readonly Row[] = [
   ...Object.entries({ ...JSON_BODIES, 'token lists': tokenLists }).flatMap(([name, make]) =>
@@ -98,15 +113,17 @@ export const BODIES: readonly Row[] = [
   large('the marker of usage in escapes', (size) => () => findMarker(Buffer.from(fill('\\"usage', size)), 0, size)),
   large('a form with a large file', (size) => form(largeForm(size))),
   large('a form of small fields', (size) => form(manyFields(size))),
+  large('a form with a large file, byte by byte', (size) => form(largeForm(size), 1), 4 * MB),
+  large('a form of small fields, byte by byte', (size) => form(manyFields(size), 1), 4 * MB),
   large('a form without its boundary', (size) => form({ type: 'multipart/form-data; boundary=b', bytes: Buffer.from(fill('\r\n-', size)) })),
   ...Object.entries(CODINGS).map(([coding, encode]) => large(coding, (size) => {
     const bytes = encode(JSON_BODIES['short messages']!(size).bytes)
-    return () => decodeBody(bytes, coding, 64 * MB)
+    return decoded(bytes, coding)
   })),
   large('gzip with a name without end', (size) => {
     const bytes = Buffer.alloc(size, 'x')
     bytes.set([0x1f, 0x8b, 8, 8])
-    return () => decodeBody(bytes, 'gzip', 64 * MB)
+    return decoded(bytes, 'gzip')
   }),
   ...[1, 16, 4096].map((chunk) => large(`a request in chunks of ${chunk}`, (size) => requestBody(chunked('POST /proxy HTTP/1.1\r\nHost: x\r\n', size, chunk)))),
   large('a request in chunks of 16, byte by byte', (size) => requestBody(chunked('POST /proxy HTTP/1.1\r\nHost: x\r\n', size, 16), 1), 4 * MB),

@@ -9,12 +9,13 @@ import type { Admission } from '../ledger/admit.ts'
 import type { Log } from '../log.ts'
 import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
-import { written } from './model/names.ts'
+import { inspectRequest, type Limits } from './inspect/inspect-request.ts'
+import { written } from './inspect/places.ts'
+import type { InspectionQueue } from './inspect/scheduler.ts'
 import { checkOwnership } from './ownership.ts'
 import { Passage, type PassageParts } from './passage.ts'
 import { changesStored } from './providers/changes.ts'
 import { classify, refuseEndpoint, refuseUnknown } from './providers/endpoint.ts'
-import { reachOf, type Limits } from './reach.ts'
 import { relay } from './relay.ts'
 import { Shares, type SharesLimits } from './shares.ts'
 import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './trip.ts'
@@ -25,6 +26,7 @@ export interface ProxyParts extends PassageParts {
   keys: KeyCache
   ways: Ways
   sender: Sender
+  inspections: InspectionQueue
   log: Log
   limits: Limits & SharesLimits
 }
@@ -104,11 +106,11 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   if (readOnly && changesStored(match, method)) throw new Refused('endpoint_not_allowed', 'This key may generate and read, but not change what the provider stores.')
 
   // 5. The models, and the stored objects, that the request can reach.
-  const reaching = reachOf(trip, provider, match, pathAndQuery, parts.limits, parts.objects, prove)
-  const reach = reaching instanceof Promise ? await reaching : reaching
-  if (reach === null) return
+  const inspecting = inspectRequest({ trip, provider, match, pathAndQuery }, parts, prove)
+  const inspected = inspecting instanceof Promise ? await inspecting : inspecting
+  if (inspected === null) return
   const key = trip.key!
-  const checking = checkOwnership(parts.objects, { provider, key, match, method, headers }, reach.objects)
+  const checking = checkOwnership(parts.objects, { provider, key, match, method, headers }, inspected.objects)
   const maker = checking instanceof Promise ? await checking : checking
 
   // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is charged for what the operator lacks.
@@ -135,15 +137,15 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     method,
     path: pathAndQuery,
     headers: withCredential(requestHeaders(headers, provider, match.endpoint), authOf(provider, match.endpoint), credential.secret),
-    body: reach.body,
+    body: inspected.body,
     owner: asking,
-    letGo: reach.body !== null && reach.body.held.length > 0 ? () => trip.place!.release() : null,
+    letGo: inspected.body !== null && inspected.body.held.length > 0 ? () => trip.place!.release() : null,
   }
 
   // 8. The stream, both ways.
   const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, lane, admission })
   const relayed = await relay(parts.sender, outgoing, caller, passage)
-  if (reach.observer !== null) trip.model = written(reach.observer.end())
+  if (inspected.observer !== null) trip.model = written(inspected.observer.end())
 
   // 9. The ledger.
   const reading = passage.used()

@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { createPool, type Credential, type CredentialPool } from './credentials.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'
+import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler } from './handler.ts'
 import { openObjects } from './objects.ts'
 import type { CustomProvider } from './providers/provider.ts'
@@ -105,7 +106,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
   const ways = createWays(() => table)
   const limits = { body: Math.min(settings.maxBody, settings.maxHeld), still: settings.firstByteTimeout, grace: settings.bodyGrace, open: settings.maxOpen, held: settings.maxHeld }
-  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, sender, clock, log, limits })
+  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, sender, inspections: new InspectionQueue(() => clock.mono()), clock, log, limits })
   const opened = opening.move()
   return {
     ...proxy, failing: ledger.failing, keys, credentials: pool, unreadable: () => unreadable, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,

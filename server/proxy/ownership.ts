@@ -1,6 +1,6 @@
 // Step 5: stored objects belong to the key that made them. A request that names one of another key's, or one that nobody here made, is refused.
 import type { CachedKey } from '../keys/cache.ts'
-import { headerRefs } from './model/names.ts'
+import { headerRefs } from './inspect/places.ts'
 import type { Denial, Objects } from './objects.ts'
 import type { Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'

@@ -18,8 +18,8 @@ interface Open {
 export interface ToolPaths {
   readonly types: ReadonlySet<string>
   readonly models: ReadonlySet<string>
-  /** Whether there is any. */
-  readonly some: boolean
+  /** The tools and options themselves: of these the ends are told. */
+  readonly ends: ReadonlySet<string>
 }
 
 const DEFAULT_NAMED = ['model'] as const
@@ -32,10 +32,10 @@ export function toolPaths(places: readonly ToolPlace[]): ToolPaths {
     if (by !== undefined) types.add(`${at}.${by}`)
     for (const runs of [...Object.values(tools.types), tools.others]) for (const name of namedIn(runs)) models.add(`${at}.${name}`)
   }
-  return { types, models, some: places.length > 0 }
+  return { types, models, ends: new Set(places.map(({ at }) => at)) }
 }
 
-/** Follows the tools of one body after another. */
+/** Follows the tools of one body. */
 export class ToolModels {
   readonly #open: ReadonlyMap<string, Open>
   readonly #byType = new Map<string, Open>()
@@ -53,12 +53,6 @@ export class ToolModels {
       for (const runs of [...Object.values(place.tools.types), place.tools.others]) for (const name of namedIn(runs)) this.#byModel.set(`${place.at}.${name}`, { open: one, name })
     }
     this.#open = open
-  }
-
-  reset(): void {
-    for (const open of this.#open.values()) clear(open)
-    this.#runs.clear()
-    this.#elsewhere.clear()
   }
 
   /** A tool's type. */

@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { compileScope } from '../../../server/keys/scope.ts'
-import { bodyNeeded, checkScope } from '../../../server/proxy/model.ts'
-import { ModelObserver, observeHeld } from '../../../server/proxy/model/observer.ts'
+import { needsBody } from '../../../server/proxy/inspect/model-resolution.ts'
+import { BodyObserver } from '../../../server/proxy/inspect/observer.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { checkScope, readHeld } from './inspected.ts'
 
 const table = createProviderTable({
   custom: [{ id: 'gateway', origin: 'https://llm.example.com' }],
@@ -310,7 +311,7 @@ test('a model in the query', async () => {
   ] as const) {
     const path = `/v1/realtime${query}`
     const match = classify(provider, 'GET', path)
-    assert.equal(bodyNeeded(match), false)
+    assert.equal(needsBody(match), false)
     const reach = await checkScope(compileScope(['allowed']), { provider, match, pathAndQuery: path, headers: [], body: null, limit: LIMIT })
     assert.equal(reach.ok, expected, query)
   }
@@ -320,9 +321,9 @@ test('a neutral endpoint needs neither a body nor a model', async () => {
   const provider = table.byId('openai')
   assert.ok(provider)
   const match = classify(provider, 'GET', '/v1/files/file-1')
-  assert.equal(bodyNeeded(match), false)
+  assert.equal(needsBody(match), false)
   const reach = await checkScope(compileScope(['x']), { provider, match, pathAndQuery: '/v1/files/file-1', headers: [], body: null, limit: LIMIT })
-  assert.deepEqual(reach, { ok: true, models: [], objects: [{ kind: 'file', id: 'file-1' }] })
+  assert.deepEqual(reach, { ok: true, models: [], objects: [{ kind: 'file', id: 'file-1' }], kept: false })
 })
 
 test('objects that a body names are reported', async () => {
@@ -402,10 +403,10 @@ test('the observer notes the model of a streamed body, one byte at a time', () =
   for (const [id, path, headers, body, model] of streams) {
     const provider = table.byId(id)
     assert.ok(provider)
-    const whole = new ModelObserver(classify(provider, 'POST', path), headers, path)
+    const whole = new BodyObserver(classify(provider, 'POST', path), headers, path)
     whole.write(Buffer.from(body))
     assert.equal(whole.end(), model, body)
-    const split = new ModelObserver(classify(provider, 'POST', path), headers, path)
+    const split = new BodyObserver(classify(provider, 'POST', path), headers, path)
     for (const byte of Buffer.from(body)) split.write(Buffer.from([byte]))
     assert.equal(split.end(), model, body)
   }
@@ -424,8 +425,8 @@ test('of a body that names models or stored objects without end so many are look
   for (const part of ['"models":[ONE]', '"tools":[{"vector_store_ids":[ONE]}]']) {
     assert.equal(await verdict(many(part, 199_999)), 'passes', part)
     assert.equal(await verdict(many(part, 200_000)), AMBIGUOUS, part)
-    assert.notEqual(await observeHeld(match, JSON_TYPE, path, many(part, 199_999), 1e8), null, part)
-    assert.equal(await observeHeld(match, JSON_TYPE, path, many(part, 200_000), 1e8), null, part)
+    assert.notEqual(await readHeld(provider, match, JSON_TYPE, many(part, 199_999), 1e8), null, part)
+    assert.equal(await readHeld(provider, match, JSON_TYPE, many(part, 200_000), 1e8), null, part)
   }
 })
 
@@ -433,7 +434,7 @@ test('a form that names its model over and over, byte by byte, takes no longer t
   const provider = table.byId('openai')
   assert.ok(provider)
   const path = '/v1/audio/transcriptions'
-  const observer = new ModelObserver(classify(provider, 'POST', path), ['content-type', 'multipart/form-data; boundary=b'], path)
+  const observer = new BodyObserver(classify(provider, 'POST', path), ['content-type', 'multipart/form-data; boundary=b'], path)
   const started = performance.now()
   for (const byte of Buffer.from('name=model\r\n'.repeat(5_000))) observer.write(Buffer.from([byte]))
   assert.equal(observer.end(), null)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileScope } from '../../../server/keys/scope.ts'
-import { boundaryOf, readFields } from '../../../server/proxy/model/multipart.ts'
-import { checkScope } from '../../../server/proxy/model.ts'
+import { boundaryOf, MultipartReader } from '../../../server/proxy/inspect/multipart.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { checkScope } from './inspected.ts'
 
 const TYPE = 'multipart/form-data; boundary=xyz'
 const part = (head: string, content: string) => `--xyz\r\n${head}\r\n\r\n${content}\r\n`
@@ -115,6 +115,7 @@ test('what a real client writes is read', async () => {
   const response = new Response(form)
   const boundary = boundaryOf(response.headers.get('content-type') ?? '')
   assert.ok(boundary !== null)
-  const found = readFields(Buffer.from(await response.arrayBuffer()), boundary, new Set(['model']))
-  assert.deepEqual(found, { ok: true, fields: [{ name: 'model', value: 'allowed' }] })
+  const reader = new MultipartReader(boundary, new Set(['model']))
+  reader.write(Buffer.from(await response.arrayBuffer()))
+  assert.deepEqual(reader.end(), { problem: null, fields: [{ name: 'model', value: 'allowed' }], others: ['de'] })
 })

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMeter } from '../../../server/proxy/meter.ts'
 import { Created } from '../../../server/proxy/meter/created.ts'
-import { observeHeld } from '../../../server/proxy/model/observer.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { readHeld } from './inspected.ts'
 
 const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }, { provider: 'bedrock', values: { region: 'us-east-1' } }] })
 const find = (id: string, on: string) => {
@@ -150,7 +150,7 @@ for (const [id, on, body, ...objects] of NAMED) {
   const text = JSON.stringify(body)
   test(`${id}: ${on} ${text.slice(0, 200)} names ${objects.join(', ')}`, async () => {
     const match = find(id, on)
-    const found = await observeHeld(match, ['Content-Type', 'application/json'], on.split(' ')[1]!, Buffer.from(text), 1e6)
+    const found = await readHeld(table.byId(id)!, match, ['Content-Type', 'application/json'], Buffer.from(text), 1e6)
     assert.deepEqual(found?.objects.map((object) => `${object.kind}:${object.id}`), objects)
   })
 }
@@ -158,7 +158,7 @@ for (const [id, on, body, ...objects] of NAMED) {
 test('a form names the video that is to be changed or gone on with', async () => {
   const form = Buffer.from('--b\r\nContent-Disposition: form-data; name="video[id]"\r\n\r\nvideo_1\r\n--b--\r\n')
   for (const path of ['/v1/videos/edits', '/v1/videos/extensions']) {
-    const found = await observeHeld(find('openai', `POST ${path}`), ['Content-Type', 'multipart/form-data; boundary=b'], path, form, 1e6)
+    const found = await readHeld(table.byId('openai')!, find('openai', `POST ${path}`), ['Content-Type', 'multipart/form-data; boundary=b'], form, 1e6)
     assert.deepEqual(found?.objects, [{ kind: 'video', id: 'video_1' }], path)
   }
 })
@@ -173,7 +173,7 @@ test('an upload that goes on is the one that was begun, whatever its name', () =
 })
 
 test('an agent is written down as what ran', async () => {
-  const found = await observeHeld(find('google', 'POST /v1beta/interactions'), ['Content-Type', 'application/json'], '/v1beta/interactions', Buffer.from('{"agent":"my-agent"}'), 1e6)
+  const found = await readHeld(table.byId('google')!, find('google', 'POST /v1beta/interactions'), ['Content-Type', 'application/json'], Buffer.from('{"agent":"my-agent"}'), 1e6)
   assert.equal(found?.model, 'my-agent')
 })
 

@@ -3,6 +3,7 @@ import { valuesOf } from '../../http/fields.ts'
 import { type WantedPaths, wantPaths } from '../json-paths.ts'
 import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { ToolPlace } from '../providers/tools.ts'
 import { toolPaths, type ToolPaths } from '../tool-models.ts'
 
 /** The places of a rule, by what they name; their paths compiled once. */
@@ -12,11 +13,16 @@ export interface Places {
   readonly stored: ReadonlySet<string>
   readonly texts: ReadonlySet<string>
   readonly tools: ToolPaths
+  readonly toolPlaces: readonly ToolPlace[]
   readonly objects: ReadonlyMap<string, string>
+  /** The kinds of stored objects among them. */
+  readonly kinds: readonly string[]
   readonly keeps: BodyRule['keeps']
   /** The places that can be fields of a form; those of them that name stored objects. */
   readonly fields: ReadonlySet<string>
   readonly objectFields: ReadonlySet<string>
+  /** The paths of objects. */
+  readonly objectPaths: readonly string[]
   /** Every place on the way to a model or to what is stored. */
   readonly ways: readonly string[]
 }
@@ -38,10 +44,13 @@ export function placesOf(rule: BodyRule): Places {
       stored: new Set(rule.stored),
       texts: new Set(rule.texts),
       tools,
+      toolPlaces: rule.tools ?? [],
       objects: new Map(Object.entries(rule.objects ?? {})),
+      kinds: [...new Set(Object.values(rule.objects ?? {}))],
       keeps: rule.keeps,
       fields: new Set([...rule.required, ...(rule.also ?? []), ...objects].filter(isField)),
       objectFields: new Set(objects.filter(isField)),
+      objectPaths: objects,
       ways,
     }
     known.set(rule, places)
@@ -74,12 +83,4 @@ export function refsIn(kind: string, value: unknown): ObjectRef[] {
 /** What the headers of a request name. */
 export function headerRefs({ objectHeaders = {} }: Provider, headers: readonly string[]): ObjectRef[] {
   return Object.entries(objectHeaders).flatMap(([name, kind]) => valuesOf(headers, name).map((value) => objectRef(kind, value)))
-}
-
-/** What the fields of a form name. */
-export function fieldRefs({ objects }: Places, fields: readonly { readonly name: string; readonly value: string }[]): ObjectRef[] {
-  return fields.flatMap(({ name, value }) => {
-    const kind = objects.get(name)
-    return kind === undefined ? [] : [objectRef(kind, value)]
-  })
 }

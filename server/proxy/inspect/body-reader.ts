@@ -1,0 +1,139 @@
+// The readers of a body's bytes, by what kind of body it is. Each takes the pieces in any split and costs time linear in them.
+import { isUtf8 } from 'node:buffer'
+import { valuesOf } from '../../http/fields.ts'
+import { JsonScanner } from '../json-scanner.ts'
+import { isTwofoldType } from '../outside-body.ts'
+import { objectRef, type BodyRule } from '../providers/endpoint.ts'
+import { ambiguous, unknownModel, type Findings, type Refusal } from './findings.ts'
+import { boundaryOf, MultipartReader } from './multipart.ts'
+import { LONGEST_NAME, type Places } from './places.ts'
+
+/** Takes the bytes of a body, and tells a `Findings` what they say. */
+export interface BodyReader {
+  write(piece: Buffer): void
+  /** The body is complete. @returns why it cannot be read for certain, or null */
+  end(): Refusal | null
+}
+
+/** The reader for a body with these headers, or why there is none. */
+export function readerFor(rule: BodyRule, places: Places, headers: readonly string[], strict: boolean, findings: Findings): BodyReader | Refusal {
+  const types = valuesOf(headers, 'content-type')
+  const type = types[0] ?? ''
+  // What nearly everybody says.
+  if (type === 'application/json' && types.length === 1) return new JsonBody(places, strict, findings)
+  if (strict && types.length > 1) return ambiguous('The request has two content types.')
+  if (strict && isTwofoldType(type)) return ambiguous('The content type names two kinds of body.')
+  if (isForm(type)) {
+    const boundary = strict && !rule.multipart ? null : boundaryOf(type)
+    if (boundary === null) return unknownModel('The body is multipart in a way in which its model cannot be known.')
+    return new FormBody(new MultipartReader(boundary, places.fields), places, strict, findings)
+  }
+  if (strict && /^application\/x-www-form-urlencoded/i.test(type.trim())) return unknownModel('The body is not JSON.')
+  const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
+  if (strict && charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return ambiguous('The body is in another charset than UTF-8.')
+  return new JsonBody(places, strict, findings)
+}
+
+/** Whether a content type is one of a form with parts. */
+export const isForm = (type: string): boolean => /^multipart\//i.test(type.trim())
+
+/** One JSON body. Strict: RFC 8259, UTF-8, no BOM, nothing behind it. */
+class JsonBody implements BodyReader {
+  readonly #scanner: JsonScanner
+  readonly #utf8: Utf8Check | null
+  readonly #findings: Findings
+  #empty = true
+
+  constructor({ wanted }: Places, strict: boolean, findings: Findings) {
+    this.#findings = findings
+    const strings = findings.strings()
+    this.#scanner = new JsonScanner(wanted, findings, strings === undefined ? { strict, longestValue: LONGEST_NAME } : { strict, longestValue: LONGEST_NAME, strings })
+    this.#utf8 = strict ? new Utf8Check() : null
+  }
+
+  write(piece: Buffer): void {
+    if (piece.length > 0) this.#empty = false
+    if (this.#utf8 !== null && !this.#utf8.write(piece)) return
+    if (!this.#findings.decided) this.#scanner.write(piece)
+  }
+
+  end(): Refusal | null {
+    if (this.#utf8 !== null && this.#empty) return null
+    if (this.#utf8?.end() === false) return ambiguous('The body is not valid UTF-8.')
+    if (this.#findings.decided) return null
+    this.#scanner.end()
+    const certain = this.#scanner.complete && !this.#findings.lookalike
+    return certain ? null : ambiguous('The body is not exactly one JSON value (RFC 8259, UTF-8 without BOM), or is nested too deeply.')
+  }
+}
+
+/** Whether bytes that come in pieces are UTF-8. */
+class Utf8Check {
+  #ok = true
+  /** The beginning of a character whose rest is in the next piece. */
+  #begun: Buffer | null = null
+
+  write(piece: Buffer): boolean {
+    if (!this.#ok || piece.length === 0) return this.#ok
+    const whole = this.#begun === null ? piece : Buffer.concat([this.#begun, piece])
+    const cut = startOfLast(whole)
+    this.#begun = cut === whole.length ? null : Buffer.from(whole.subarray(cut))
+    this.#ok = isUtf8(cut === whole.length ? whole : whole.subarray(0, cut))
+    return this.#ok
+  }
+
+  end(): boolean {
+    return this.#ok && this.#begun === null
+  }
+}
+
+/** Where a character begins that the last bytes do not complete; the length where there is none. */
+function startOfLast(bytes: Buffer): number {
+  for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 3); at--) {
+    const byte = bytes[at]!
+    if (byte < 0x80) break
+    if (byte < 0xc0) continue
+    const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+    return at + length > bytes.length ? at : bytes.length
+  }
+  return bytes.length
+}
+
+/** A form with parts, whose fields are read. */
+class FormBody implements BodyReader {
+  readonly #reader: MultipartReader
+  readonly #places: Places
+  readonly #strict: boolean
+  readonly #findings: Findings
+
+  constructor(reader: MultipartReader, places: Places, strict: boolean, findings: Findings) {
+    this.#reader = reader
+    this.#places = places
+    this.#strict = strict
+    this.#findings = findings
+  }
+
+  write(piece: Buffer): void {
+    this.#reader.write(piece)
+  }
+
+  end(): Refusal | null {
+    const { problem, fields, others } = this.#reader.end()
+    const { objects, required } = this.#places
+    const findings = this.#findings
+    const names = new Set(fields.map(({ name }) => name))
+    for (const value of others) findings.text(value)
+    for (const { name, value } of fields) {
+      findings.text(value)
+      const kind = objects.get(name)
+      if (kind !== undefined) findings.object(objectRef(kind, value))
+      else {
+        findings.models.push(value)
+        findings.named ||= required.has(name)
+        if (required.has(name) || name === 'model') findings.model ??= value
+      }
+    }
+    if (problem !== null) return ambiguous(problem)
+    return this.#strict && names.size < fields.length ? ambiguous('A field of the multipart body stands there twice.') : null
+  }
+}

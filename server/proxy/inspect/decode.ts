@@ -1,0 +1,185 @@
+// Decodes a compressed request body for looking at, off the thread that serves everybody: what goes upstream is what came.
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createInflate, createInflateRaw, createZstdDecompress, crc32 } from 'node:zlib'
+import { STEP_BYTES } from './scheduler.ts'
+import type { Source } from './source.ts'
+
+/** One of Node's decoders. `bytesWritten`: bytes of the input that belonged to the one stream that it decodes. */
+type Decoder = Transform & { readonly bytesWritten: number }
+
+/** How much of the body frames the compressed stream, which is given to the decoder together with what follows it. */
+interface Framing {
+  readonly head: number
+  readonly tail: Buffer
+}
+
+interface Encoding {
+  open(): Decoder
+  /** Null where the body is not in this encoding. */
+  frame(pieces: readonly Buffer[]): Framing | null
+  /** Whether four bytes begin another stream, where the decoder would go on with one that begins with a piece of its own. */
+  begins?(bytes: Buffer): boolean
+}
+
+const OPTIONS = { chunkSize: STEP_BYTES }
+const UNFRAMED: Framing = { head: 0, tail: Buffer.alloc(0) }
+const GZIP: Encoding = { open: () => createInflateRaw(OPTIONS), frame: gzipFraming }
+const unframed = (open: () => Decoder): Encoding => ({ open, frame: () => UNFRAMED })
+
+/** TABLE of decoders. A map, because callers name what they like: an object knows a `constructor` too. */
+const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
+  ['gzip', GZIP],
+  ['x-gzip', GZIP],
+  ['deflate', unframed(() => createInflate(OPTIONS))],
+  ['br', unframed(() => createBrotliDecompress(OPTIONS))],
+  ['zstd', { ...unframed(() => createZstdDecompress(OPTIONS)), begins: (bytes) => isZstdFrame(bytes) }],
+])
+
+/**
+ * The source of the decoded bytes, or null for an unknown encoding. It breaks where the body is more than `limit` bytes, or is not exactly
+ * one compressed stream: servers disagree about what follows the first one (RFC 9110, section 8.4).
+ */
+export function decodedSource(pieces: readonly Buffer[], encoding: string, limit: number): Source | null {
+  const found = ENCODINGS.get(encoding.trim().toLowerCase())
+  const framing = found?.frame(pieces) ?? null
+  return found === undefined || framing === null ? null : new DecodedSource(pieces, found, framing, limit)
+}
+
+/** Whether a content coding says that nothing was encoded. */
+export const isIdentity = (encoding: string): boolean => encoding.trim().toLowerCase() === 'identity'
+
+class DecodedSource implements Source {
+  ended = false
+  readonly #pieces: readonly Buffer[]
+  readonly #encoding: Encoding
+  readonly #decoder: Decoder
+  readonly #framing: Framing
+  readonly #limit: number
+  readonly #length: number
+  /** The piece that is given next, and bytes that have been given. */
+  #at = 0
+  #given = 0
+  #decoded = 0
+  #crc = 0
+  #broken = false
+  #finished = false
+  /** What has been decoded and not been taken. */
+  #ready: Buffer | null = null
+  #resume: (() => void) | null = null
+
+  constructor(pieces: readonly Buffer[], encoding: Encoding, framing: Framing, limit: number) {
+    const decoder = encoding.open()
+    this.#pieces = pieces
+    this.#encoding = encoding
+    this.#decoder = decoder
+    this.#framing = framing
+    this.#limit = limit
+    this.#length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    decoder.on('readable', () => this.#wake())
+    decoder.on('end', () => {
+      this.#finished = true
+      this.#wake()
+    })
+    decoder.on('error', () => this.#break())
+    this.#give(framing.head)
+  }
+
+  next(resume: () => void): Buffer | 'waiting' | 'end' | 'broken' {
+    this.#ready ??= this.#broken ? null : (this.#decoder.read() as Buffer | null)
+    const ready = this.#ready
+    if (ready !== null) {
+      const bytes = ready.length > STEP_BYTES ? ready.subarray(0, STEP_BYTES) : ready
+      this.#ready = bytes === ready ? null : ready.subarray(STEP_BYTES)
+      this.#decoded += bytes.length
+      if (this.#decoded > this.#limit) this.#break()
+      if (this.#framing.tail.length > 0) this.#crc = crc32(bytes, this.#crc)
+      return this.#broken ? 'broken' : bytes
+    }
+    if (this.#broken) return 'broken'
+    if (this.#finished) return this.#isWhole() ? 'end' : 'broken'
+    this.#resume = resume
+    return 'waiting'
+  }
+
+  close(): void {
+    this.#broken = true
+    this.#decoder.destroy()
+  }
+
+  /** Gives the decoder one piece after another, each when the one before has been taken. */
+  #give(skipped: number): void {
+    while (this.#at < this.#pieces.length && this.#pieces[this.#at]!.length <= skipped) skipped -= this.#pieces[this.#at++]!.length
+    if (this.#at > 0 && this.#encoding.begins?.(beginning(this.#pieces, MAGIC_BYTES, this.#at)) === true) return this.#break()
+    const piece = this.#pieces[this.#at++]
+    if (piece === undefined) return void this.#decoder.end()
+    const rest = piece.subarray(skipped)
+    this.#given += rest.length
+    this.#decoder.write(rest, () => {
+      // What a decoder leaves over is behind its stream.
+      if (!this.#broken && this.#decoder.bytesWritten === this.#given) this.#give(0)
+    })
+  }
+
+  /** Whether the stream fills the body from the head to the tail, and is what the tail says. */
+  #isWhole(): boolean {
+    const { head, tail } = this.#framing
+    if (head + this.#decoder.bytesWritten + tail.length !== this.#length) return false
+    return tail.length === 0 || (tail.readUInt32LE(0) === this.#crc && tail.readUInt32LE(4) === this.#decoded % 2 ** 32)
+  }
+
+  #break(): void {
+    this.close()
+    this.#wake()
+  }
+
+  #wake(): void {
+    const resume = this.#resume
+    this.#resume = null
+    resume?.()
+  }
+}
+
+/** A longer head is refused: names and comments of nobody's files fill it. */
+const LONGEST_HEAD = 64 * 1024
+const TRAILER_BYTES = 8
+
+/** One gzip member (RFC 1952). Its header and trailer are read here, because Node's own decoder joins several members silently. */
+function gzipFraming(pieces: readonly Buffer[]): Framing | null {
+  const start = beginning(pieces, LONGEST_HEAD)
+  if (start.length < 18 || start[0] !== 0x1f || start[1] !== 0x8b || start[2] !== 8) return null
+  const flags = start[3]!
+  let at = 10
+  if (flags & 4) at += 2 + start.readUInt16LE(at)
+  for (const flag of [8, 16]) {
+    if (!(flags & flag)) continue
+    const end = start.indexOf(0, at)
+    if (end < 0) return null
+    at = end + 1
+  }
+  if (flags & 2) at += 2
+  return at > start.length ? null : { head: at, tail: ending(pieces, TRAILER_BYTES) }
+}
+
+const MAGIC_BYTES = 4
+
+/** The magic number of a frame (RFC 8878, section 3.1.1), or of one that is skipped. */
+const isZstdFrame = (bytes: Buffer): boolean =>
+  bytes.length === MAGIC_BYTES && (bytes.readUInt32LE() === 0xfd2fb528 || (bytes.readUInt32LE() & 0xfffffff0) >>> 0 === 0x184d2a50)
+
+/** At most so many bytes from the beginning of a piece on. */
+function beginning(pieces: readonly Buffer[], most: number, from = 0): Buffer {
+  const parts: Buffer[] = []
+  let length = 0
+  for (let i = from; i < pieces.length && length < most; i++) {
+    const part = pieces[i]!.subarray(0, most - length)
+    parts.push(part)
+    length += part.length
+  }
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+}
+
+function ending(pieces: readonly Buffer[], most: number): Buffer {
+  let end: Buffer = Buffer.alloc(0)
+  for (let i = pieces.length - 1; i >= 0 && end.length < most; i--) end = Buffer.concat([pieces[i]!.subarray(-(most - end.length)), end])
+  return end
+}

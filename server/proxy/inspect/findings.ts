@@ -1,0 +1,178 @@
+// What one request body says: models, stored objects, ids wherever they stand, and whether the answer is kept. One collector for every kind
+// of body; strict where a model is decided about, lenient where the body is only read for the ledger and for whose objects it names.
+import { parseJson } from '../json-paths.ts'
+import type { JsonSink, Oddity, StringWatch } from '../json-scanner.ts'
+import type { ObjectRef } from '../providers/endpoint.ts'
+import type { IdForms } from '../providers/provider.ts'
+import { ToolModels, type ToolRun } from '../tool-models.ts'
+import { MOST_NAMED, refsIn, type Places } from './places.ts'
+
+export interface Refusal {
+  readonly code: 'ambiguous_body' | 'model_not_allowed'
+  readonly message: string
+}
+
+export const ambiguous = (message: string): Refusal => ({ code: 'ambiguous_body', message })
+export const unknownModel = (message: string): Refusal => ({ code: 'model_not_allowed', message: `${message} This key is limited to certain models.` })
+
+export class Findings implements JsonSink {
+  /** Every model that is named, in the order of the body. */
+  readonly models: string[] = []
+  /** The one for the ledger. */
+  model: string | null = null
+  /** Whether a place in which the endpoint expects its model names one. */
+  named = false
+  /** Stored objects that stand where the endpoint expects one. */
+  readonly objects: ObjectRef[] = []
+  /** Whole strings that are an id of the provider's, wherever they stand; each once. */
+  readonly ids: ObjectRef[] = []
+  /** Whether it asks the provider to keep the answer. */
+  kept = false
+  /** Strict: why no upstream can be trusted to read the same as we do, where the models are known nevertheless. */
+  hidden: string | null = null
+  /** Strict: why the request is refused. */
+  problem: Refusal | null = null
+  /** Lenient: something that names an object is too long to look at, or there are too many. */
+  unclear = false
+  /** Lenient: a key that some servers read as one that names an object. */
+  lookalike = false
+  /** Nothing that follows can change the verdict. */
+  decided = false
+  readonly #places: Places
+  readonly #strict: boolean
+  readonly #idForms: IdForms | undefined
+  readonly #seenIds = new Set<string>()
+  #values = 0
+  #tools: ToolModels | null = null
+  #twofold = false
+
+  constructor(places: Places, strict: boolean, idForms: IdForms | undefined) {
+    this.#places = places
+    this.#strict = strict
+    this.#idForms = idForms
+  }
+
+  /** Hands the strings of a body over that can be an id; undefined where the provider has none. */
+  strings(): StringWatch | undefined {
+    const forms = this.#idForms
+    if (forms === undefined) return undefined
+    const { firsts, shortest, longest } = forms
+    return {
+      firsts,
+      shortest,
+      longest,
+      each: (bytes, from, to, escaped) => {
+        const raw = bytes.toString('utf8', from, to)
+        const text = escaped ? parseJson(`"${raw}"`) : raw
+        if (typeof text === 'string') this.text(text)
+      },
+    }
+  }
+
+  /** A whole, decoded string of the body. */
+  text(text: string): void {
+    const ref = this.#idForms?.refOf(text) ?? null
+    if (ref === null || this.decided) return
+    const name = `${ref.kind} ${ref.id}`
+    if (this.#seenIds.has(name)) return
+    if (this.#seenIds.size === MOST_NAMED) return this.#tooMany()
+    this.#seenIds.add(name)
+    this.ids.push(ref)
+  }
+
+  /** An object that the body names in a way that only its kind of body has. */
+  object(ref: ObjectRef): void {
+    if (++this.#values > MOST_NAMED) this.#tooMany()
+    else this.objects.push(ref)
+  }
+
+  value(path: string, raw: Buffer | null): void {
+    if (this.decided) return
+    if (++this.#values > MOST_NAMED) return this.#tooMany()
+    const value = raw === null ? undefined : valueOf(raw)
+    // `null` says that nothing is there.
+    if (value === null) return
+    const places = this.#places
+    const { keeps } = places
+    if (this.#strict && places.stored.has(path)) {
+      this.problem ??= unknownModel(`The body points to something stored (\`${path}\`) that may choose another model.`)
+      return
+    }
+    const kind = places.objects.get(path)
+    if (kind !== undefined) {
+      if (raw === null) this.#tooLong(path)
+      else for (const ref of refsIn(kind, value)) this.objects.push(ref)
+      // What is stored may stand in a model's place, and is held to the scope like one.
+      if (!places.required.has(path)) return
+    }
+    if (places.tools.types.has(path)) this.#noteType(path, value)
+    else if (path === keeps?.at) this.kept = keeps.by.includes(value)
+    else this.#nameModel(path, value)
+  }
+
+  closed(path: string): void {
+    if (this.#strict && this.#places.tools.ends.has(path)) this.#toolModels().closed(path)
+  }
+
+  /** The tools that run models which they do not name, once the body has ended. @param header whether a header names a model */
+  unnamedTools(header: boolean): readonly ToolRun[] {
+    return this.#tools?.unnamed(header) ?? []
+  }
+
+  /** Most bodies have no tools that are followed. */
+  #toolModels(): ToolModels {
+    return (this.#tools ??= new ToolModels(this.#places.toolPlaces))
+  }
+
+  #noteType(path: string, value: unknown): void {
+    if (!this.#strict) return
+    if (typeof value === 'string') this.#toolModels().type(path, value)
+    else this.problem ??= unknownModel(`The body's \`${path}\` is not a type of tool.`)
+  }
+
+  #nameModel(path: string, value: unknown): void {
+    const required = this.#places.required.has(path)
+    if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
+      if (this.#strict) this.problem ??= unknownModel(`The body's \`${path}\` is not a name.`)
+      return
+    }
+    this.models.push(value)
+    this.named ||= required
+    if (this.#strict && this.#places.tools.models.has(path)) this.#toolModels().model(path)
+    if (required || (path === 'model' && this.model === null)) this.model = value
+  }
+
+  oddity(kind: Oddity, path: string): void {
+    const places = this.#places
+    if (!this.#strict) {
+      if (kind === 'lookalike' && places.objectPaths.some((place) => place.startsWith(path))) this.lookalike = true
+    } else if (kind === 'mismatch' || kind === 'text') {
+      if (this.problem !== null || (kind === 'text' && places.texts.has(path))) return
+      if (!places.ways.some((way) => way.startsWith(path))) return
+      this.problem = unknownModel(path === '' ? 'The body is not a JSON object.' : `The body's \`${path}\` is not what this endpoint expects.`)
+    } else if (kind === 'escaped') this.hidden ??= `The body spells the key \`${path}\` with escapes, which some parsers do not read.`
+    else if (!this.#twofold) {
+      this.#twofold = true
+      this.problem = ambiguous(kind === 'duplicate' ? `The body holds \`${path}\` twice.` : `The body holds a key that some parsers read as \`${path}\`.`)
+      this.decided = true
+    }
+  }
+
+  #tooLong(path: string): void {
+    if (this.#strict) this.problem ??= ambiguous(`The body's \`${path}\` is too long to see which stored objects it names.`)
+    else this.unclear = true
+  }
+
+  #tooMany(): void {
+    if (this.#strict) this.problem ??= ambiguous(`The body names more than ${MOST_NAMED} models and stored objects.`)
+    else this.unclear = true
+    this.decided = true
+  }
+}
+
+/** What the bytes of a JSON value mean; undefined where they mean nothing. Most are plain strings, which need no parser. */
+function valueOf(raw: Buffer): unknown {
+  const text = raw.toString('utf8')
+  // oxlint-disable-next-line no-control-regex -- RFC 8259, section 7: these must be escaped
+  return raw[0] === 0x22 && !/[\\\u0000-\u001f]/.test(text) ? text.slice(1, -1) : parseJson(text)
+}

@@ -1,0 +1,125 @@
+// The inspection of one body that is held, step by step.
+import { valuesOf, without } from '../../http/fields.ts'
+import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
+import type { Provider } from '../providers/provider.ts'
+import { isForm, readerFor, type BodyReader } from './body-reader.ts'
+import { decodedSource, isIdentity } from './decode.ts'
+import { ambiguous, Findings, unknownModel, type Refusal } from './findings.ts'
+import { placesOf, type Places } from './places.ts'
+import type { SlicedTask } from './scheduler.ts'
+import { PieceSource, type Source } from './source.ts'
+import { WordReader } from './words.ts'
+
+/** What is to be read of a request's body, and how. */
+export interface BodyQuestion {
+  readonly provider: Provider
+  readonly match: Match
+  /** Name, value, name, value, … as Node's rawHeaders. */
+  readonly headers: readonly string[]
+  /** Whether a model is decided about: what two servers could read differently is refused then. */
+  readonly strict: boolean
+  /** Largest decoded body in bytes. */
+  readonly limit: number
+}
+
+const UNDECODABLE = unknownModel('The body does not decode by its Content-Encoding within the limits of the proxy.')
+
+/** One body's inspection. Once a step has returned `done`, `refusal` and `findings` are what came of it. */
+export class Inspection implements SlicedTask {
+  /** Why the body cannot be read for certain; null where it can. */
+  refusal: Refusal | null = null
+  readonly findings: Findings
+  readonly #question: BodyQuestion
+  readonly #pieces: readonly Buffer[]
+  readonly #places: Places
+  #source: Source | null = null
+  #reader: BodyReader | null = null
+
+  /** @param pieces the whole body; their lengths need not be any in particular */
+  constructor(question: BodyQuestion, pieces: readonly Buffer[]) {
+    const rule = bodyRuleOf(question.match) ?? NOTHING_WANTED
+    this.#question = question
+    this.#pieces = pieces
+    this.#places = placesOf(rule)
+    this.findings = new Findings(this.#places, question.strict, question.provider.ids)
+    const { headers, strict } = question
+    if (this.#open()) {
+      const reader = readerFor(rule, this.#places, isEncoded(headers) ? without(headers, 'content-encoding') : headers, strict, this.findings)
+      if ('write' in reader) this.#reader = reader
+      else this.#refuse(reader)
+    }
+  }
+
+  /** Whether it is one in which a model is decided about. */
+  get strict(): boolean {
+    return this.#question.strict
+  }
+
+  /** Whether the bytes have to be decoded first, in another thread. */
+  get waits(): boolean {
+    return this.#source !== null && !(this.#source instanceof PieceSource)
+  }
+
+  step(resume: () => void): 'more' | 'waiting' | 'done' {
+    const source = this.#source
+    const reader = this.#reader
+    if (source === null || reader === null) return 'done'
+    const bytes = source.next(resume)
+    if (bytes === 'waiting') return bytes
+    if (bytes === 'broken') {
+      this.#refuse(UNDECODABLE)
+      return 'done'
+    }
+    if (bytes !== 'end') {
+      reader.write(bytes)
+      if (!this.findings.decided && !source.ended) return 'more'
+    }
+    return this.#end(reader)
+  }
+
+  /** Nobody waits for it any more. */
+  close(): void {
+    this.#source?.close()
+    this.#source = null
+  }
+
+  /** @returns false where the body cannot be decoded */
+  #open(): boolean {
+    const encodings = valuesOf(this.#question.headers, 'content-encoding')
+    if (encodings.length > 1) this.#refuse(ambiguous('The request has two content encodings.'))
+    else if (encodings[0] === undefined || isIdentity(encodings[0])) this.#source = new PieceSource(this.#pieces)
+    else {
+      this.#source = decodedSource(this.#pieces, encodings[0], this.#question.limit)
+      if (this.#source === null) this.#refuse(UNDECODABLE)
+    }
+    return this.#source !== null
+  }
+
+  #end(reader: BodyReader): 'more' | 'done' {
+    const refusal = reader.end()
+    this.#source?.close()
+    if (refusal === null) return 'done'
+    // What is no plain JSON is read once more, for every word that a more lenient server could take for a name.
+    if (this.#readsWords(reader) && this.#open()) {
+      this.#reader = new WordReader(this.#places.kinds, this.findings)
+      return 'more'
+    }
+    this.#refuse(refusal)
+    return 'done'
+  }
+
+  #readsWords(reader: BodyReader): boolean {
+    const { strict, headers, provider } = this.#question
+    return !strict && !this.findings.decided && !(reader instanceof WordReader) && !isForm(typeOf(headers)) && (this.#places.kinds.length > 0 || provider.ids !== undefined)
+  }
+
+  #refuse(refusal: Refusal): void {
+    this.refusal ??= refusal
+    this.close()
+  }
+}
+
+const NOTHING_WANTED = { required: [] }
+
+const typeOf = (headers: readonly string[]): string => valuesOf(headers, 'content-type')[0] ?? ''
+const isEncoded = (headers: readonly string[]): boolean => valuesOf(headers, 'content-encoding').length > 0

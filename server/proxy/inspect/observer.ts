@@ -1,0 +1,47 @@
+// Notes the model of a body while it streams up, for the ledger. It decides nothing, so it is lenient: compressed bodies are not read.
+import { valuesOf } from '../../http/fields.ts'
+import { queryModels } from '../outside-body.ts'
+import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
+import { readerFor, type BodyReader } from './body-reader.ts'
+import { Findings } from './findings.ts'
+import { placesOf } from './places.ts'
+
+export class BodyObserver {
+  readonly #findings: Findings | null = null
+  readonly #reader: BodyReader | null = null
+  #model: string | null
+
+  constructor(match: Match, headers: readonly string[], pathAndQuery: string) {
+    this.#model = headModel(match, pathAndQuery)
+    const rule = bodyRuleOf(match)
+    if (rule === null || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return
+    const places = placesOf(rule)
+    this.#findings = new Findings(places, false, undefined)
+    this.#findings.model = this.#model
+    const reader = readerFor(rule, places, headers, false, this.#findings)
+    if ('write' in reader) this.#reader = reader
+  }
+
+  /** The first model that the request names, or null. */
+  get model(): string | null {
+    return this.#findings?.model ?? this.#model
+  }
+
+  /** Whether bytes are of interest. */
+  get watching(): boolean {
+    return this.#reader !== null
+  }
+
+  write(piece: Buffer): void {
+    this.#reader?.write(piece)
+  }
+
+  /** Nothing more comes. @returns the model */
+  end(): string | null {
+    this.#reader?.end()
+    return this.model
+  }
+}
+
+/** The model that a request names outside of its body, or null. */
+export const headModel = (match: Match, pathAndQuery: string): string | null => match.model ?? queryModels(pathAndQuery)?.[0] ?? null

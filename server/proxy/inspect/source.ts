@@ -1,0 +1,41 @@
+// Where the bytes of an inspection come from: a body that is held, as it came or decoded, in pieces of a step.
+import { STEP_BYTES } from './scheduler.ts'
+
+export interface Source {
+  /** Nothing more comes. */
+  readonly ended: boolean
+  /** The next bytes, at most STEP_BYTES. `waiting`: there are none yet, and `resume` is called when there are; `broken`: there never will be all. */
+  next(resume: () => void): Buffer | 'waiting' | 'end' | 'broken'
+  /** Nobody takes any more. */
+  close(): void
+}
+
+/** The pieces of a body as they came. */
+export class PieceSource implements Source {
+  readonly #pieces: readonly Buffer[]
+  #at = 0
+  #offset = 0
+
+  constructor(pieces: readonly Buffer[]) {
+    this.#pieces = pieces
+  }
+
+  get ended(): boolean {
+    return this.#at === this.#pieces.length
+  }
+
+  next(): Buffer | 'end' {
+    if (this.#at === this.#pieces.length) return 'end'
+    const piece = this.#pieces[this.#at]!
+    const from = this.#offset
+    if (piece.length - from <= STEP_BYTES) {
+      this.#at++
+      this.#offset = 0
+      return from === 0 ? piece : piece.subarray(from)
+    }
+    this.#offset = from + STEP_BYTES
+    return piece.subarray(from, this.#offset)
+  }
+
+  close(): void {}
+}

@@ -1,0 +1,103 @@
+// What a body could name that is no plain JSON, but that a more lenient server might read: whatever in it could be the name of a stored object.
+import { objectRef } from '../providers/endpoint.ts'
+import type { BodyReader } from './body-reader.ts'
+import { ambiguous, type Findings, type Refusal } from './findings.ts'
+import { LONGEST_NAME } from './places.ts'
+
+/** No provider's names are shorter, and none longer ones are looked at. */
+const SHORTEST = 6
+/** So many different ones are looked for. */
+const MOST_WORDS = 50_000
+
+const BACKSLASH = 0x5c
+const SMALL_U = 0x75
+/** 1 for each byte that a name can have. */
+const NAMES = Uint8Array.from({ length: 256 }, (_, byte) => (/[\w.~-]/.test(String.fromCharCode(byte)) ? 1 : 0))
+
+/**
+ * Tells every word of a body as an object of every kind that its endpoint may name. `\u…` counts as the character that it stands for, and zeros
+ * are left out: without them UTF-16 reads as ASCII.
+ */
+export class WordReader implements BodyReader {
+  readonly #kinds: readonly string[]
+  readonly #findings: Findings
+  readonly #words = new Set<string>()
+  /** The word so far; its length counts on where it is too long to be kept. */
+  readonly #word = Buffer.allocUnsafe(LONGEST_NAME)
+  #length = 0
+  /** How many bytes of an escape (`\u` and four digits) have come; its digits are names' bytes where it turns out to be none. */
+  #escape = 0
+  #letter = 0
+  readonly #digits = new Uint8Array(4)
+
+  constructor(kinds: readonly string[], findings: Findings) {
+    this.#kinds = kinds
+    this.#findings = findings
+  }
+
+  write(piece: Buffer): void {
+    if (this.#words.size > MOST_WORDS) return
+    for (let i = 0; i < piece.length; i++) {
+      const byte = piece[i]!
+      if (byte === 0) continue
+      if (this.#escape > 0 && this.#continueEscape(byte)) continue
+      if (NAMES[byte] === 1) this.#add(byte)
+      else if (byte === BACKSLASH) this.#escape = 1
+      else if (this.#length > 0) this.#endWord()
+    }
+  }
+
+  end(): Refusal | null {
+    if (this.#escape > 0) this.#giveUpEscape()
+    this.#endWord()
+    return this.#words.size > MOST_WORDS ? ambiguous(`The body is no plain JSON, and holds more than ${MOST_WORDS} different words.`) : null
+  }
+
+  /** @returns false where the byte does not belong to the escape */
+  #continueEscape(byte: number): boolean {
+    const digits = this.#escape - 2
+    if (digits < 0 ? (byte | 0x20) !== SMALL_U : !isHex(byte)) {
+      this.#giveUpEscape()
+      return false
+    }
+    this.#escape++
+    if (digits < 0) {
+      this.#letter = byte
+      return true
+    }
+    this.#digits[digits] = byte
+    if (digits < 3) return true
+    this.#escape = 0
+    const code = Number.parseInt(String.fromCharCode(...this.#digits), 16)
+    if (code < 256 && NAMES[code] === 1) this.#add(code)
+    else this.#endWord()
+    return true
+  }
+
+  /** A backslash that escapes nothing parts words; what came behind it is text. */
+  #giveUpEscape(): void {
+    const bytes = this.#escape - 1
+    this.#escape = 0
+    this.#endWord()
+    if (bytes > 0) this.#add(this.#letter)
+    for (let i = 0; i < bytes - 1; i++) this.#add(this.#digits[i]!)
+  }
+
+  #add(byte: number): void {
+    if (this.#length < LONGEST_NAME) this.#word[this.#length] = byte
+    this.#length++
+  }
+
+  #endWord(): void {
+    const length = this.#length
+    this.#length = 0
+    if (length < SHORTEST || length > LONGEST_NAME || this.#words.size > MOST_WORDS) return
+    const word = this.#word.toString('latin1', 0, length)
+    if (this.#words.has(word)) return
+    this.#words.add(word)
+    this.#findings.text(word)
+    for (const kind of this.#kinds) this.#findings.objects.push(objectRef(kind, word))
+  }
+}
+
+const isHex = (byte: number): boolean => (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
