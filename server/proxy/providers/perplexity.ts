@@ -2,8 +2,11 @@ import { BODY, body, creates, model, neutral, responding, RESPONSE, STORED, tool
 import type { ProviderRow } from './provider.ts'
 import { PERPLEXITY_TOOLS } from './tools.ts'
 
-// The agent API tries `models` in turn, and a preset brings a model of its own: docs.perplexity.ai/docs/agent-api
-const agent = responding({ ...BODY, required: ['model', 'models[]'], stored: ['preset'], tools: toolsIn('', PERPLEXITY_TOOLS) })
+// The agent API tries `models` in turn, and a preset or a stored profile brings a model of its own: docs.perplexity.ai/docs/agent-api
+const agent = responding({ ...BODY, required: ['model', 'models[]'], stored: ['preset', 'profile'], tools: toolsIn('', PERPLEXITY_TOOLS) })
+
+// What a search finds may be ranked by another model (@perplexity-ai/perplexity_ai 0.38, `ranking_model`).
+const sonar = body({ also: [...(BODY.also ?? []), 'ranking_model'], tools: toolsIn('', PERPLEXITY_TOOLS) })
 
 /** Perplexity: https://docs.perplexity.ai/api-reference */
 export const perplexity: ProviderRow = {
@@ -14,7 +17,7 @@ export const perplexity: ProviderRow = {
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
     ...['', '/v1'].flatMap((prefix) => [
-      model(`POST ${prefix}/chat/completions`),
+      model(`POST ${prefix}/chat/completions`, sonar),
       model(`POST ${prefix}/embeddings`),
       model(`POST ${prefix}/decisions`),
       model(`POST ${prefix}/contextualizedembeddings`),
@@ -24,14 +27,14 @@ export const perplexity: ProviderRow = {
       neutral(`POST ${prefix}/responses/{response}/cancel`),
       neutral(`GET ${prefix}/responses/{response}/files`),
       neutral(`GET ${prefix}/responses/{response}/files/{any}/content`),
-      model(`POST ${prefix}/async/chat/completions`, body({ required: ['request.model'], also: [], objects: {} }), creates('completion')),
-      model(`POST ${prefix}/async/sonar`, body({ required: ['request.model'], also: [], objects: {} }), creates('completion')),
+      model(`POST ${prefix}/async/chat/completions`, body({ required: ['request.model'], also: ['request.ranking_model'], tools: toolsIn('request.', PERPLEXITY_TOOLS), objects: {} }), creates('completion')),
+      model(`POST ${prefix}/async/sonar`, body({ required: ['request.model'], also: ['request.ranking_model'], tools: toolsIn('request.', PERPLEXITY_TOOLS), objects: {} }), creates('completion')),
       neutral(`GET ${prefix}/async/chat/completions`),
       neutral(`GET ${prefix}/async/chat/completions/{completion}`),
       neutral(`GET ${prefix}/async/sonar/{completion}`),
       neutral(`GET ${prefix}/models`),
     ]),
-    model('POST /v1/sonar'),
+    model('POST /v1/sonar', sonar),
     model('POST /v1/browser/sessions', STORED, creates('browser_session', 'session_id')),
     neutral('POST /search', { changes: false }),
   ],
