@@ -17,6 +17,8 @@ import { Whose, whose } from './whose.ts'
 const SOON = 7 * DAY
 /** A key is often at its limit where so many of its requests of a day were refused, and that is such a share of all. */
 const OFTEN = { refused: 20, share: 0.05 }
+/** Answers by which a provider refuses a credential. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403])
 /** How far back models are looked for, and how many are listed. */
 const MODELS = { since: 90 * DAY, most: 500 }
 
@@ -134,7 +136,8 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   async function failing(now: number): Promise<Attention[]> {
     const credentials = await allCredentials(store, proxied, now)
     return credentials.flatMap(({ id, name, provider, status, readable, last_error }) => {
-      if (status === 'paused' || (readable && last_error === null)) return []
+      // Limits and troubles of a provider pass, and no other credential would help.
+      if (status === 'paused' || (readable && !REFUSED.has(last_error?.status ?? 0))) return []
       const failure = last_error === null ? 'cannot be opened with the master key of this server' : `was last answered ${last_error.status}`
       const detail = `The credential "${name}" of ${provider} ${failure}. Test it, or replace it.`
       return [{ ...nothing, kind: 'credential_failing' as const, credential_id: id, at: last_error?.at ?? null, detail }]

@@ -3,7 +3,7 @@
 import { valuesOf } from '../http/fields.ts'
 import { ownText } from '../own-text.ts'
 import { SECRET_TEXT_LENGTH } from '../secret.ts'
-import { BROWSER_CHALLENGE, EXCEPTIONS, isAbout, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from './headers/rules.ts'
+import { BROWSER_CHALLENGE, compileRules, EXCEPTIONS, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from './headers/rules.ts'
 import type { EndpointRow } from './providers/endpoint.ts'
 import type { Auth, Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
@@ -22,12 +22,21 @@ const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   ['www-authenticate', (value) => (BROWSER_CHALLENGE.test(value) ? null : value)],
 ])
 
-/** What the tables say of a name. */
-interface Fate {
+const isNeverSent = compileRules(REQUEST_RULES)
+const readsLikeSecret = compileRules(REQUEST_PATTERNS)
+const isNeverReturned = compileRules(RESPONSE_RULES)
+
+/** What the tables say of a request's header. */
+interface UpwardFate {
   readonly lower: string
   readonly plain: string
   /** `by-name`: only to a provider whose row names it. */
   readonly goesUp: 'always' | 'by-name' | 'never'
+}
+
+/** What the tables say of an answer's header. */
+interface DownwardFate {
+  readonly lower: string
   readonly goesDown: boolean
   readonly rewrite: Rewrite | undefined
 }
@@ -35,30 +44,32 @@ interface Fate {
 /** How every proxy key begins. */
 const KEY_PREFIX = 'tmk_'
 
-const fates = new Map<string, Fate>()
-/** Names that are remembered, and the longest of them. When there are more, all are looked up again. */
+/** Names that are remembered each way, and the longest of them. When there are more, all are looked up again. */
 const MOST_NAMES = 2_000
 const LONGEST_NAME = 64
 
-/** The same few names come with every request, in the same few spellings. */
-function fateOf(name: string): Fate {
-  const known = fates.get(name)
-  if (known !== undefined) return known
-  const lower = name.toLowerCase()
-  const plain = plainName(name)
-  const goesDown = !RESPONSE_RULES.some((rule) => isAbout(rule, plain))
-  const fate: Fate = { lower, plain, goesUp: goesUp(plain), goesDown, rewrite: REWRITES.get(lower) }
-  if (name.length <= LONGEST_NAME) {
-    if (fates.size >= MOST_NAMES) fates.clear()
-    fates.set(ownText(name), fate)
+/** The same few names come with every message, in the same few spellings. */
+function remembered<Fate>(fateOf: (lower: string) => Fate): (name: string) => Fate {
+  const fates = new Map<string, Fate>()
+  return (name) => {
+    const known = fates.get(name)
+    if (known !== undefined) return known
+    const fate = fateOf(name.toLowerCase())
+    if (name.length <= LONGEST_NAME) {
+      if (fates.size >= MOST_NAMES) fates.clear()
+      fates.set(ownText(name), fate)
+    }
+    return fate
   }
-  return fate
 }
 
-function goesUp(plain: string): Fate['goesUp'] {
-  if (REQUEST_RULES.some((rule) => isAbout(rule, plain))) return 'never'
-  return REQUEST_PATTERNS.some((rule) => isAbout(rule, plain)) && !EXCEPTIONS.has(plain) ? 'by-name' : 'always'
-}
+const upwards = remembered((lower): UpwardFate => {
+  const plain = plainName(lower)
+  const goesUp = isNeverSent(plain) ? 'never' : readsLikeSecret(plain) && !EXCEPTIONS.has(plain) ? 'by-name' : 'always'
+  return { lower, plain, goesUp }
+})
+
+const downwards = remembered((lower): DownwardFate => ({ lower, goesDown: !isNeverReturned(plainName(lower)), rewrite: REWRITES.get(lower) }))
 
 /** The names that a raw list's `Connection` headers declare to be of this hop; null where there is none. */
 function connectionNames(raw: readonly string[]): Set<string> | null {
@@ -83,10 +94,10 @@ export const authOf = (provider: Provider, endpoint: EndpointRow | null): Auth =
  */
 export function requestHeaders(raw: readonly string[], provider: Provider, endpoint: EndpointRow | null = null): string[] {
   const named = connectionNames(raw)
-  const auth = fateOf(authOf(provider, endpoint).header).plain
+  const auth = upwards(authOf(provider, endpoint).header).plain
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const { lower, plain, goesUp } = fateOf(raw[i]!)
+    const { lower, plain, goesUp } = upwards(raw[i]!)
     if (goesUp !== 'always' && (goesUp === 'never' || !provider.passes?.includes(lower))) continue
     if (plain === auth || named?.has(lower) || provider.accountChoice?.includes(plain) || holdsKey(raw[i + 1]!)) continue
     kept.push(raw[i]!, raw[i + 1]!)
@@ -119,7 +130,7 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
   const account = context.upstream.provider.accountHeaders
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
-    const { lower, goesDown, rewrite } = fateOf(raw[i]!)
+    const { lower, goesDown, rewrite } = downwards(raw[i]!)
     if (!goesDown || named?.has(lower) || account?.includes(lower) || (context.cors === true && lower.startsWith('access-control-'))) continue
     const value = rewrite === undefined ? raw[i + 1]! : rewrite(raw[i + 1]!, context)
     if (value !== null) kept.push(raw[i]!, value)

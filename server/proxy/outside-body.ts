@@ -1,5 +1,5 @@
 // What a request says of its model outside of its body's text: in its query, in headers and trailers, and in what its body is said to be.
-import { isAbout, plainName } from './headers/rules.ts'
+import { compileRules, plainName } from './headers/rules.ts'
 
 /** A name of a parameter that some server reads as `model`: `Model`, `model[]`, `model[a]`, `+model`. `model_version` is another one. */
 const READ_AS_MODEL = /^[^a-z]*models?(?:[^\w-].*)?$/is
@@ -57,14 +57,14 @@ export function headerModels(names: readonly string[], headers: readonly string[
 }
 
 /** Fields that say what a body is or how it is sent: none may come behind it (RFC 9110, section 6.5.1). */
-const NOT_BEHIND = { why: 'A recipient may merge trailers into the headers that we checked.', prefixes: ['content-'] }
+const isNotBehind = compileRules([{ why: 'A recipient may merge trailers into the headers that we checked.', prefixes: ['content-'] }])
 
 /** The trailers that may be sent on: none that, taken for a header, would change what was decided. */
 export function trailersOf(trailers: readonly string[], names: readonly string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i < trailers.length; i += 2) {
     const plain = plainName(trailers[i]!)
-    if (!isAbout(NOT_BEHIND, plain) && !names.includes(plain)) kept.push(trailers[i]!, trailers[i + 1]!)
+    if (!isNotBehind(plain) && !names.includes(plain)) kept.push(trailers[i]!, trailers[i + 1]!)
   }
   return kept
 }

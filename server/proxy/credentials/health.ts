@@ -22,6 +22,9 @@ export interface Lane {
 
 const nameOf = ({ model, key }: Lane): string => (model === null ? `key ${key}` : `model ${model}`)
 
+/** Whether an error can be about the credential: others are about the request. */
+const saysSomething = (status: number): boolean => status === 401 || status === 403 || REST_MS[status] !== undefined
+
 interface State {
   /** Monotonic milliseconds until which the whole credential rests. */
   refusedUntil: number
@@ -55,8 +58,8 @@ export class Health {
   /** Takes note of the answer to a caller's request. */
   note(id: string, lane: Lane, status: number, retryAfterMs: number | null): void {
     if (status < 400) return this.#worked(id, lane)
+    if (!saysSomething(status)) return
     const rest = REST_MS[status]
-    if (rest === undefined && status !== 401 && status !== 403) return
     const state = this.#stateOf(id)
     const now = this.#mono()
     state.error = { status, at: now }
@@ -72,7 +75,7 @@ export class Health {
     if (status < 300) {
       state.refusedUntil = 0
       state.error = null
-    } else if (status >= 400) {
+    } else if (saysSomething(status)) {
       // A 403 alone may be about the one call; behind a 401 it says the same.
       if (status === 401 || (status === 403 && state.error?.status === 401)) state.refusedUntil = now + REFUSED_REST_MS
       state.error = { status, at: now }

@@ -105,10 +105,16 @@ export const BROWSER_CHALLENGE = /(?:^|,)\s*(?:basic|digest|ntlm|negotiate)(?:\s
 
 /** A header's name as the tables write it: servers that hand headers on as variables (CGI, WSGI) do not tell `_` from `-`. */
 export function plainName(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+  const lower = name.toLowerCase()
+  return /[^a-z0-9-]|--/.test(lower) ? lower.replaceAll(/[^a-z0-9]+/g, '-') : lower
 }
 
-/** Whether a rule is about a name, which is given as `plainName` gives it. */
-export function isAbout({ names, prefixes, pattern }: HeaderRule, plain: string): boolean {
-  return (names?.includes(plain) ?? false) || (prefixes?.some((prefix) => plain.startsWith(prefix)) ?? false) || (pattern?.test(plain) ?? false)
+/** Whether any rule of a table is about a name, which is given as `plainName` gives it. A caller can make up names: each costs one look-up and one search. */
+export function compileRules(rules: readonly HeaderRule[]): (plain: string) => boolean {
+  const names = new Set(rules.flatMap((rule) => rule.names ?? []))
+  const prefixes = rules.flatMap((rule) => rule.prefixes ?? []).map((prefix) => `^${prefix}`)
+  const patterns = rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern.source]))
+  // Without prefixes and patterns it must match nothing.
+  const rest = new RegExp([...prefixes, ...patterns, '(?!)'].join('|'))
+  return (plain) => names.has(plain) || rest.test(plain)
 }
