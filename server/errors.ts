@@ -30,11 +30,12 @@ export const ERRORS = {
   file_too_large: { status: 413, title: 'The file is too large' },
   idempotency_conflict: { status: 422, title: 'The Idempotency-Key was used for other content' },
   too_many_attempts: { status: 429, title: 'Too many attempts to sign in' },
+  /** 503 where the server itself has no room. */
+  too_many_uploads: { status: 429, title: 'Too many uploads or conversions at once' },
   quota_exceeded: { status: 429, title: 'The quota of the plan is used up' },
   headers_too_large: { status: 431, title: 'The headers of the request are too large' },
   internal_error: { status: 500, title: 'The server failed' },
   too_many_connections: { status: 503, title: 'Too many connections from one address' },
-  too_many_uploads: { status: 503, title: 'The server is busy' },
   store_unavailable: { status: 503, title: 'The store cannot be reached' },
 } as const satisfies Record<string, { status: number; title: string }>
 
@@ -68,30 +69,28 @@ export class Problem extends Error {
   readonly detail: string
   /** Seconds until it is worth trying again. */
   readonly retryAfter: number | undefined
+  readonly status: number
   /** Every fault of the request's fields, where they are at fault. */
   readonly errors: readonly FieldError[]
 
   /**
    * @param code a row of `ERRORS`
    * @param detail one sentence that a person can act on; it never holds a secret, a path of this machine or SQL
-   * @param more `retryAfter` in seconds; `errors` for faults of single fields; `cause` for the log, never for the caller
+   * @param more `retryAfter` in seconds; `status` in place of the row's; `errors` for faults of single fields; `cause` for the log, never for the caller
    */
-  constructor(code: ErrorCode, detail: string, more: { retryAfter?: number; errors?: readonly FieldError[]; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, detail: string, more: { retryAfter?: number; status?: number; errors?: readonly FieldError[]; cause?: unknown } = {}) {
     super(detail, { cause: more.cause })
     this.code = code
     this.detail = detail
     this.retryAfter = more.retryAfter
+    this.status = more.status ?? ERRORS[code].status
     this.errors = more.errors ?? []
-  }
-
-  get status(): number {
-    return ERRORS[this.code].status
   }
 
   /** The body of the answer, `application/problem+json` (RFC 9457). */
   body(requestId: string): ProblemDetails {
-    const { status, title } = ERRORS[this.code]
-    const problem = { type: `urn:tollmark:error:${this.code}`, title, status, detail: this.detail, code: this.code, request_id: requestId }
+    const { title } = ERRORS[this.code]
+    const problem = { type: `urn:tollmark:error:${this.code}`, title, status: this.status, detail: this.detail, code: this.code, request_id: requestId }
     return this.errors.length === 0 ? problem : { ...problem, errors: this.errors }
   }
 

@@ -8,6 +8,7 @@ import { environment, readConfig, unknownSettings, type Config } from './config.
 import { systemClock } from './clock.ts'
 import { jobChanges } from './convert/changes.ts'
 import type { ConversionParts } from './convert/convert.ts'
+import { openConversionQueue } from './convert/conversion-queue.ts'
 import { openConverters, type ConverterLimits } from './convert/converters.ts'
 import { sweepJobs } from './convert/jobs.ts'
 import { openReceiver } from './convert/receiver.ts'
@@ -126,6 +127,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   const master = masterKey(storage.masterKey, storage.data)
   const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
   const converters = starting.use(openConverters(convertersOf(config, 0)))
+  const queue = openConversionQueue({ atOnce: converters.size, queue: conversion.queue })
   const receiver = starting.use(openReceiver(takeTurns(() => proxied.shares.open > 0)))
   const watch = starting.use(watchJobs(store, changes))
   const { keys, credentials } = proxied
@@ -137,10 +139,10 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
     keys_stale: { help: '1 while changes of proxy keys cannot be read.', read: () => Number(!keys.fresh) },
     credentials_resting: { help: 'Provider credentials in cool-down.', read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length },
     conversions_running: { help: 'Steps of conversions that run.', read: () => converters.load().running },
-    conversions_waiting: { help: 'Steps of conversions that wait.', read: () => converters.load().waiting },
+    conversions_waiting: { help: 'Conversions, and steps of them, that wait.', read: () => converters.load().waiting + queue.waiting },
   })
   const setup = setupToken(master)
-  const doors = app({ ...common, converters, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, receiver, dashboard: openDashboard(DASHBOARD) })
+  const doors = app({ ...common, converters, queue, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, receiver, dashboard: openDashboard(DASHBOARD) })
   return { doors, proxied, setup, stop: () => watch[Symbol.dispose]() }
 }
 

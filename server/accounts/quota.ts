@@ -1,5 +1,5 @@
 // The daily quota, exact to one. A conversion is reserved when its upload has been received, and counted, durably, before its success is
-// answered; every other end gives it back.
+// answered; every other end gives it back, but those in which it was tried only as often a day as the plan has conversions: failing on purpose costs.
 //
 // A killed process: what it had counted stays counted, what it had only reserved is given back with its instance (store/instance.ts). So no
 // day ever has more successes than the quota, and none is lost but one whose answer was on its way at that very moment; an
@@ -82,11 +82,36 @@ export function* count(db: QueryBuilder, { id, account, day, limit }: Reservatio
   yield* run(
     db
       .insertInto('quota_days')
-      .values({ account_id: account, day, used: 1 })
+      .values({ account_id: account, day, used: 1, given_back: 0 })
       .onConflict((conflict) => conflict.columns(['account_id', 'day']).doUpdateSet((e) => ({ used: e('quota_days.used', '+', 1) }))),
   )
   yield* run(db.deleteFrom('quota_days').where('account_id', '=', account).where('day', '<', day - KEPT_DAYS))
   return true
+}
+
+/**
+ * Whether one more conversion that was tried and failed may be given back, as part of a procedure that holds the account's lock; counts it.
+ *
+ * @param limit conversions that the plan has a day, and so the times that one is given back; null is no limit
+ */
+export function* takeGiveBack(db: QueryBuilder, { account, day, limit }: Pick<Reservation, 'account' | 'day' | 'limit'>): Steps<boolean> {
+  if (limit === null) return true
+  const row = yield* first(db.selectFrom('quota_days').select('given_back').where('account_id', '=', account).where('day', '=', day))
+  if ((row?.given_back ?? 0) >= limit) return false
+  yield* run(
+    db
+      .insertInto('quota_days')
+      .values({ account_id: account, day, used: 0, given_back: 1 })
+      .onConflict((conflict) => conflict.columns(['account_id', 'day']).doUpdateSet((e) => ({ given_back: e('quota_days.given_back', '+', 1) }))),
+  )
+  return true
+}
+
+/** Takes a counted conversion back, as often as is allowed, as part of a procedure that holds the account's lock. */
+export function* uncount(db: QueryBuilder, counted: Pick<Reservation, 'account' | 'day' | 'limit'>): Steps<void> {
+  if (!(yield* takeGiveBack(db, counted))) return
+  const { account, day } = counted
+  yield* run(db.updateTable('quota_days').set((e) => ({ used: e('used', '-', 1) })).where('account_id', '=', account).where('day', '=', day).where('used', '>', 0))
 }
 
 /** A reservation for one conversion that is let in now; `reserve` enters it. */

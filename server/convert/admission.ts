@@ -6,16 +6,18 @@
 // So do requests that find the rest of the quota reserved by others: only what is counted is used up.
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { count, isUsedUp, newReservation, quotaExceeded, quotaLock, reserve, type Reservation } from '../accounts/quota.ts'
+import { count, isUsedUp, newReservation, quotaExceeded, quotaLock, reserve, takeGiveBack, type Reservation } from '../accounts/quota.ts'
 import type { Plan } from '../accounts/plans.ts'
 import { Problem } from '../errors.ts'
+import type { NoPlace } from '../fair-shares.ts'
 import type { Log } from '../log.ts'
 import { takeBlob } from '../store/blobs/blobs.ts'
 import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import { passingTrouble } from '../store/trouble.ts'
-import { GRACE, enterJob, isQueueFull, type ClaimableJob } from './jobs.ts'
+import { tooMany } from './conversion-queue.ts'
+import { GRACE, enterJob, whyNotQueued, type ClaimableJob } from './jobs.ts'
 import type { Upload } from './upload.ts'
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
@@ -23,8 +25,6 @@ const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 const LOOK = 100
 /** Milliseconds until what could not be given back is tried to be given back again. */
 const RELEASE = 500
-/** Seconds to wait where there is no place. */
-const RETRY_AFTER = 5
 /** How long a request waits to learn whether it was counted. */
 const DOUBT = 5_000
 
@@ -116,7 +116,7 @@ export async function admit(store: Store, request: AdmissionRequest, clock: () =
     const reservation = newReservation(request.account, request.plan, now)
     const entered = await store.run(enter, { reservation, request, now }).catch(async (error: unknown) => {
       // It may be entered all the same: the connection can be lost after the commit.
-      if (isInDoubt(error)) await abandon(store, { request, reservation }, log)
+      if (isInDoubt(error)) await abandon(store, { request, reservation }, false, log)
       throw error
     })
     if ('answer' in entered) return entered
@@ -132,7 +132,7 @@ export async function admit(store: Store, request: AdmissionRequest, clock: () =
 /** What a conversion that counts has come to: nothing that is kept, a document that is kept for its key, or a job, of which only so many may wait. */
 export type Outcome = { readonly contentType: string; readonly blobId: string } | { readonly job: ClaimableJob; readonly mostWaiting: number } | undefined
 
-type Settled = 'counted' | 'used up' | 'too many jobs'
+type Settled = 'counted' | 'used up' | { readonly noPlace: NoPlace }
 
 /** Turns what was reserved into what is counted, with what it has come to; tells why it can no longer count where that is so. */
 export const settle = procedure(
@@ -141,10 +141,11 @@ export const settle = procedure(
   function* (db, { admission, outcome, expiresAt, now }: { admission: Admission; outcome: Outcome; expiresAt: number; now: number }): Steps<Settled> {
     const { request, reservation } = admission
     const { account, key, fingerprint, instance } = request
-    if (outcome && 'job' in outcome && (yield* isQueueFull(db, outcome.mostWaiting))) return 'too many jobs'
+    const noPlace = outcome && 'job' in outcome ? yield* whyNotQueued(db, account, outcome.mostWaiting) : null
+    if (noPlace !== null) return { noPlace }
     if (!(yield* count(db, reservation))) return 'used up'
     if (!outcome) return 'counted'
-    if ('job' in outcome) yield* enterJob(db, outcome.job, instance)
+    if ('job' in outcome) yield* enterJob(db, { ...outcome.job, counted_day: reservation.day, quota_limit: reservation.limit }, instance)
     else yield* takeBlob(db, outcome.blobId, instance, expiresAt + GRACE)
     if (key !== undefined) {
       const kept = 'job' in outcome ? { job_id: outcome.job.id, content_type: null, blob_id: null } : { job_id: null, content_type: outcome.contentType, blob_id: outcome.blobId }
@@ -169,12 +170,12 @@ export async function countConversion(store: Store, admission: Admission, outcom
     throw error
   })
   if (settled === 'used up') throw quotaExceeded(admission.request.plan, now)
-  if (settled === 'too many jobs') throw tooMany('Too many jobs are waiting.')
+  if (typeof settled === 'object') throw tooManyJobs(settled.noPlace)
 }
 
-/** What is answered where there is no place. */
-export function tooMany(sentence: string): Problem {
-  return new Problem('too_many_uploads', `${sentence} Try again in a moment.`, { retryAfter: RETRY_AFTER })
+/** What is answered where no job more may wait. */
+export function tooManyJobs(why: NoPlace): Problem {
+  return tooMany(why === 'share' ? 'Too many of your jobs are waiting.' : 'Too many jobs are waiting.', why)
 }
 
 /** Whether something may have been stored although the store says otherwise: a connection can be lost between a commit and its answer. */
@@ -206,29 +207,36 @@ async function isFoundCounted(store: Store, admission: Admission): Promise<boole
   return false
 }
 
-/** Takes back everything of a request that did not succeed: its share of the quota, and its claim on the key. */
+/**
+ * Takes back everything of a request that did not succeed: its claim on the key, and its share of the quota; of one whose conversion was tried only as
+ * often a day as the plan has conversions, else it counts.
+ */
 export const release = procedure(
   import.meta.url,
   'release',
-  function* (db, { request: { account, key, instance }, reservation }: Admission): Steps<void> {
+  function* (db, { admission: { request: { account, key, instance }, reservation }, tried }: { admission: Admission; tried: boolean }): Steps<void> {
     // Where this is done already, the key may be another request's by now.
-    const held = (yield* run(db.deleteFrom('reservations').where('id', '=', reservation.id))) === 1
-    if (!held || key === undefined) return
+    if (!(yield* first(db.selectFrom('reservations').select('id').where('id', '=', reservation.id)))) return
+    if (tried && !(yield* takeGiveBack(db, reservation))) yield* count(db, reservation)
+    else yield* run(db.deleteFrom('reservations').where('id', '=', reservation.id))
+    if (key === undefined) return
     yield* run(db.deleteFrom('idempotency').where('account_id', '=', account).where('key', '=', key).where('instance_id', '=', instance))
   },
-  ({ request }) => quotaLock(request.account),
+  ({ admission }) => quotaLock(admission.request.account),
 )
 
 /**
  * Takes back everything of a request that did not succeed. Where the store does not take that now, it is tried until it does, and nobody waits
  * for it: otherwise the request's share would be held as long as this process lives.
+ *
+ * @param tried whether its conversion was begun
  */
-export async function abandon(store: Store, admission: Admission, log: Log): Promise<void> {
+export async function abandon(store: Store, admission: Admission, tried: boolean, log: Log): Promise<void> {
   try {
-    await store.run(release, admission)
+    await store.run(release, { admission, tried })
   } catch (error) {
     // When the store closes everything goes with the instance.
     if (!passingTrouble(error) || (error instanceof StoreError && error.code === 'closed')) return log.error('what a request held cannot be given back', error)
-    setTimeout(() => void abandon(store, admission, log), RELEASE).unref()
+    setTimeout(() => void abandon(store, admission, tried, log), RELEASE).unref()
   }
 }

@@ -28,7 +28,7 @@ const DIVIDED = 512 * 1024
  * Converts one file. The pages of a large archive are shared out to all converters.
  *
  * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason
- * @throws Problem `invalid_file` where the file is at fault, `too_many_uploads` where too many wait
+ * @throws Problem `invalid_file` where the file is at fault
  */
 export async function convert(task: Task, converters: Converters, more: { signal?: AbortSignal; onProgress?: (progress: Progress) => void } = {}): Promise<void> {
   const isDivided = task.kind === 'zip' && converters.size > 1 && (await stat(task.path)).size >= DIVIDED
@@ -41,7 +41,6 @@ export async function convert(task: Task, converters: Converters, more: { signal
   const runShare = (index: number): Promise<void> =>
     converters.run(task, { share: { index, of: converters.size } }, {
       signal,
-      isPart: index > 0,
       onProgress: ({ pagesDone, pagesTotal }) => {
         done[index] = pagesDone
         more.onProgress?.({ pagesDone: done.reduce((all, pages) => all + pages, 0), pagesTotal })
@@ -55,5 +54,5 @@ export async function convert(task: Task, converters: Converters, more: { signal
     await Promise.allSettled(running)
     throw error
   }
-  await converters.run(task, { join: converters.size }, { signal, isPart: true })
+  await converters.run(task, { join: converters.size }, { signal })
 }

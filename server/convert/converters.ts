@@ -23,8 +23,6 @@ export type FromConverter =
 export interface ConverterLimits {
   /** Conversions at once. */
   readonly atOnce: number
-  /** Conversions that may wait. */
-  readonly queue: number
   /** Milliseconds that one conversion may run. */
   readonly deadline: number
   /** Bytes of JavaScript objects that one conversion may use. */
@@ -39,11 +37,10 @@ export interface Converters extends AsyncDisposable {
   /**
    * Runs one step of a conversion, in turn.
    *
-   * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason. `isPart`: it belongs to a conversion that
-   *   has been let in, so it may wait however many do
-   * @throws Problem `invalid_file` where the file is at fault, `too_many_uploads` where too many wait
+   * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason
+   * @throws Problem `invalid_file` where the file is at fault
    */
-  run(task: Task, step: Step, more?: { signal?: AbortSignal; isPart?: boolean; onProgress?: (progress: Progress) => void }): Promise<void>
+  run(task: Task, step: Step, more?: { signal?: AbortSignal; onProgress?: (progress: Progress) => void }): Promise<void>
 }
 
 /** A step that waits or runs. */
@@ -59,8 +56,6 @@ interface Item {
 
 /** The program of the converters. */
 const PROGRAM = new URL('converter.ts', import.meta.url)
-/** Seconds after which a refused caller should try again. */
-const RETRY_AFTER = 5
 /** Milliseconds after which a converter without work is ended, but for the last one. */
 const KEPT_IDLE = 60_000
 /** Megabytes for objects that have just been made: a page's tree is short-lived, and a larger space only takes longer to fill. */
@@ -69,7 +64,7 @@ const YOUNG = 4
 const LAST_WORDS = 4000
 
 /** Opens the pool; one converter is started at once so that the first conversion does not wait for it. */
-export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimits, program: URL = PROGRAM): Converters {
+export function openConverters({ atOnce, deadline, heap }: ConverterLimits, program: URL = PROGRAM): Converters {
   const waiting: Item[] = []
   const idle = new Map<ChildProcess, NodeJS.Timeout>()
   const all = new Set<ChildProcess>()
@@ -168,11 +163,9 @@ export function openConverters({ atOnce, queue, deadline, heap }: ConverterLimit
   return {
     size: atOnce,
     load: () => ({ running: all.size - idle.size, waiting: waiting.length }),
-    run: async (task, step, { signal, isPart = false, onProgress = () => {} } = {}) => {
+    run: async (task, step, { signal, onProgress = () => {} } = {}) => {
       signal?.throwIfAborted()
-      if (closed || (!isPart && waiting.length >= queue && idle.size === 0 && all.size >= atOnce)) {
-        throw new Problem('too_many_uploads', 'Too many conversions are waiting. Try again in a moment.', { retryAfter: RETRY_AFTER })
-      }
+      if (closed) throw new Error('the server is shutting down')
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const item: Item = { task, step, progress: onProgress, resolve, reject }
       const abort = (): void => {

@@ -3,12 +3,15 @@
 // A worker holds a job while the row names its claim and its instance lives. When the process dies, its instance is cleared away
 // (store/instance.ts), the row's `instance_id` becomes null with it, and the job can be claimed again, under a new claim. Whoever still
 // works under an old one can no longer report, finish or hand back anything: so a job is done once.
+import { quotaLock, uncount } from '../accounts/quota.ts'
 import { DAY, HOUR } from '../clock.ts'
+import type { NoPlace } from '../fair-shares.ts'
 import type { JobRow } from '../store/schema.ts'
 import { FOR_NOW, releaseBlob, takeBlob } from '../store/blobs/blobs.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
+import { MAX_RUNNING } from './conversion-queue.ts'
 
 export type JobStatus = JobRow['status']
 
@@ -25,6 +28,8 @@ type Transition = keyof typeof TRANSITIONS
 
 const UNFINISHED = TRANSITIONS.cancel.from
 
+/** Jobs of one account that may wait. */
+const MAX_WAITING = 20
 /** Times that a job is claimed. More means that it takes its processes with it, or that the store for files has been away for an hour. */
 const MOST_CLAIMS = 100
 /** A stored answer outlives the row that names it by this, so that no row ever names an answer that is gone. */
@@ -55,8 +60,28 @@ const DONE = { claim: null, instance_id: null, upload_blob: null } as const
 /** Enters a new job, as part of a procedure, together with its archive, which `instance` has just stored. */
 export function* enterJob(db: QueryBuilder, job: ClaimableJob, instance: string): Steps<void> {
   yield* takeBlob(db, job.upload_blob, instance, FOR_NOW)
-  yield* run(db.insertInto('jobs').values(job))
+  yield* run(db.insertInto('jobs').values({ ...job, turn: yield* nextTurn(db, job.account_id) }))
 }
+
+/**
+ * The turn of an account's next job (start-time fair queuing: Goyal, Vin and Cheng, 1996): one behind the account's last one, and not before the last
+ * one of all that was begun. So the jobs of one account stand in line with those of the others one by one, however many it has and however they come.
+ */
+function* nextTurn(db: QueryBuilder, account: string): Steps<number> {
+  const turns = yield* first(
+    db.selectNoFrom((e) => {
+      const last = e.selectFrom('jobs').select((job) => job.fn.max('turn').as('turn'))
+      return [last.where('account_id', '=', account).as('own'), ...BEGUN.map((status) => last.where('status', '=', status).as(status))]
+    }),
+  )
+  const { own = null, ...begun } = turns ?? {}
+  return Math.max(0, (own ?? -1) + 1, ...Object.values(begun).map((turn) => turn ?? 0))
+}
+
+/** States of jobs that were begun. A job that never ran has no turn any more when it ends. */
+const BEGUN = ['running', 'succeeded', 'failed', 'canceled', 'expired'] as const satisfies JobStatus[]
+/** The turn of a job that ended before it ran: it counts for nobody's place. */
+const NO_TURN = -1
 
 /** A job that has just been accepted. */
 export type ClaimableJob = JobRow & { readonly upload_blob: string }
@@ -85,26 +110,42 @@ const AT_FIRST = {
   claim: null,
   claims: 0,
   failures: 0,
+  turn: 0,
+  counted_day: null,
+  quota_limit: null,
 } as const satisfies Partial<JobRow>
 
 /**
  * Jobs that nobody holds. A clock may be set back, and machines need not agree: no job waits until a time but between two tries, and for no longer
- * than that takes. Who asks for one holds none: what its row says otherwise is from a time when the store did not take that it was over.
+ * than that takes. Who asks for one holds none: what its row says otherwise is from a time when the store did not take that it was over. An account of
+ * which two jobs are held waits with the others.
  */
-function claimable(db: QueryBuilder, instance: string, now: number) {
-  const jobs = db.selectFrom('jobs').where('status', 'in', UNFINISHED)
+function claimable(db: QueryBuilder, status: (typeof UNFINISHED)[number], instance: string, now: number) {
+  const held = db.selectFrom('jobs').select('account_id').where('status', '=', 'running').where('instance_id', 'is not', null).where('instance_id', '!=', instance)
+  const busy = held.groupBy('account_id').having((e) => e(e.fn.countAll<number>(), '>=', MAX_RUNNING))
+  const jobs = db.selectFrom('jobs').where('status', '=', status).where('account_id', 'not in', busy)
   return jobs
     .where((e) => e.or([e('claimable_at', '<=', now), e('claimable_at', '<=', e.ref('created_at')), e('claimable_at', '>', now + WAIT_MOST)]))
     .where((e) => e.or([e('instance_id', 'is', null), e('instance_id', '=', instance)]))
 }
 
-/** Claims the job that has waited longest, under the new id `claim`; undefined where none waits. */
+/** The claimable job whose turn it is. Each state is asked by itself: one index then gives the order of its jobs, however many wait. */
+function* nextJob(db: QueryBuilder, instance: string, now: number): Steps<JobRow | undefined> {
+  const found: JobRow[] = []
+  for (const status of UNFINISHED) {
+    const job = yield* first(claimable(db, status, instance, now).selectAll().orderBy('turn').orderBy('id').limit(1))
+    if (job) found.push(job)
+  }
+  return found.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1))[0]
+}
+
+/** Claims the job whose turn it is, under the new id `claim`; undefined where none may begin. One claim at a time, so that its account's jobs are counted. */
 export const claimJob = procedure(
   import.meta.url,
   'claimJob',
   function* (db, { claim, instance, now }: { claim: string; instance: string; now: number }): Steps<JobRow | undefined> {
     for (;;) {
-      const job = yield* first(claimable(db, instance, now).selectAll().orderBy('claimable_at').orderBy('id').limit(1).forUpdate().skipLocked())
+      const job = yield* nextJob(db, instance, now)
       if (!job) return undefined
       if (job.claims >= MOST_CLAIMS) {
         yield* failSteps(db, job, 'internal_error', `The conversion was begun ${MOST_CLAIMS} times and never ended. Tell the server's operator the job's id.`, now)
@@ -114,26 +155,39 @@ export const claimJob = procedure(
       if (yield* move(db, 'claim', job.id, held, job.claim)) return { ...job, ...held, status: TRANSITIONS.claim.to }
     }
   },
-  'rows',
+  () => 'claim jobs',
 )
 
 /** Whether any job waits to be claimed: a small read, so that only who finds one asks the writer. */
 export async function jobWaits(store: Store, instance: string, now: number): Promise<boolean> {
-  return (await claimable(store.db, instance, now).select('id').limit(1).executeTakeFirst()) !== undefined
+  for (const status of UNFINISHED) {
+    if ((await claimable(store.db, status, instance, now).select('id').limit(1).executeTakeFirst()) !== undefined) return true
+  }
+  return false
 }
 
-function waiting(db: QueryBuilder) {
-  return db.selectFrom('jobs').select((e) => e.fn.countAll<number>().as('count')).where('status', '=', 'queued')
+/** Jobs that wait for a worker: of all accounts, and of one. */
+function waiting(db: QueryBuilder, account: string) {
+  return db.selectNoFrom((e) => {
+    const queued = e.selectFrom('jobs').select(e.fn.countAll<number>().as('count')).where('status', '=', 'queued')
+    return [queued.as('all'), queued.where('account_id', '=', account).as('own')]
+  })
 }
 
-/** Jobs that wait for a worker. */
-export async function waitingJobs(store: Store): Promise<number> {
-  return (await waiting(store.db).executeTakeFirstOrThrow()).count
+/** Why no job more of this account may wait, or null. The first one of an account waits also where the queue is full, up to twice its length. */
+function noPlace({ all, own }: { all: number | null; own: number | null }, most: number): NoPlace | null {
+  if ((own ?? 0) >= MAX_WAITING) return 'share'
+  return (all ?? 0) < ((own ?? 0) === 0 ? most * 2 : most) ? null : 'full'
 }
 
-/** Whether so many jobs wait for a worker, as part of a procedure. */
-export function* isQueueFull(db: QueryBuilder, most: number): Steps<boolean> {
-  return ((yield* first(waiting(db)))?.count ?? 0) >= most
+/** The same, before the archive is stored. */
+export async function jobPlace(store: Store, account: string, most: number): Promise<NoPlace | null> {
+  return noPlace(await waiting(store.db, account).executeTakeFirstOrThrow(), most)
+}
+
+/** The same, as part of a procedure. */
+export function* whyNotQueued(db: QueryBuilder, account: string, most: number): Steps<NoPlace | null> {
+  return noPlace((yield* first(waiting(db, account))) ?? { all: 0, own: 0 }, most)
 }
 
 /** Whether the job is still held under this claim. */
@@ -161,8 +215,15 @@ export const succeedJob = procedure(
   },
 )
 
-function* failSteps(db: QueryBuilder, { id, claim, upload_blob }: JobRow, code: string, detail: string, now: number): Steps<boolean> {
+/** Gives back what the job counted, where it may still be. */
+function* giveBack(db: QueryBuilder, { account_id, counted_day, quota_limit }: JobRow): Steps<void> {
+  if (counted_day !== null) yield* uncount(db, { account: account_id, day: counted_day, limit: quota_limit })
+}
+
+function* failSteps(db: QueryBuilder, job: JobRow, code: string, detail: string, now: number): Steps<boolean> {
+  const { id, claim, upload_blob } = job
   if (!(yield* move(db, 'fail', id, { ...DONE, error_code: code, error_detail: detail, finished_at: now }, claim))) return false
+  yield* giveBack(db, job)
   if (upload_blob !== null) yield* releaseBlob(db, upload_blob)
   return true
 }
@@ -174,6 +235,7 @@ export const failJob = procedure(
   function* (db, { job, code, detail, now }: { job: ClaimedJob; code: string; detail: string; now: number }) {
     return yield* failSteps(db, job, code, detail, now)
   },
+  ({ job }) => quotaLock(job.account_id),
 )
 
 /** Lets a job go, to be claimed again from `claimableAt` on. `counts` are what its row then says of claims and failures. */
@@ -182,19 +244,21 @@ export async function handBack(store: Store, { id, claim }: ClaimedJob, claimabl
   await back.where('id', '=', id).where('claim', '=', claim).execute()
 }
 
-/** Cancels what is not finished, and lets go what is stored of a job. Gives the ids of those blobs; undefined where the account has no such job. */
+/** Cancels what is not finished, and lets go what is stored of a job; one that never ran gives its conversion back. Gives the ids of those blobs; undefined where the account has no such job. */
 export const cancelJob = procedure(
   import.meta.url,
   'cancelJob',
   function* (db, { id, account, now }: { id: string; account: string; now: number }): Steps<string[] | undefined> {
-    const job = yield* first(db.selectFrom('jobs').selectAll().where('id', '=', id).where('account_id', '=', account))
+    const job = yield* first(db.selectFrom('jobs').selectAll().where('id', '=', id).where('account_id', '=', account).forUpdate())
     if (!job) return undefined
-    const canceled = yield* move(db, 'cancel', id, { ...DONE, finished_at: now })
+    const canceled = yield* move(db, 'cancel', id, { ...DONE, finished_at: now, turn: job.status === 'queued' ? NO_TURN : job.turn })
+    if (canceled && job.status === 'queued') yield* giveBack(db, job)
     if (!canceled) yield* move(db, 'expire', id, { result_blob: null, expires_at: now })
     const blobs = [job.upload_blob, job.result_blob].filter((blob) => blob !== null)
     for (const blob of blobs) yield* releaseBlob(db, blob)
     return blobs
   },
+  ({ account }) => quotaLock(account),
 )
 
 /** Lets results expire, and forgets jobs that finished long ago. Their blobs have an expiry of their own. */

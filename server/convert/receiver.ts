@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { Problem, type ErrorCode } from '../errors.ts'
+import { LEAST_RATE, watchPace } from '../request/pace.ts'
 import { rebuilt, type CarriedError } from './carried-error.ts'
 import type { Turns } from './turns.ts'
 import type { Upload, UploadLimits } from './upload.ts'
@@ -11,14 +12,17 @@ export interface Receiver extends AsyncDisposable {
   /**
    * Receives one upload into the new file `path`. What is left of the request where it fails stays unread.
    *
-   * @throws Problem as `receiveUpload` does
+   * @param dropped ends it; it then rejects with the signal's reason
+   * @throws Problem as `receiveUpload` does, and `request_timeout` where the upload stands still or is too slow
    */
-  receive(incoming: IncomingMessage, path: string, limits: ReceiverLimits): Promise<Upload>
+  receive(incoming: IncomingMessage, path: string, limits: ReceiverLimits, dropped: AbortSignal): Promise<Upload>
 }
 
 export interface ReceiverLimits extends UploadLimits {
   /** Milliseconds without a byte after which the upload is given up. */
   readonly transferIdle: number
+  /** Milliseconds of waiting for the caller after which the upload must have come at the least rate. */
+  readonly uploadGrace: number
 }
 
 export interface Begin {
@@ -52,6 +56,7 @@ interface Waiting {
 
 const LOST = 'The connection was closed before the upload was complete.'
 const IDLE = 'The upload stopped in the middle. Send it again.'
+const SLOW = `The upload comes too slowly: less than ${LEAST_RATE / 1024} KB a second. Send it over a faster connection.`
 
 /** The thread starts with the first upload. @param turns when the next piece of an upload may be taken */
 export function openReceiver(turns: Turns): Receiver {
@@ -82,30 +87,50 @@ export function openReceiver(turns: Turns): Receiver {
     else caller?.reject(rebuilt('an upload could not be received', message.failed))
   }
 
-  const receive: Receiver['receive'] = async (incoming, path, { maxHtml, maxZip, transferIdle }) => {
+  const receive: Receiver['receive'] = async (incoming, path, { maxHtml, maxZip, transferIdle, uploadGrace }, dropped) => {
+    dropped.throwIfAborted()
     if (incoming.destroyed) throw new Problem('invalid_file', LOST)
     const to = (thread ??= start())
     const id = ++last
     const { promise, resolve, reject } = Promise.withResolvers<Upload>()
     let over = false
-    const more = (): void => turns(() => over || incoming.resume())
+    // Why we have ended the upload ourselves: the thread only hears that it is broken.
+    let ended: unknown
+    const end = (why: unknown): void => {
+      ended ??= why
+      send({ id, broken: LOST })
+    }
+    const pace = watchPace(uploadGrace, () => end(new Problem('request_timeout', SLOW)))
+    const take = (): void => {
+      if (over) return
+      pace.asked()
+      incoming.resume()
+    }
+    const more = (): void => turns(take)
     waiting.set(id, { more, resolve, reject })
     const send = (message: ToReceiver, transfer: ArrayBuffer[] = []): void => to.postMessage(message, transfer)
     const onPiece = (bytes: Buffer): void => {
       incoming.pause()
+      pace.came(bytes.length)
       const piece = owned(bytes)
       send({ id, piece }, [piece.buffer])
     }
     const onEnd = (): void => send({ id, end: true })
-    const onIdle = (): void => send({ id, broken: IDLE })
+    const onIdle = (): void => end(new Problem('request_timeout', IDLE))
+    const onDropped = (): void => end(dropped.reason)
     incoming.on('error', () => send({ id, broken: LOST }))
     incoming.pause().on('data', onPiece).once('end', onEnd)
     incoming.setTimeout(transferIdle, onIdle)
+    dropped.addEventListener('abort', onDropped)
     send({ id, begin: { type: incoming.headers['content-type'] ?? '', path, limits: { maxHtml, maxZip } } })
     try {
       return await promise
+    } catch (error) {
+      throw ended ?? error
     } finally {
       over = true
+      pace.end()
+      dropped.removeEventListener('abort', onDropped)
       incoming.setTimeout(0).off('timeout', onIdle).off('data', onPiece).off('end', onEnd).pause()
     }
   }

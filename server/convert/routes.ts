@@ -1,16 +1,18 @@
 // POST /api/v1/convert, as the numbered steps of one request.
 import { z } from '@hono/zod-openapi'
 import type { Plans } from '../accounts/plans.ts'
-import { COMMON_PROBLEMS, askForBody, authorize, authorized, callerOf, createRoute, json, newApi, noQuery, problems, security, type Api, type ApiContext, type Middleware } from '../api.ts'
+import { COMMON_PROBLEMS, askForBody, authorize, authorized, callerOf, createRoute, json, newApi, noQuery, problems, security, type Api, type ApiContext } from '../api.ts'
 import type { Config } from '../config.ts'
+import { FairShares } from '../fair-shares.ts'
 import { newId } from '../id.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
 import { openFile } from '../store/blobs/folder.ts'
-import { abandon, admit, countConversion, fingerprint, readKey, refuseUsedUp, tooMany, type Admission, type KeptAnswer } from './admission.ts'
+import { abandon, admit, countConversion, fingerprint, readKey, refuseUsedUp, tooManyJobs, type Admission, type KeptAnswer } from './admission.ts'
+import { tooMany, type ConversionQueue } from './conversion-queue.ts'
 import { CONTENT_TYPES, answerFrom, documentAnswer, whenGone } from './answer.ts'
 import { convert as convertOn, type ConversionParts } from './convert.ts'
 import { JobSchema, acceptedAnswer } from './job-routes.ts'
-import { asAccepted, findJob, newJob, waitingJobs, type ClaimableJob } from './jobs.ts'
+import { asAccepted, findJob, jobPlace, newJob, type ClaimableJob } from './jobs.ts'
 import type { Receiver } from './receiver.ts'
 import { checkHead, type Upload } from './upload.ts'
 
@@ -19,6 +21,7 @@ export interface ConvertParts extends ConversionParts {
   plans: Plans
   limits: Config['conversion']
   receiver: Receiver
+  queue: ConversionQueue
 }
 
 const convertRoute = createRoute({
@@ -55,26 +58,16 @@ const convertRoute = createRoute({
       'idempotency_conflict',
       'quota_exceeded',
       'too_many_uploads',
+      'request_timeout',
       ...COMMON_PROBLEMS,
     ),
   },
 })
 
 /** The conversion's routes. */
-export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, log, limits, receiver }: ConvertParts): Api {
+export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, log, limits, receiver, queue }: ConvertParts): Api {
   const api = newApi()
-  let underWay = 0
-
-  // 1. Is there a place for one more upload? Asked before anything is looked up: where far too many come, each refusal must cost next to nothing.
-  const placed: Middleware = async (_, next) => {
-    if (underWay >= limits.uploads) throw tooMany('Too many uploads are under way.')
-    underWay++
-    try {
-      await next()
-    } finally {
-      underWay--
-    }
-  }
+  const uploads = new FairShares({ places: limits.uploads, always: true })
 
   const convert = async (c: ApiContext): Promise<Response> => {
     const { incoming, outgoing } = c.env
@@ -82,6 +75,12 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     await using end = new AsyncDisposableStack()
 
     const gone = whenGone(outgoing)
+
+    // 1. Is there a place for one more upload of this account?
+    const dropped = new AbortController()
+    const place = uploads.enter(account.id, () => dropped.abort(tooMany('The upload was ended to make room for those of others.', 'full')))
+    if (typeof place === 'string') throw tooMany(place === 'share' ? 'Too many of your uploads are under way.' : 'Too many uploads are under way.', place)
+    end.defer(() => place.leave())
 
     // 2. Can anything that comes now be let in?
     const asking = { account: account.id, plan: plans.of(account.plan), key: readKey(c.req.header('idempotency-key')), instance: instance.id }
@@ -91,15 +90,16 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     checkHead(incoming.headers, limits)
     askForBody(c)
     const source = end.use(scratch.place())
-    const upload = await receiver.receive(incoming, source.path, limits)
+    const upload = await receiver.receive(incoming, source.path, limits, dropped.signal)
+    place.keep()
 
     // 4. Is the caller still who it was? Is there quota for it, or has another request with this Idempotency-Key been answered?
     await authorize(c, store, 'convert', clock())
     const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone, log)
     if ('answer' in admission) return answerAgain(c, admission.answer)
-    let counted = false
+    let [counted, tried] = [false, false]
     end.defer(async () => {
-      if (!counted) await abandon(store, admission, log)
+      if (!counted) await abandon(store, admission, tried, log)
     })
 
     // 5. A large archive becomes a job: stored, counted, answered.
@@ -110,10 +110,14 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
       return acceptedAnswer(job, clock())
     }
 
-    // 6. Convert everything else.
+    // 6. Convert everything else, when it is the account's turn.
     const [output, workspace] = [end.use(scratch.place()), end.use(scratch.place())]
     const task = { ...upload, path: source.path, uploadedAt: clock(), scratch: workspace.path, output: output.path }
-    await convertOn(task, converters, { signal: gone })
+    {
+      using _turn = await queue.enter(account.id, gone)
+      tried = true
+      await convertOn(task, converters, { signal: gone })
+    }
 
     // 7. Count it, and keep the answer for its key; then nothing can take the success back.
     const contentType = CONTENT_TYPES[upload.format]
@@ -127,8 +131,9 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
 
   const acceptJob = async (admission: Admission, upload: Upload, path: string): Promise<ClaimableJob> => {
     // Before the archive is stored; it is decided when the job is entered.
-    if ((await waitingJobs(store)) >= limits.jobQueue) throw tooMany('Too many jobs are waiting.')
     const { account, instance } = admission.request
+    const noPlace = await jobPlace(store, account, limits.jobQueue)
+    if (noPlace !== null) throw tooManyJobs(noPlace)
     const now = clock()
     const upload_blob = await keepBlob(store, blobs, path, instance, now)
     const { format, includeMetadata, fileName: file_name, size: file_size } = upload
@@ -145,6 +150,6 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
   }
 
   api.openAPIRegistry.registerPath(convertRoute)
-  api.post(convertRoute.path, placed, authorized(store, 'convert', clock), noQuery, convert)
+  api.post(convertRoute.path, authorized(store, 'convert', clock), noQuery, convert)
   return api
 }

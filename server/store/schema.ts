@@ -84,6 +84,8 @@ export interface QuotaDayRow {
   /** Days since 1970, UTC. */
   day: number
   used: number
+  /** Conversions of this day that failed and were given back. */
+  given_back: number
 }
 
 /** A conversion that has been let in and has not been answered yet. It counts as used while its instance lives. */
@@ -135,6 +137,12 @@ export interface JobRow {
   claims: number
   /** How often its conversion has failed for no reason of its own. */
   failures: number
+  /** Its place in the order in which the accounts take turns; lower ones come first. */
+  turn: number
+  /** The UTC day on which it was counted; null: it counted for good. */
+  counted_day: number | null
+  /** Conversions that its account had a day; null is no limit. */
+  quota_limit: number | null
 }
 
 /** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` (a document) or `job_id` is. */

@@ -7,7 +7,7 @@ import type { ConverterLimits, Converters } from '../../server/convert/converter
 import { Problem } from '../../server/errors.ts'
 
 function open(t: TestContext, limits: Partial<ConverterLimits> = {}): Converters {
-  const all = { atOnce: 2, queue: 100, deadline: 30_000, heap: 64 * 1_048_576, ...limits }
+  const all = { atOnce: 2, deadline: 30_000, heap: 64 * 1_048_576, ...limits }
   const converters = openConverters(all, new URL('program.ts', import.meta.url))
   t.after(() => converters[Symbol.asyncDispose]())
   return converters
@@ -68,14 +68,6 @@ for (const [deed, told] of FATAL) {
   })
 }
 
-test('no more conversions run and wait than the limits say', async (t) => {
-  const converters = open(t, { atOnce: 1, queue: 3 })
-  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, async () => converters.run(task('wait a little'), whole)))
-  assert.deepEqual(outcomes.map(({ status }) => status), [...Array(4).fill('fulfilled'), ...Array(6).fill('rejected')])
-  for (const outcome of outcomes) if (outcome.status === 'rejected') assert.ok(isProblem('too_many_uploads', /Try again/)(outcome.reason))
-  await converters.run(task('convert'), whole)
-})
-
 test('a caller that leaves ends its conversion, waiting or running', async (t) => {
   const converters = open(t, { atOnce: 1 })
   const [running, waiting] = [new AbortController(), new AbortController()]
@@ -91,7 +83,7 @@ test('a caller that leaves ends its conversion, waiting or running', async (t) =
 })
 
 test('closing ends what runs and what waits', async () => {
-  const converters = openConverters({ atOnce: 1, queue: 9, deadline: 30_000, heap: 64 * 1_048_576 }, new URL('program.ts', import.meta.url))
+  const converters = openConverters({ atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 }, new URL('program.ts', import.meta.url))
   const outcomes = Promise.allSettled([converters.run(task('run for ever'), whole), converters.run(task('convert'), whole)])
   await converters[Symbol.asyncDispose]()
   assert.deepEqual((await outcomes).map(({ status }) => status), ['rejected', 'rejected'])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openConverters } from '../../server/convert/converters.ts'
 
 const [path = '', folder = ''] = process.argv.slice(2)
-const converters = openConverters({ atOnce: 1, queue: 10, deadline: 30_000, heap: 64 * 1_048_576 })
+const converters = openConverters({ atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 })
 const task = { path, kind: 'html', fileName: 'Page.html', uploadedAt: 0, format: 'markdown', includeMetadata: false, scratch: join(folder, 'scratch'), output: join(folder, 'out') } as const
 await converters.run(task, { whole: true })
 process.stdout.write('converted\n')

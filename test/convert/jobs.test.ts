@@ -85,7 +85,7 @@ test('the job that has waited longest is claimed first; one that was handed back
   const { id: instance } = await queue.instance()
   const ids: string[] = []
   for (let index = 0; index < 3; index++) {
-    ids.push(await queue.add('x'))
+    ids.push(await queue.add('x', `account ${index}`))
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
   const now = Date.now()
@@ -124,7 +124,7 @@ test('a job that was begun 100 times fails', async (t) => {
 
 test('many claim at once, and each job goes to one of them', async (t) => {
   const queue = await openQueue(t)
-  for (let index = 0; index < 20; index++) await queue.add('x')
+  for (let index = 0; index < 20; index++) await queue.add('x', `account ${index % 10}`)
   const instances = await Promise.all(Array.from({ length: 40 }, () => queue.instance()))
   const claimed = await Promise.all(instances.map(({ id }, index) => claim(queue, id, `claim ${index}`)))
   const ids = claimed.flatMap((job) => (job ? [job.id] : []))

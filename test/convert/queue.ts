@@ -31,11 +31,13 @@ export interface Queue {
   lines: string[]
   instance(): Promise<Instance>
   /** Enters a job whose conversion does what program.ts says of this name. */
-  add(fileName: string): Promise<string>
+  add(fileName: string, account?: string): Promise<string>
   job(id: string): Promise<JobRow>
   /** Starts a worker, on the blobs as `change` makes them; it ends with the test. */
   worker(change?: (blobs: BlobStore) => BlobStore): Promise<AsyncDisposable>
 }
+
+const accountOf = (id: string) => ({ id, name: id, email: null, plan: 'free', role: 'member' as const, created_at: 0, disabled: 0 })
 
 export async function openQueue(t: TestContext): Promise<Queue> {
   const data = temporaryFolder(t)
@@ -43,7 +45,6 @@ export async function openQueue(t: TestContext): Promise<Queue> {
   const ending = new AsyncDisposableStack()
   ending.use(store)
   t.after(() => ending.disposeAsync())
-  await store.db.insertInto('accounts').values({ id: 'acc', name: 'a', email: null, plan: 'free', role: 'member', created_at: 0, disabled: 0 }).execute()
   const blobs = folderBlobs(join(data, 'blobs'))
   const lines: string[] = []
   const log = openLog('info', { write: (line) => void lines.push(line) })
@@ -55,12 +56,13 @@ export async function openQueue(t: TestContext): Promise<Queue> {
     blobs,
     lines,
     instance,
-    add: async (fileName) => {
+    add: async (fileName, account = 'acc') => {
+      await store.db.insertInto('accounts').values(accountOf(account)).onConflict((conflict) => conflict.column('id').doNothing()).execute()
       const path = join(data, newId('file', Date.now()))
       writeFileSync(path, 'an archive')
       const now = Date.now()
       const upload_blob = await keepBlob(store, blobs, path, own.id, now)
-      const job = newJob({ id: newId('job', now), account_id: 'acc', format: 'markdown', include_metadata: 0, file_name: fileName, file_size: 10, upload_blob }, now)
+      const job = newJob({ id: newId('job', now), account_id: account, format: 'markdown', include_metadata: 0, file_name: fileName, file_size: 10, upload_blob }, now)
       await store.run(enterJobAlone, { job, instance: own.id })
       changes.tell()
       return job.id
@@ -69,7 +71,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
     worker: async (change = (same) => same) => {
       const mine = await instance()
       const scratch = await openScratch(join(data, 'scratch'), mine.id, async () => (await store.db.selectFrom('instances').select('id').execute()).map(({ id }) => id))
-      const limits = { atOnce: 1, queue: 1, deadline: 30_000, heap: 64 * 1_048_576 }
+      const limits = { atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 }
       const converters = ending.use(openConverters(limits, new URL('program.ts', import.meta.url)))
       return ending.use(openWorker({ store, blobs: change(blobs), scratch, converters, changes, instance: mine, clock: Date.now, log, retention: 60_000 }))
     },

@@ -15,11 +15,11 @@ import { file, form } from '../form.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { until } from '../until.ts'
 
-const LIMITS = { maxHtml: 8_000_000, maxZip: 50_000_000, transferIdle: 60_000 }
+const LIMITS = { maxHtml: 8_000_000, maxZip: 50_000_000, transferIdle: 60_000, uploadGrace: 60_000 }
 const page = (bytes: number): Buffer => Buffer.from(`<!DOCTYPE html><html><body>${randomBytes(bytes / 2).toString('hex')}</body></html>`)
 
 /** A receiver behind a server; `send` writes the head of a request and gives its socket, `arrived` the requests in their order. */
-async function open(t: TestContext, transferIdle = LIMITS.transferIdle) {
+async function open(t: TestContext, limits: Partial<typeof LIMITS> = {}) {
   const receiver = openReceiver(takeTurns(() => true))
   const arrived: IncomingMessage[] = []
   const server = createServer((incoming) => void arrived.push(incoming)).listen(0, '127.0.0.1')
@@ -37,7 +37,8 @@ async function open(t: TestContext, transferIdle = LIMITS.transferIdle) {
     while (arrived.length === before) await once(server, 'request')
     return socket
   }
-  const receive = (nth: number, path = join(folder, String(nth))): Promise<Upload> => receiver.receive(arrived[nth]!, path, { ...LIMITS, transferIdle })
+  const receive = (nth: number, { path = join(folder, String(nth)), signal = new AbortController().signal } = {}): Promise<Upload> =>
+    receiver.receive(arrived[nth]!, path, { ...LIMITS, ...limits }, signal)
   return { receiver, arrived, folder, send, receive }
 }
 
@@ -76,13 +77,13 @@ test('a caller that leaves in the middle is refused', async (t) => {
 })
 
 test('an upload that stops is given up after its time, and a slow one is not', async (t) => {
-  const { send, receive } = await open(t, 1_000)
+  const { send, receive } = await open(t, { transferIdle: 1_000 })
   const data = page(400)
   const { contentType, body } = form(file('Page.html', data))
   const stopped = await send(contentType, body.length)
   const first = receive(0)
   stopped.write(body.subarray(0, 200))
-  await assert.rejects(first, { code: 'invalid_file', message: 'The upload stopped in the middle. Send it again.' })
+  await assert.rejects(first, { code: 'request_timeout', message: 'The upload stopped in the middle. Send it again.' })
   const slow = await send(contentType, body.length)
   const second = receive(1)
   for (let at = 0; at < body.length; at += 150) {
@@ -92,12 +93,39 @@ test('an upload that stops is given up after its time, and a slow one is not', a
   assert.equal((await second).size, data.length)
 })
 
+test('an upload below the least rate is given up after its grace, and one that our own turns hold up is not', async (t) => {
+  const { send, receive } = await open(t, { uploadGrace: 300 })
+  const data = page(4_000_000)
+  const { contentType, body } = form(file('Page.html', data))
+  const trickling = await send(contentType, body.length)
+  const first = receive(0)
+  const timer = setInterval(() => trickling.write(body.subarray(0, 1)), 20)
+  t.after(() => clearInterval(timer))
+  await assert.rejects(first, { code: 'request_timeout', message: /less than 16 KB a second/ })
+  // Its pieces wait for their turns for longer than the grace, with the caller's bytes in our hands.
+  const quick = await send(contentType, body.length)
+  const second = receive(1)
+  quick.write(body)
+  assert.equal((await second).size, data.length)
+})
+
+test('an upload that is dropped ends with the reason, and leaves nothing open', async (t) => {
+  const { send, receive } = await open(t)
+  const { contentType, body } = form(file('Page.html', page(4_000)))
+  const socket = await send(contentType, body.length)
+  const controller = new AbortController()
+  const receiving = receive(0, { signal: controller.signal })
+  socket.write(body.subarray(0, 3_000))
+  controller.abort(new Error('to make room'))
+  await assert.rejects(receiving, /to make room/)
+})
+
 test('a file that cannot be written is an error of ours, with the code of the system', async (t) => {
   const { folder, send, receive } = await open(t)
   const { contentType, body } = form(file('Page.html', page(400)))
   const socket = await send(contentType, body.length)
   socket.write(body)
-  await assert.rejects(receive(0, join(folder, 'not there', 'file')), (error: Error & { code?: string }) => error.name === 'Error' && error.code === 'ENOENT')
+  await assert.rejects(receive(0, { path: join(folder, 'not there', 'file') }), (error: Error & { code?: string }) => error.name === 'Error' && error.code === 'ENOENT')
 })
 
 test('uploads that are under way when the receiver ends are refused', async (t) => {

@@ -6,7 +6,7 @@ import { until, scratchFiles } from '../until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 
-test('more uploads at once than there are places are answered 503 with Retry-After, and cost nothing', async (t) => {
+test('more uploads of an account at once than there are places are answered 429 with Retry-After, and cost nothing', async (t) => {
   const server = await startServer(t, { TOLLMARK_UPLOADS: '2' })
   const token = await server.token()
   const headers = { 'content-type': GOOD.contentType, 'content-length': String(GOOD.body.length) }
@@ -14,7 +14,7 @@ test('more uploads at once than there are places are answered 503 with Retry-Aft
   for (const outgoing of slow) outgoing.write(GOOD.body.subarray(0, 400))
   await until(() => scratchFiles(server.data).length === 2)
   const refused = await convert(server.url, token, GOOD)
-  assertProblem(refused, 503, 'too_many_uploads')
+  assertProblem(refused, 429, 'too_many_uploads')
   assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/)
   for (const outgoing of slow) {
     outgoing.end(GOOD.body.subarray(400))
@@ -25,13 +25,13 @@ test('more uploads at once than there are places are answered 503 with Retry-Aft
   assert.match(String(last.headers['ratelimit']), /r=7;/)
 })
 
-test('more conversions than may wait are answered 503, the others are done', async (t) => {
+test('more conversions of an account than may wait are answered 429, the others are done', async (t) => {
   const server = await startServer(t, { TOLLMARK_CONVERSIONS: '1', TOLLMARK_CONVERSION_QUEUE: '2', TOLLMARK_FREE_CONVERSIONS: '1000' })
   const token = await server.token()
   const answers = await Promise.all(Array.from({ length: 30 }, () => convert(server.url, token, GOOD)))
   const done = answers.filter(({ status }) => status === 200)
   assert.ok(done.length >= 1)
-  for (const answer of answers) if (answer.status !== 200) assertProblem(answer, 503, 'too_many_uploads')
+  for (const answer of answers) if (answer.status !== 200) assertProblem(answer, 429, 'too_many_uploads')
   assert.equal((await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used, done.length)
 })
 

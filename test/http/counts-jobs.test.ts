@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertProblem, call, convert, startServer } from '../harness.ts'
+import { file, form } from '../form.ts'
+import { assertProblem, call, convert, startServer, type TestServer } from '../harness.ts'
 import { ASYNC, finished, pagesOf, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
 
@@ -18,14 +19,45 @@ test('50 archives at once on a fresh free account are exactly 10 jobs, and all o
   assert.equal((await call(server.url, '/api/v1/jobs?limit=100', { token })).json<{ data: Job[] }>().data.length, 10)
 })
 
-test('a job counts once, whatever becomes of it', async (t) => {
+const used = async (server: TestServer): Promise<number> => (await server.store.db.selectFrom('quota_days').select('used').executeTakeFirstOrThrow()).used
+
+test('a job that fails gives its conversion back, as often a day as the plan has conversions', async (t) => {
   const server = await startServer(t, { ...ASYNC, TOLLMARK_FREE_CONVERSIONS: '2' })
   const token = await server.token()
-  const failing = (await convert(server.url, token, upload(pagesOf(2).subarray(0, -30)))).json<Job>()
-  assert.equal((await finished(server.url, token, failing.id)).status, 'failed')
-  const canceled = (await convert(server.url, token, upload(pagesOf(2)))).json<Job>()
-  await call(server.url, `/api/v1/jobs/${canceled.id}`, { method: 'DELETE', token })
+  const left: number[] = []
+  for (let round = 0; round < 4; round++) {
+    const failing = (await convert(server.url, token, upload(pagesOf(2).subarray(0, -30)))).json<Job>()
+    assert.equal((await finished(server.url, token, failing.id)).status, 'failed')
+    left.push(await used(server))
+  }
+  assert.deepEqual(left, [0, 0, 1, 2])
   assertProblem(await convert(server.url, token, upload(pagesOf(2))), 429, 'quota_exceeded')
+})
+
+test('a job that is canceled before it ran gives its conversion back, as often; a canceled one that ran does not', async (t) => {
+  const server = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_FREE_CONVERSIONS: '2' })
+  const token = await server.token()
+  const cancel = async (status: 'queued' | 'running'): Promise<number> => {
+    const { id } = (await convert(server.url, token, upload(pagesOf(2)))).json<Job>()
+    await server.store.db.updateTable('jobs').set({ status }).where('id', '=', id).execute()
+    assert.equal((await call(server.url, `/api/v1/jobs/${id}`, { method: 'DELETE', token })).status, 204)
+    return used(server)
+  }
+  assert.equal(await cancel('queued'), 0)
+  assert.equal(await cancel('running'), 1)
+  assert.equal(await cancel('queued'), 1)
+  assert.equal(await cancel('queued'), 2)
+  assertProblem(await convert(server.url, token, upload(pagesOf(2))), 429, 'quota_exceeded')
+})
+
+test('a conversion that fails in the request is given back as often, and a refused upload always', async (t) => {
+  const server = await startServer(t, { TOLLMARK_FREE_CONVERSIONS: '2' })
+  const token = await server.token()
+  for (let round = 0; round < 5; round++) assertProblem(await convert(server.url, token, form(file('Page.txt', 'no page'))), 400, 'unsupported_file_type')
+  const broken = upload(pagesOf(2).subarray(0, -30))
+  const statuses = []
+  for (let round = 0; round < 5; round++) statuses.push((await convert(server.url, token, broken)).status)
+  assert.deepEqual(statuses, [400, 400, 400, 400, 429])
 })
 
 test('the same Idempotency-Key gives the same job, also when it is done, and costs nothing', async (t) => {

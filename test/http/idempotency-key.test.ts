@@ -84,7 +84,7 @@ async function underWay(server: TestServer, account: string): Promise<Admission>
 
 /** TABLE of what becomes of a request whose key and content others send meanwhile, and what they are answered. */
 const ENDS: [what: string, end: (server: TestServer, admission: Admission) => Promise<void>, answered: string][] = [
-  ['fails', (server, admission) => abandon(server.store, admission, openLog('silent')), '# Team handbook\n\nBe kind.\n'],
+  ['fails', (server, admission) => abandon(server.store, admission, false, openLog('silent')), '# Team handbook\n\nBe kind.\n'],
   [
     'dies with its server',
     async (server) => void (await server.store.db.deleteFrom('instances').where('id', '=', 'ins_other').execute()),

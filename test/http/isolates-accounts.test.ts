@@ -27,7 +27,7 @@ async function furnish(server: Awaited<ReturnType<typeof startServer>>, browser:
     .values({
       id: job, account_id: account.id, status: 'canceled', format: 'markdown', include_metadata: 0, file_name: 'x.zip', file_size: 1, upload_blob: null, result_blob: null, pages_done: 0,
       pages_total: null, created_at: server.clock(), started_at: null, finished_at: server.clock(), expires_at: null, error_code: null, error_detail: null, claimable_at: 0,
-      instance_id: null, claim: null, claims: 0, failures: 0,
+      instance_id: null, claim: null, claims: 0, failures: 0, turn: 0, counted_day: null, quota_limit: null,
     })
     .execute()
   return { account: account.id, key, token, request, job }

@@ -120,7 +120,7 @@ onEveryStore('an instance that leaves gives back what it holds, and keeps what i
     const admission = await letIn(store, instance.id)
     await letIn(store, instance.id)
     await countConversion(store, admission, undefined, 0, NOW)
-    await abandon(store, admission, openLog('silent'))
+    await abandon(store, admission, false, openLog('silent'))
     assert.equal(await usedToday(store, 'acc', NOW), 2)
   }
   assert.equal(await usedToday(store, 'acc', NOW), 1)

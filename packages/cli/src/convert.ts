@@ -64,7 +64,7 @@ export const command: Command = {
 }
 
 /** One conversion at a time, on all cores, as long and with as much memory as it takes. */
-const CONVERTERS = { atOnce: availableParallelism(), queue: 1, deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
+const CONVERTERS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
 
 type Wanted = Omit<Parameters<typeof run>[0], 'fileName' | 'uploadedAt'>
 

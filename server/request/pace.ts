@@ -1,0 +1,39 @@
+// The least rate of a body: a caller that sends a byte now and then holds what others need. Only the time counts in which we wait for the caller; our
+// own disk, and turns that others have, are not its fault.
+
+/** Bytes a second that a body must have come at on average, once its grace is over. */
+export const LEAST_RATE = 16 * 1024
+
+/** Watches one body. */
+export interface Pace {
+  /** From now on we wait for the caller. */
+  asked(): void
+  /** So many bytes have come. */
+  came(bytes: number): void
+  /** The body is over. */
+  end(): void
+}
+
+/** Calls `onSlow` once where a body is slower than the least rate after `grace` milliseconds of waiting for it. */
+export function watchPace(grace: number, onSlow: () => void): Pace {
+  let received = 0
+  let waited = 0
+  let since: number | null = null
+  const waiting = (now: number): number => waited + (since === null ? 0 : now - since)
+  const look = (): void => {
+    const total = waiting(performance.now())
+    if (total < grace || received >= (total / 1000) * LEAST_RATE) return
+    clearInterval(timer)
+    onSlow()
+  }
+  const timer = setInterval(look, Math.max(10, Math.min(1000, grace / 4))).unref()
+  return {
+    asked: () => void (since ??= performance.now()),
+    came: (bytes) => {
+      waited = waiting(performance.now())
+      since = null
+      received += bytes
+    },
+    end: () => clearInterval(timer),
+  }
+}
