@@ -14,6 +14,14 @@ const FRAMING = ['content-length', 'transfer-encoding']
 export const CALLERS_SIZE = /^([0-9A-Fa-f]{1,13})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t -\x7e])*"))?)*$/
 export const PROVIDERS_SIZE = /^([0-9A-Fa-f]{1,13})[ \t]*(?:;|$)/
 
+/** Chunks up to this size are joined where they have come together; as in the patterns above, a size has so many digits at most. */
+const MAX_SMALL_BYTES = 1024
+const MAX_DIGITS = 13
+
+/** The value of a hexadecimal digit; 255 for other bytes. */
+const HEX = new Uint8Array(256).fill(255)
+for (let digit = 0; digit < 16; digit++) for (const text of [digit.toString(16), digit.toString(16).toUpperCase()]) HEX[text.charCodeAt(0)] = digit
+
 /** Where the reader stands. */
 type Place = 'counted' | 'until-close' | 'size' | 'chunk' | 'chunk-end' | 'trailers' | 'ended'
 
@@ -84,6 +92,36 @@ export class BodyReader {
       case 'ended':
         return 0
     }
+  }
+
+  /**
+   * Uses up small chunks that have come together, at least two, and gives their bytes as one piece: a body in chunks of one byte must not cost more than
+   * one in large chunks for everybody who reads it. 0: there are none, or they need the strict look of `take`.
+   */
+  takeSmall(input: Buffer): number {
+    this.piece = null
+    if (this.#place !== 'size') return 0
+    const parts: number[] = []
+    let [at, length] = [0, 0]
+    for (;;) {
+      let [from, size] = [at, 0]
+      while (from < at + MAX_DIGITS && HEX[input[from]!]! < 16) size = size * 16 + HEX[input[from++]!]!
+      const to = from + 2 + size
+      if (size === 0 || size > MAX_SMALL_BYTES || input[from] !== CR || input[from + 1] !== LF || input[to] !== CR || input[to + 1] !== LF) break
+      parts.push(from + 2, to)
+      length += size
+      at = to + 2
+    }
+    if (parts.length < 4) return 0
+    const piece = Buffer.allocUnsafeSlow(length)
+    let written = 0
+    for (let i = 0; i < parts.length; i += 2) {
+      // A call of `copy` costs more than a few bytes do.
+      if (parts[i + 1]! - parts[i]! > 32) written += input.copy(piece, written, parts[i], parts[i + 1])
+      else for (let from = parts[i]!; from < parts[i + 1]!; from++) piece[written++] = input[from]!
+    }
+    this.piece = piece
+    return at
   }
 
   #takeSize(input: Buffer): number {

@@ -120,7 +120,7 @@ export class RequestReader {
   piece(): Buffer | null {
     try {
       while (this.#unread.length > 0 && !this.#body.ended) {
-        const used = this.#body.take(this.#unread)
+        const used = this.#body.takeSmall(this.#unread) || this.#body.take(this.#unread)
         if (used === 0) return null
         this.#skip(used)
         if (this.#body.piece !== null) return this.#body.piece

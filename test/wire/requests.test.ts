@@ -294,3 +294,27 @@ test('whatever Node refuses we refuse, and what both take is the same to both', 
   )
   assert.ok(taken > 300, `${taken} generated requests were taken: too few to mean anything`)
 })
+
+test('small chunks that have come together are one piece, whatever stands among them', () => {
+  const small = Array.from({ length: 5_000 }, (_, i) => `${(1 + (i % 40)).toString(16)}\r\n${String.fromCharCode(97 + (i % 26)).repeat(1 + (i % 40))}\r\n`)
+  // Upper case, leading zeros, a large chunk and an extension.
+  small.splice(1_000, 0, `2B\r\n${'A'.repeat(43)}\r\n`, `0001\r\nB\r\n`)
+  small.splice(2_000, 0, `4000\r\n${'C'.repeat(16_384)}\r\n`)
+  small.splice(3_000, 0, `3;e=v\r\nDDD\r\n`)
+  const expected = small.map((text) => text.slice(text.indexOf('\r\n') + 2, -2)).join('')
+  const bytes = Buffer.from(`POST /proxy HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${small.join('')}0\r\nT: v\r\n\r\nGET`)
+  for (const size of [bytes.length, 65_536, 1_000, 1]) {
+    const reader = new RequestReader()
+    let head = null
+    const pieces: Buffer[] = []
+    for (let at = 0; at < bytes.length; at += size) {
+      reader.push(bytes.subarray(at, at + size))
+      head ??= reader.head()
+      if (head === null) continue
+      for (let piece = reader.piece(); piece !== null; piece = reader.piece()) pieces.push(piece)
+    }
+    assert.equal(Buffer.concat(pieces).toString(), expected)
+    assert.deepEqual([reader.ended, reader.trailers, reader.unread.toString()], [true, ['T', 'v'], 'GET'])
+    if (size === bytes.length) assert.ok(pieces.length < 10, `${pieces.length} pieces`)
+  }
+})

@@ -35,10 +35,11 @@ function headOf(secret: string, length: number, address = CHAT): string {
   return `POST /proxy?url=${encodeURIComponent(address)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 }
 
-/** Sends some requests with a key and holds that all of them get through. */
-async function allPass({ send }: Served, secret: string, body: string | Buffer = '{"model":"gpt-5"}', count = 20): Promise<void> {
+/** Sends some requests with a key and holds that all of them get through, and that the server is ready. */
+async function allPass({ send, running }: Served, secret: string, body: string | Buffer = '{"model":"gpt-5"}', count = 20): Promise<void> {
   const got = await Promise.all(Array.from({ length: count }, () => send(secret, CHAT, { body, headers: JSON_TYPE })))
   assert.deepEqual(got.map(({ status }) => status), got.map(() => 200))
+  assert.equal((await fetch(`${running.url}/readyz`)).status, 200)
 }
 
 /** Little memory for bodies, so that little has to be sent to fill it. */
@@ -71,6 +72,18 @@ test('half-sent bodies of one key leave room for the requests of others', async 
   const dropped = callers.filter((caller) => caller.statuses()[0] === 503)
   assert.ok(dropped.length > 800, 'the newest bodies of the attacker made room')
   assert.ok(dropped.every((caller) => /\r\nRetry-After: \d+\r\n/.test(caller.text())))
+  assert.equal(await served.metric('dropped_for_places_total'), dropped.length - 800)
+})
+
+test('half-sent bodies that stream through take places of their key, and nobody else\'s', async (t) => {
+  const served = await startServed(t, OK, { TOLLMARK_MAX_OPEN: '40' })
+  const attacker = await served.key()
+  const other = await served.key({ models: ['gpt-*'] })
+  const callers = Array.from({ length: 100 }, () => callRaw(t, served.port, `${headOf(attacker.secret, 1_024, `${OPENAI}/v1/files`)}{`))
+  await until(() => callers.filter((caller) => caller.statuses()[0] === 503).length === 60, 10_000)
+  await until(() => served.fake.requests.length === 40)
+  await allPass(served, other.secret, '{"model":"gpt-5"}', 10)
+  assert.equal(callers.filter((caller) => caller.statuses().length > 0).length, 60, 'what the provider has begun to read is not dropped')
 })
 
 test('a key whose window is full is refused at its head, before any of the body is read', async (t) => {
