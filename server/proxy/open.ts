@@ -55,10 +55,9 @@ const LOOK_MS = 500
  */
 export async function openProxy(config: Config, store: Store, master: Buffer, instance: string, clock: Clock, log: Log): Promise<Proxy> {
   const { proxy: settings } = config
-  const pool = createPool(
-    () => clock.mono(),
-    (credential) => probe({ table, ways, sender, credentials: pool }, credential),
-  )
+  const stopping = new AbortController()
+  const tryOut = (credential: Credential): Promise<Probe> => probe({ table, ways, sender, credentials: pool, stopped: stopping.signal }, credential)
+  const pool = createPool(() => clock.mono(), tryOut)
   const fixed = credentialsOf(config)
   const given = settingsOf(config)
   let table = buildTable(given, fixed)
@@ -101,6 +100,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
     () => clock.mono(),
   )
   opening.defer(() => sender.close())
+  opening.defer(() => stopping.abort())
   const ledger = opening.use(await openLedger(store, instance, clock, log, settings.storeGrace))
   opening.use(keepUp(store, () => clock.now(), settings.ledgerRetention, (error) => log.error('Hours cannot be added to the roll-ups by day, or old requests not deleted.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
@@ -117,7 +117,7 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
     probe: async (id) => {
       if (unreadable.has(id)) return { ok: false, status: null, detail: 'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.' }
       const credential = pool.all.find((one) => one.id === id)
-      return credential && probe({ table, ways, sender, credentials: pool }, credential)
+      return credential && tryOut(credential)
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -61,25 +61,20 @@ export interface ProbeParts {
   ways: Ways
   sender: Sender
   credentials: CredentialPool
+  /** Ends test calls that are under way: the process is shutting down. */
+  stopped: AbortSignal
 }
 
 /** Makes the test call with one credential, whether it is paused or resting. Its outcome counts for its health like any other's. */
-export async function probe({ table, ways, sender, credentials }: ProbeParts, credential: Credential): Promise<Probe> {
+export async function probe({ table, ways, sender, credentials, stopped }: ProbeParts, credential: Credential): Promise<Probe> {
   const named = table.upstreams.find((one) => one.provider.id === credential.provider && fits(credential, one))
   if (!named) return { ok: false, status: null, detail: 'The provider of this credential is not known any more.' }
   const { provider } = named
   const { path, headers = [], body } = callOf(provider)
   const bytes = body === undefined ? null : Buffer.from(body)
   const dial = ways.dialFor(named)
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(LONGEST_PROBE_MS)])
   return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      call.abort()
-      resolve({ ok: false, status: null, detail: unreached(provider, 'timeout') })
-    }, LONGEST_PROBE_MS).unref()
-    const end = (outcome: Probe): void => {
-      clearTimeout(timer)
-      resolve(outcome)
-    }
     const call = sender.send(
       {
         dial,
@@ -93,15 +88,19 @@ export async function probe({ table, ways, sender, credentials }: ProbeParts, cr
         // What the head says is all there is to know; the rest may be long.
         onHead(status) {
           credentials.tested(credential, status)
-          end({ ok: status < 300, status, detail: sentenceOf(provider, status) })
+          resolve({ ok: status < 300, status, detail: sentenceOf(provider, status) })
           call.abort()
         },
         onBody: () => {},
         onPause: () => {},
         onEnd: () => {},
-        onError: (error) => end({ ok: false, status: null, detail: unreached(provider, error.code) }),
+        onError: (error) => resolve({ ok: false, status: null, detail: unreached(provider, error.code) }),
       },
     )
+    signal.addEventListener('abort', () => {
+      call.abort()
+      resolve({ ok: false, status: null, detail: unreached(provider, 'timeout') })
+    })
   })
 }
 

@@ -52,14 +52,17 @@ export const REQUEST_PATTERNS: readonly HeaderRule[] = [
   },
   {
     why: 'Reads like who the person is that asks.',
+    names: ['from'],
     pattern: /(?:^|-)(?:user(?!-agent(?:-|$))(?:id|name|info|email)?|e?mail|principal|authenticated|oidc|saml|identity|client-cert|clientcert)(?:-|$)/,
   },
   {
     why: 'Set by a platform in front of the caller\'s own server, about the person who asks.',
     prefixes: [
-      'cf-', 'cloudfront-', 'fastly-', 'fly-', 'akamai-', 'x-akamai-', 'x-appengine-', 'x-arr-', 'x-azure-', 'x-consumer-', 'x-envoy-', 'x-nf-', 'x-original-',
+      'cloudfront-', 'fastly-', 'fly-', 'akamai-', 'x-akamai-', 'x-appengine-', 'x-arr-', 'x-azure-', 'x-consumer-', 'x-envoy-', 'x-nf-', 'x-original-',
       'x-pomerium-', 'x-ssl-', 'ssl-client-', 'tailscale-', 'x-vercel-', 'x-zscaler-',
     ],
+    // Cloudflare's, but for the options of its gateway to models.
+    pattern: /^cf-(?!aig-)/,
   },
   { why: 'Carries what the caller\'s own services tell each other about a request (W3C Baggage).', pattern: /(?:^|-)(?:baggage|uberctx)(?:-|$)/ },
 ]

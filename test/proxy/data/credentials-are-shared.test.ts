@@ -36,7 +36,7 @@ async function startShared(t: TestContext, bad: (model: string, secret: string) 
     return [...used].sort()
   }
   const resting = async () => (await admin('GET', 'credentials')).json<{ data: { provider: string; resting_ms: number }[] }>().data.filter(({ provider }) => provider === 'openai').map(({ resting_ms }) => resting_ms > 0)
-  return { one, two, ask, spread, probes, resting, tryOut }
+  return { served, one, two, ask, spread, probes, resting, tryOut }
 }
 
 const BOTH = [SECRETS.OPENAI_API_KEY, SPARE].sort()
@@ -44,7 +44,7 @@ const BOTH = [SECRETS.OPENAI_API_KEY, SPARE].sort()
 test('a model that always answers 401 or 429 costs others nothing', async (t) => {
   for (const status of [401, 403, 429, 503]) {
     const { one, two, ask, spread, probes, resting } = await startShared(t, (model) => (model === 'bad' ? answer(status, { ...JSON_TYPE, 'Retry-After': '3600' }, '{}') : null), OK)
-    for (let i = 0; i < 10; i++) assert.equal((await ask(one, 'bad', `conversation ${i}`)).status, status)
+    for (let i = 0; i < 4; i++) assert.equal((await ask(one, 'bad', `conversation ${i}`)).status, status)
     assert.deepEqual([await spread(two, 'good'), await spread(one, 'good')], [BOTH, BOTH], String(status))
     assert.ok(probes() <= (status === 401 ? 2 : 0), `${probes()} probes`)
     assert.deepEqual(await resting(), [false, false])
@@ -70,4 +70,13 @@ test('a limit sends requests for its model to the other credential', async (t) =
   const { one, two, ask, spread, resting } = await startShared(t, (model, secret) => (model === 'busy' && secret === SPARE ? answer(429, JSON_TYPE, '{}') : null), OK)
   for (let i = 0; (await ask(one, 'busy', `conversation ${i}`)).status === 200; i++);
   assert.deepEqual([await spread(two, 'busy'), await spread(two, 'other'), await resting()], [[SECRETS.OPENAI_API_KEY], BOTH, [false, true]])
+})
+
+test('a test call that the provider does not answer ends with the server, and there is one at a time', async (t) => {
+  const shared = await startShared(t, () => answer(401, JSON_TYPE, '{}'), (call) => call.gone())
+  for (let i = 0; i < 5; i++) await shared.ask(shared.one, 'm', 'the same conversation')
+  await until(() => shared.probes() === 1)
+  await shared.served.running[Symbol.asyncDispose]()
+  const probe = shared.served.fake.requests.find(({ method }) => method === 'GET')!
+  await until(() => probe.abandoned, 10_000)
 })

@@ -33,7 +33,7 @@ const DROPPED = [
   // Whoever asks, and from where.
   'x-azure-clientip', 'X-Azure-SocketIP', 'x-appengine-user-ip', 'X-AppEngine-CityLatLong', 'CloudFront-Viewer-Address', 'X-NF-Client-Connection-IP', 'X-Akamai-Edgescape', 'x_forwarded_for', 'X-ProxyUser-IP',
   'X-IP', 'X-User-Id', 'X-User', 'Remote-User', 'X-Goog-Authenticated-User-Email', 'x-goog-authenticated-user-id', 'X-MS-Client-Principal-Name', 'x-amzn-oidc-identity', 'X-Email', 'Client-Cert', 'X-SSL-Client-Verify',
-  'Tailscale-User-Login', 'X-Consumer-Username', 'X-Geo-City', 'X-Original-Host',
+  'Tailscale-User-Login', 'From', 'CF-Ray', 'CF-Access-Authenticated-User-Email', 'X-Consumer-Username', 'X-Geo-City', 'X-Original-Host',
   'baggage', 'ot-baggage-account', 'Ping-From', 'Available-Dictionary',
 ]
 const KEPT = [
@@ -44,7 +44,7 @@ const KEPT = [
   ...[
     'x-idempotency-key', 'x-vertex-ai-labels', 'x-vertex-ai-llm-request-type', 'x-vertex-ai-llm-shared-request-type', 'x-goog-upload-protocol', 'x-goog-upload-offset', 'x-goog-upload-header-content-length',
     'x-goog-upload-header-content-type', 'x-goog-request-params', 'x-server-timeout', 'x-stainless-retry-count', 'x-stainless-package-version', 'X-OpenRouter-Title', 'HTTP-Referer', 'x-session-id', 'x-session-affinity',
-    'x-grok-conv-id', 'x-client-request-id', 'OpenAI-Safety-Identifier', 'anthropic-dangerous-direct-browser-access', 'X-Amzn-Bedrock-Trace', 'X-Amzn-Bedrock-GuardrailIdentifier', 'amz-sdk-invocation-id', 'amz-sdk-request',
+    'x-grok-conv-id', 'cf-aig-cache-ttl', 'x-client-request-id', 'OpenAI-Safety-Identifier', 'anthropic-dangerous-direct-browser-access', 'X-Amzn-Bedrock-Trace', 'X-Amzn-Bedrock-GuardrailIdentifier', 'amz-sdk-invocation-id', 'amz-sdk-request',
     'x-amz-user-agent', 'x-ms-client-request-id', 'x-ms-useragent', 'X-Client-Name', 'Prefer', 'Range', 'If-None-Match', 'traceparent', 'tracestate', 'x-request-id', 'x-correlation-id', 'x-amzn-trace-id', 'X-Requested-With',
     'x-accel-buffering', 'Accept-Language', 'Content-Disposition', 'X-Chip', 'X-Zip', 'X-Author', 'X-Geometry', 'X-Tokenizer', 
   ].flatMap((name) => [name, 'x']),
