@@ -101,6 +101,18 @@ test('what is known of a built-in provider holds for an added one at its host', 
   assert.equal(fake.requests.length, 1)
 })
 
+test('what mints access or manages an account is refused at an added provider', async (t) => {
+  const { fake, key, send } = await startAdded(t)
+  const { secret } = await key({ objects: 'upstream' })
+  for (const path of ['/v1/realtime/client-secrets', '/access-token', '/client/v4/user/tokens', '/v1/auth/grant', '/v1//Realtime/clientSecrets/', '/key/generate', '/v1/organization/users']) {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+      const got = await send(secret, `${ACME}${path}`, { method, ...(method === 'GET' ? {} : { body: '{}' }) })
+      assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [403, 'endpoint_not_allowed'], `${method} ${path}`)
+    }
+  }
+  assert.equal(fake.requests.length, 0)
+})
+
 test('what is known of a built-in provider holds for an added one in another region, with the credential that is usual there', async (t) => {
   const { fake, key, send } = await startAdded(t)
   const scoped = await key({ models: ['gemini-*', 'claude-*'] })
