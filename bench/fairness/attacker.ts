@@ -1,0 +1,13 @@
+// One attack of the fairness bench in a process of its own: NAME SCENE(JSON). Says `begun`; told to stop, it says which answers it got.
+import { ATTACKS, type Scene } from '../../test/proxy/fairness/attacks.ts'
+import { Hostile } from '../../test/proxy/fairness/hostile.ts'
+
+const [name, given = '{}'] = process.argv.slice(2)
+const attack = ATTACKS.find((one) => one.name === name)
+if (attack === undefined) throw new Error(`there is no attack named ${name}`)
+const scene = JSON.parse(given) as Scene
+const hostile = new Hostile(scene.port)
+process.on('message', () => process.send?.(hostile.answers))
+process.on('disconnect', () => process.exit(0))
+void attack.begin(scene, hostile)
+process.send?.('begun')

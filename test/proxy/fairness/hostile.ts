@@ -1,0 +1,66 @@
+// Connections of somebody who means no good: raw bytes, sent and read as slowly as wanted.
+import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+
+export interface Sent {
+  /** What is sent at once. */
+  readonly first: string | Buffer
+  /** What follows, a piece every so many milliseconds, for ever. */
+  readonly trickle?: { readonly piece: string | Buffer; readonly every: number }
+  /** Whether answers are read; by default they are. */
+  readonly reads?: boolean
+  /** The address it comes from. */
+  readonly from?: string
+  /** Sends the first bytes again as soon as an answer has come, on a new connection where that one was closed. */
+  readonly again?: boolean
+}
+
+/** All connections of one attack. */
+export class Hostile {
+  /** How often each status was answered. */
+  readonly answers: Record<string, number> = {}
+  readonly #port: number
+  readonly #sockets = new Set<Socket>()
+  #over = false
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  /** Opens a connection; resolves when the system has taken the first bytes, or the connection has failed. */
+  async open(sent: Sent): Promise<void> {
+    const socket = connect({ port: this.#port, host: '127.0.0.1', ...(sent.from === undefined ? {} : { localAddress: sent.from }) })
+    this.#sockets.add(socket)
+    socket.setNoDelay(true).on('error', () => {})
+    let timer: NodeJS.Timeout | undefined
+    socket.on('close', () => {
+      clearInterval(timer)
+      this.#sockets.delete(socket)
+      if (sent.again && !this.#over) setImmediate(() => void this.open(sent))
+    })
+    if (sent.reads ?? true) socket.on('data', (bytes: Buffer) => this.#read(socket, bytes, sent))
+    else socket.once('data', (bytes: Buffer) => (this.#count(bytes), socket.pause()))
+    const taken = Promise.race([new Promise<void>((resolve) => socket.write(sent.first, () => resolve())), once(socket, 'close')])
+    if (sent.trickle !== undefined) {
+      const { piece, every } = sent.trickle
+      timer = setInterval(() => socket.write(piece), every)
+    }
+    await taken
+  }
+
+  /** Ends all of them. */
+  close(): void {
+    this.#over = true
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #read(socket: Socket, bytes: Buffer, { first, again }: Sent): void {
+    if (this.#count(bytes) && again && !this.#over) socket.write(first)
+  }
+
+  #count(bytes: Buffer): boolean {
+    const status = /^HTTP\/1\.1 (\d{3})/.exec(bytes.toString('latin1', 0, 16))?.[1]
+    if (status !== undefined) this.answers[status] = (this.answers[status] ?? 0) + 1
+    return status !== undefined
+  }
+}
