@@ -8,87 +8,85 @@ export interface ToolRun {
   readonly runs: Exclude<Runs, { readonly runs: 'nothing' }>
 }
 
-interface Open {
-  readonly place: ToolPlace
-  type: string | null
-  readonly named: Set<string>
+/** Where a place is in the list of places, and the name that it has within the tool. */
+interface Within {
+  readonly at: number
+  readonly name: string
 }
 
-/** The places that `ToolModels` must be told of: types, and names of models within tools. */
+/** The places of one rule, compiled once: paths of types, of names of models within tools, and of the ends of tools. */
 export interface ToolPaths {
-  readonly types: ReadonlySet<string>
-  readonly models: ReadonlySet<string>
-  /** The tools and options themselves: of these the ends are told. */
-  readonly ends: ReadonlySet<string>
+  readonly places: readonly ToolPlace[]
+  readonly types: ReadonlyMap<string, number>
+  readonly models: ReadonlyMap<string, Within>
+  readonly ends: ReadonlyMap<string, number>
 }
 
 const DEFAULT_NAMED = ['model'] as const
 const namedIn = (runs: Runs): readonly string[] => (runs.runs === 'nothing' ? [] : (runs.named ?? DEFAULT_NAMED))
 
 export function toolPaths(places: readonly ToolPlace[]): ToolPaths {
-  const types = new Set<string>()
-  const models = new Set<string>()
-  for (const { at, by, tools } of places) {
-    if (by !== undefined) types.add(`${at}.${by}`)
-    for (const runs of [...Object.values(tools.types), tools.others]) for (const name of namedIn(runs)) models.add(`${at}.${name}`)
+  const types = new Map<string, number>()
+  const models = new Map<string, Within>()
+  for (const [at, place] of places.entries()) {
+    if (place.by !== undefined) types.set(`${place.at}.${place.by}`, at)
+    for (const runs of [...Object.values(place.tools.types), place.tools.others]) {
+      for (const name of namedIn(runs)) models.set(`${place.at}.${name}`, { at, name })
+    }
   }
-  return { types, models, ends: new Set(places.map(({ at }) => at)) }
+  return { places, types, models, ends: new Map(places.map((place, at) => [place.at, at])) }
 }
+
+/** Longest type that a refusal repeats. */
+const LONGEST_SHOWN = 100
 
 /** Follows the tools of one body. */
 export class ToolModels {
-  readonly #open: ReadonlyMap<string, Open>
-  readonly #byType = new Map<string, Open>()
-  readonly #byModel = new Map<string, { readonly open: Open; readonly name: string }>()
-  /** By type, so that a long list of tools costs no memory. */
+  readonly #paths: ToolPaths
+  /** Of the tool that is open at each place: its type, and the names of models that it has had. */
+  readonly #type: (string | undefined)[] = []
+  readonly #named: (Set<string> | undefined)[] = []
+  /** By place and type, so that a long list of tools costs no memory. */
   readonly #runs = new Map<string, ToolRun>()
-  readonly #elsewhere = new Set<string>()
+  /** Paths of types that the body has had. */
+  readonly #seen = new Set<string>()
 
-  constructor(places: readonly ToolPlace[]) {
-    const open = new Map<string, Open>()
-    for (const place of places) {
-      const one: Open = { place, type: null, named: new Set() }
-      open.set(place.at, one)
-      if (place.by !== undefined) this.#byType.set(`${place.at}.${place.by}`, one)
-      for (const runs of [...Object.values(place.tools.types), place.tools.others]) for (const name of namedIn(runs)) this.#byModel.set(`${place.at}.${name}`, { open: one, name })
-    }
-    this.#open = open
+  constructor(paths: ToolPaths) {
+    this.#paths = paths
   }
 
   /** A tool's type. */
   type(path: string, type: string): void {
-    const open = this.#byType.get(path)
-    if (open !== undefined) open.type = type
-    this.#elsewhere.add(path)
+    const at = this.#paths.types.get(path)
+    if (at === undefined) return
+    this.#type[at] = type
+    this.#seen.add(path)
   }
 
   /** The name of a model at a place where a tool may name one. */
   model(path: string): void {
-    const found = this.#byModel.get(path)
-    if (found !== undefined) found.open.named.add(found.name)
+    const found = this.#paths.models.get(path)
+    if (found !== undefined) (this.#named[found.at] ??= new Set()).add(found.name)
   }
 
   /** An object or list has ended, all of which has been told. */
   closed(path: string): void {
-    const open = this.#open.get(path)
-    if (open === undefined) return
-    const { place, type, named } = open
-    const runs = runsOf(place.tools, place.by === undefined ? 'option' : type)
-    const tool = type ?? (place.by === undefined ? path : '')
-    if (runs.runs !== 'nothing' && !namedIn(runs).some((name) => named.has(name))) this.#runs.set(`${path} ${tool.slice(0, 100)}`, { tool: tool === '' ? path : tool, runs })
-    clear(open)
+    const at = this.#paths.ends.get(path)
+    if (at === undefined) return
+    const { by, tools } = this.#paths.places[at]!
+    const type = this.#type[at]
+    const named = this.#named[at]
+    this.#type[at] = this.#named[at] = undefined
+    const runs = by === undefined ? tools.others : runsOf(tools, type ?? null)
+    if (runs.runs === 'nothing' || (named !== undefined && namedIn(runs).some((name) => named.has(name)))) return
+    this.#runs.set(`${path} ${(type ?? '').slice(0, LONGEST_SHOWN)}`, { tool: type ?? path, runs })
   }
 
   /** The tools that run models which they do not name, once the body has ended. @param header whether a header names a model */
   unnamed(header: boolean): readonly ToolRun[] {
     return [...this.#runs.values()].filter(({ runs }) => {
       if (!('allow' in runs)) return true
-      return !(runs.header === true && header) && !(runs.unless !== undefined && this.#elsewhere.has(runs.unless))
+      return !(runs.header === true && header) && !(runs.unless !== undefined && this.#seen.has(runs.unless))
     })
   }
-}
-
-function clear(open: Open): void {
-  open.type = null
-  open.named.clear()
 }

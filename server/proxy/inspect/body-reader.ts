@@ -44,9 +44,10 @@ class JsonBody implements BodyReader {
   readonly #findings: Findings
   #empty = true
 
-  constructor({ wanted }: Places, strict: boolean, findings: Findings) {
+  constructor(places: Places, strict: boolean, findings: Findings) {
     this.#findings = findings
     const strings = findings.strings()
+    const wanted = strict ? places.wanted : places.observed
     this.#scanner = new JsonScanner(wanted, findings, strings === undefined ? { strict, longestValue: LONGEST_NAME } : { strict, longestValue: LONGEST_NAME, strings })
     this.#utf8 = strict ? new Utf8Check() : null
   }

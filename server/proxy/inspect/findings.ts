@@ -121,7 +121,7 @@ export class Findings implements JsonSink {
 
   /** Most bodies have no tools that are followed. */
   #toolModels(): ToolModels {
-    return (this.#tools ??= new ToolModels(this.#places.toolPlaces))
+    return (this.#tools ??= new ToolModels(this.#places.tools))
   }
 
   #noteType(path: string, value: unknown): void {

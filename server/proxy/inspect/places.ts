@@ -3,17 +3,17 @@ import { valuesOf } from '../../http/fields.ts'
 import { type WantedPaths, wantPaths } from '../json-paths.ts'
 import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { ToolPlace } from '../providers/tools.ts'
 import { toolPaths, type ToolPaths } from '../tool-models.ts'
 
 /** The places of a rule, by what they name; their paths compiled once. */
 export interface Places {
   readonly wanted: WantedPaths
+  /** Those that matter where no model is decided about. */
+  readonly observed: WantedPaths
   readonly required: ReadonlySet<string>
   readonly stored: ReadonlySet<string>
   readonly texts: ReadonlySet<string>
   readonly tools: ToolPaths
-  readonly toolPlaces: readonly ToolPlace[]
   readonly objects: ReadonlyMap<string, string>
   /** The kinds of stored objects among them. */
   readonly kinds: readonly string[]
@@ -37,14 +37,16 @@ export function placesOf(rule: BodyRule): Places {
   if (!places) {
     const objects = Object.keys(rule.objects ?? {})
     const tools = toolPaths(rule.tools ?? [])
-    const ways = [...rule.required, ...(rule.also ?? []), ...(rule.stored ?? []), ...tools.types, ...tools.models]
+    const models = [...rule.required, ...(rule.also ?? [])]
+    const ways = [...models, ...(rule.stored ?? []), ...tools.types.keys(), ...tools.models.keys()]
+    const others = [...objects, ...(rule.keeps === undefined ? [] : [rule.keeps.at])]
     places = {
-      wanted: wantPaths([...ways, ...objects, ...(rule.keeps === undefined ? [] : [rule.keeps.at])]),
+      wanted: wantPaths([...ways, ...others]),
+      observed: wantPaths([...models, ...others]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),
       texts: new Set(rule.texts),
       tools,
-      toolPlaces: rule.tools ?? [],
       objects: new Map(Object.entries(rule.objects ?? {})),
       kinds: [...new Set(Object.values(rule.objects ?? {}))],
       keeps: rule.keeps,
