@@ -1,5 +1,6 @@
 // What Prometheus reads at /metrics. Requests are counted from the same lines that are logged, so the two cannot disagree; everything else
-// is read when somebody asks.
+// is read when somebody asks. That costs the same however many connections, keys and rows there are; what takes longest is made once a second at most.
+import { stat } from 'node:fs/promises'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { RequestLine } from '../log.ts'
 import { Durations, Sums } from './series.ts'
@@ -24,11 +25,19 @@ export interface Metrics {
 /** Upper bounds in seconds: from an answer out of memory to a long stream. */
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
+/** TABLE of the library's metrics that list every connection, or every open file, to count them. */
+const TOO_DEAR = ['nodejs_active_handles', 'nodejs_active_handles_total', 'nodejs_active_requests', 'nodejs_active_requests_total', 'nodejs_active_resources', 'nodejs_active_resources_total', 'process_open_fds']
+
+/** For how long the text of everything but the readings is good (milliseconds): whoever scrapes meanwhile gets the same. */
+const GOOD_MS = 1_000
+
 /** No label holds what a caller made up (a model's name, a path), or the series would never end; keys and models are in the ledger. */
 export function openMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  for (const name of TOO_DEAR) registry.removeSingleMetric(name)
+  const files = new Gauge({ name: 'process_open_fds', help: 'Number of open file descriptors.', registers })
   const api = new Histogram({
     name: 'tollmark_http_request_duration_seconds', help: 'Time to the end of each answer of the API and the dashboard.',
     labelNames: ['route', 'method', 'status'], buckets: SECONDS, registers,
@@ -39,6 +48,25 @@ export function openMetrics(): Metrics {
   const bytes = new Sums({ name: 'tollmark_proxy_bytes_total', help: 'Bytes of bodies, to and from providers.', labels: ['provider', 'direction'] })
   const refused = new Counter({ name: 'tollmark_proxy_refused_total', help: 'Requests that the proxy answered itself, by code.', labelNames: ['code'], registers })
   const aborted = new Counter({ name: 'tollmark_proxy_aborted_total', help: 'Proxied requests whose caller left.', labelNames: ['provider'], registers })
+
+  const readings: [name: string, reading: Reading][] = []
+  let last: { at: number; text: Promise<string> } | null = null
+
+  /** One metric after the other, so that nothing waits for all of them. */
+  async function render(): Promise<string> {
+    const open = await openFiles()
+    if (open !== null) files.set(open)
+    const texts: string[] = []
+    for (const { name } of registry.getMetricsAsArray()) {
+      texts.push(await registry.getSingleMetricAsString(name))
+      await new Promise(setImmediate)
+    }
+    for (const metric of [proxied, firstByte, tokens, bytes]) {
+      texts.push(metric.text().trimEnd())
+      await new Promise(setImmediate)
+    }
+    return `${texts.join('\n\n')}\n`
+  }
 
   function countProxied(line: RequestLine): void {
     const provider = line.provider ?? 'none'
@@ -55,34 +83,30 @@ export function openMetrics(): Metrics {
   }
 
   return {
-    add(readings) {
-      for (const [name, { help, read, counts }] of Object.entries(readings)) registry.registerMetric((counts === true ? counter : gauge)(`tollmark_${name}`, help, read))
+    add(more) {
+      for (const [name, reading] of Object.entries(more)) readings.push([`tollmark_${name}`, reading])
     },
     request(line) {
       if (line.route === '/proxy') countProxied(line)
       else api.observe({ route: line.route ?? 'none', method: methodOf(line), status: String(line.status) }, line.duration_ms / 1000)
     },
-    text: async () => ({ type: registry.contentType, body: [await registry.metrics(), ...[proxied, firstByte, tokens, bytes].map((metric) => metric.text())].join('\n') }),
+    text: async () => {
+      const now = performance.now()
+      if (last === null || now - last.at > GOOD_MS) last = { at: now, text: render() }
+      const rest = await last.text
+      return { type: registry.contentType, body: `${readings.map(textOf).join('\n')}\n${rest}` }
+    },
   }
 }
 
-function gauge(name: string, help: string, read: () => number): Gauge {
-  return new Gauge({
-    name, help, registers: [],
-    collect() {
-      this.set(read())
-    },
-  })
+function textOf([name, { help, read, counts = false }]: readonly [name: string, reading: Reading]): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${counts ? 'counter' : 'gauge'}\n${name} ${read()}\n`
 }
 
-function counter(name: string, help: string, read: () => number): Counter {
-  return new Counter({
-    name, help, registers: [],
-    collect() {
-      this.reset()
-      this.inc(read())
-    },
-  })
+/** How many files are open, as Linux says since 6.2 without listing them (proc_pid_fd(5)); null where it does not. */
+async function openFiles(): Promise<number | null> {
+  const { size } = await stat('/proc/self/fd').catch(() => ({ size: 0 }))
+  return size > 0 ? size : null
 }
 
 /** A method that some route answers to; a caller can make up any other. */

@@ -49,3 +49,24 @@ test('a proxied request counts its time, its first byte, its tokens and bytes, a
   assert.match(body, /tollmark_proxy_aborted_total\{provider="openai"\} 1/)
   assert.ok(!body.includes('made-up'), 'a model is a label')
 })
+
+test('scrapes at once share one text; what costs nothing to read is always of now', async () => {
+  const metrics = openMetrics()
+  let value = 1
+  let reads = 0
+  metrics.add({ thing: { help: 'A thing.', read: () => value }, things_total: { help: 'Things.', read: () => ++reads, counts: true } })
+  const line = { request_id: 'req_1', method: 'POST', route: '/proxy', provider: 'openai', status: 200, duration_ms: 5 }
+  metrics.request(line)
+  const first = metrics.text()
+  const bodies = (await Promise.all([first, ...Array.from({ length: 50 }, () => metrics.text())])).map(({ body }) => body)
+  const rest = (body: string): string => body.slice(body.indexOf('process_cpu'))
+  assert.equal(new Set(bodies.map(rest)).size, 1)
+  value = 2
+  metrics.request(line)
+  const { body } = await metrics.text()
+  assert.equal(rest(body), rest(bodies[0]!))
+  assert.match(body, /^# TYPE tollmark_thing gauge\ntollmark_thing 2$/m)
+  assert.match(body, /^# TYPE tollmark_things_total counter\ntollmark_things_total \d+$/m)
+  // Nothing that would be counted one by one: a scrape costs the same with ten thousand connections.
+  assert.ok(!/nodejs_active/.test(body))
+})
