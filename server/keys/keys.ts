@@ -148,8 +148,8 @@ function cursorAfter({ id, place }: PlacedRow, sort: KeySort): string {
 
 async function keyRows(store: Store, { account, status, search, sort = '-created_at' }: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<PlacedRow[]> {
   const { by, direction, moves } = SORTS[sort]
-  // For these, the use of every key is looked at.
-  const db = moves ? store.reports : store.db
+  // Away from the thread that serves requests: a search, or an order by use, looks at every key.
+  const db = store.reports
   let query = db.selectFrom('keys').selectAll().select(by.as('place')).orderBy(by, direction).orderBy('keys.id', direction).limit(limit)
   if (account !== null) query = query.where('account_id', '=', account)
   if (cursor !== undefined) {
@@ -186,7 +186,7 @@ export async function keyNames(store: Store, ids: string[]): Promise<Map<string,
 
 /** Keys in use that expire between two moments, the first of them first. `account` null: of all accounts. */
 export async function expiringKeys(store: Store, account: string | null, from: number, to: number): Promise<{ id: string; name: string; expires_at: number }[]> {
-  let query = store.db.selectFrom('keys').select(['id', 'name', 'expires_at']).where('expires_at', '>', from).where('expires_at', '<=', to)
+  let query = store.reports.selectFrom('keys').select(['id', 'name', 'expires_at']).where('expires_at', '>', from).where('expires_at', '<=', to)
   if (account !== null) query = query.where('account_id', '=', account)
   const rows = await query.where('revoked_at', 'is', null).where('disabled', '=', 0).orderBy('expires_at').limit(100).execute()
   return rows.map(({ id, name, expires_at }) => ({ id, name, expires_at: expires_at! }))

@@ -93,15 +93,28 @@ export interface RollUpFilter {
 /** What is read of a roll-up: `at` is when its minute, hour or day begins. */
 export type RollUpLine = Omit<UsageHourRow, 'hour' | 'account_id'> & { at: number }
 
-/** The roll-ups of a time, to be summed: `at` is the start of their hour or day. Whole hours count, the first one too. */
-export async function rollUps(store: Store, { from, to, hourly = false, ...filter }: RollUpFilter): Promise<SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object>> {
-  const { reports } = store
-  const mark = hourly ? 0 : ((await reports.selectFrom('usage_added').select('before').where('name', '=', MARK).executeTakeFirst())?.before ?? 0)
-  const start = Math.floor(from / HOUR) * HOUR
-  const spans = spansOf(start, Math.max(start, to), mark)
-  const parts = (spans.length === 0 ? [{ table: 'usage_hours' as const, from: 0, to: 0 }] : spans).map((span) => partOf(store, span, filter))
-  const union = parts.reduce((before, part) => before.unionAll(part))
-  return reports.selectFrom(union.as('lines'))
+/** The longest stretch of each table that is summed in one statement: others take their turns behind it. */
+const AT_ONCE = { usage_hours: 2 * DAY, usage_days: 60 * DAY } as const
+
+/** What to read for the roll-ups of a time, in pieces. Whole hours count, the first one too. */
+export function* rollUpSpans(db: QueryBuilder, { from, to, hourly = false }: Pick<RollUpFilter, 'from' | 'to' | 'hourly'>): Steps<Span[]> {
+  const mark = hourly ? 0 : yield* addedBefore(db)
+  // Where it is about all times, most of them hold nothing.
+  const first = yield* edge(db, 'asc')
+  const last = yield* edge(db, 'desc')
+  if (first === null || last === null) return []
+  const start = Math.max(Math.floor(from / HOUR) * HOUR, Math.floor(first / DAY) * DAY)
+  return spansOf(start, Math.max(start, Math.min(to, last + HOUR)), mark).flatMap(inPieces)
+}
+
+function inPieces({ table, from, to }: Span): Span[] {
+  const length = AT_ONCE[table]
+  return Array.from({ length: Math.ceil((to - from) / length) }, (_, i) => ({ table, from: from + i * length, to: Math.min(from + (i + 1) * length, to) }))
+}
+
+/** The first or last hour that there is; days that are there begin with one. */
+function* edge(db: QueryBuilder, order: 'asc' | 'desc'): Steps<number | null> {
+  return (yield* first(db.selectFrom('usage_hours').select('hour').orderBy('hour', order).limit(1)))?.hour ?? null
 }
 
 /** How many requests of a key have ended, as a part of a query that has its id: the same number that its roll-ups sum up to. */
@@ -112,10 +125,11 @@ export function requestsOfKey(id: Expression<unknown>): RawBuilder<number> {
   return sql<number>`cast(coalesce(${days}, 0) + coalesce(${hours}, 0) as bigint)`
 }
 
-function partOf({ reports }: Store, { table, from, to }: Span, { account = null, key, keys, model, provider }: Omit<RollUpFilter, 'from' | 'to'>) {
+/** The roll-ups of a stretch, to be summed. */
+export function rollUpLines(db: QueryBuilder, { table, from, to }: Span, { account = null, key, keys, model, provider }: Omit<RollUpFilter, 'from' | 'to'>): SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object> {
   const time = sql.ref<number>(table === 'usage_days' ? 'day' : 'hour')
   // The two tables differ in the name of their time only.
-  let query = reports
+  let query = db
     .selectFrom(table as 'usage_hours')
     .select([time.as('at'), 'key_id', 'provider', 'model', ...SUMS])
     .where(time, '>=', from)
@@ -125,5 +139,5 @@ function partOf({ reports }: Store, { table, from, to }: Span, { account = null,
   if (keys !== undefined) query = query.where('key_id', 'in', keys)
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
-  return query
+  return db.selectFrom(query.as('lines'))
 }

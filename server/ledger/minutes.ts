@@ -1,16 +1,35 @@
-// The ledger as roll-ups by the minute. They are made as they are asked for: only of short and recent times, which hold few rows.
+// The ledger as roll-ups by the minute. They are made as they are asked for: only of short and recent times, and a piece at a time.
 import { sql, type SelectQueryBuilder } from 'kysely'
 import { MINUTE } from '../clock.ts'
-import type { Store } from '../store/open.ts'
+import type { Steps } from '../store/procedure.ts'
 import type { Database } from '../store/schema.ts'
+import type { QueryBuilder } from '../store/statement.ts'
 import type { RollUpFilter, RollUpLine } from './days.ts'
-import { seqAt } from './requests.ts'
 import { RESERVED_STATE } from './rows.ts'
+import { boundary, seqAt } from './scan.ts'
 
-/** The requests of a time that are over, to be summed as roll-ups are: `at` is the start of their minute. Whole minutes count, the first one too. */
-export async function minuteLines(store: Store, { account, key, model, provider, from, to }: Omit<RollUpFilter, 'keys' | 'hourly'>): Promise<SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object>> {
+/** Rows of the ledger that are summed in one statement: others take their turns behind it. */
+const AT_ONCE = 20_000
+
+type MinuteFilter = Omit<RollUpFilter, 'keys' | 'hourly'>
+
+/** The numbers of the rows of a time, in pieces: `from` to `before`, which is not included. */
+export function* minuteSpans(db: QueryBuilder, { account = null, key, from }: MinuteFilter): Steps<{ from: number; before: number }[]> {
+  const start = yield* seqAt(db, Math.floor(from / MINUTE) * MINUTE)
+  const spans = []
+  for (let before = Number.MAX_SAFE_INTEGER; before > start; ) {
+    const bound = yield* boundary(db, { account, key }, before, AT_ONCE)
+    const low = Math.max(start, bound?.seq ?? 0)
+    spans.push({ from: low, before })
+    before = low
+  }
+  return spans
+}
+
+/** The requests of a time and a piece that are over, to be summed as roll-ups are: `at` is the start of their minute. Whole minutes count, the first one too. */
+export function minuteLines(db: QueryBuilder, { account, key, model, provider, from, to }: MinuteFilter, piece: { from: number; before: number }): SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object> {
   const start = Math.floor(from / MINUTE) * MINUTE
-  let query = store.reports
+  let query = db
     .selectFrom('requests')
     .select((e) => [
       e('created_at', '-', e('created_at', '%', MINUTE)).as('at'),
@@ -33,13 +52,15 @@ export async function minuteLines(store: Store, { account, key, model, provider,
       sql<number>`case when first_byte_ms is not null and total_ms is not null then first_byte_ms else 0 end`.as('first_byte_ms'),
       sql<number>`case when first_byte_ms is not null and total_ms is not null then total_ms else 0 end`.as('total_ms'),
     ])
-    .where('seq', '>=', await seqAt(store, start))
+    .where('seq', '>=', piece.from)
+    .where('seq', '<', piece.before)
     .where('created_at', '>=', start)
     .where('created_at', '<', Math.ceil(to / MINUTE) * MINUTE)
     .where('state', '<>', RESERVED_STATE)
-  if (account != null) query = query.where('account_id', '=', account)
+  // A key is of one account: by one of the two alone the rows are walked along the index by which their piece was measured.
   if (key !== undefined) query = query.where('key_id', '=', key)
+  else if (account != null) query = query.where('account_id', '=', account)
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
-  return store.reports.selectFrom(query.as('lines'))
+  return db.selectFrom(query.as('lines'))
 }

@@ -2,8 +2,8 @@
 // from the ledger itself, minute by minute; what is longer from the roll-ups.
 import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
-import { rollUps } from './days.ts'
-import { minuteLines } from './minutes.ts'
+import { procedure, type Steps } from '../store/procedure.ts'
+import { sumUp, type SumLine } from './summing.ts'
 
 /** TABLE of what can be looked back on: the length of a step in milliseconds, and how many there are, the present one included. */
 export const RANGES = {
@@ -42,9 +42,6 @@ export interface Overview {
 /** Rows of `keys` and `models` at most. */
 const MOST = 20
 
-const SUMMED = ['requests', 'errors', 'aborted', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning', 'answered', 'first_byte_ms', 'total_ms'] as const
-type Sums = Record<(typeof SUMMED)[number], number | null>
-
 /** `account` null: all accounts. */
 export interface OverviewQuestion {
   account: string | null
@@ -53,33 +50,37 @@ export interface OverviewQuestion {
   model?: string | undefined
 }
 
-/** Reads an overview of the range that ends with the present step. */
-export async function readOverview(store: Store, question: OverviewQuestion, now: number): Promise<Overview> {
-  const { range, ...filter } = question
+/** See `readOverview`. */
+export const overview = procedure(import.meta.url, 'overview', function* (db, { range, now, ...filter }: OverviewQuestion & { now: number }): Steps<Overview> {
   const { step, steps } = RANGES[range]
   const to = (Math.floor(now / step) + 1) * step
   const from = to - steps * step
-  const lines = await (range === 'hour' ? minuteLines(store, { ...filter, from, to }) : rollUps(store, { ...filter, from, to, hourly: range === 'day' }))
-  const sums = lines.select((e) => SUMMED.map((name) => e.fn.sum<number | null>(name).as(name)))
-  const [times, keys, models] = await Promise.all([
-    sums.select((e) => e('at', '-', e('at', '%', step)).as('time')).groupBy('time').execute(),
-    sums.select('key_id').groupBy('key_id').orderBy('requests', 'desc').orderBy('key_id').limit(MOST).execute(),
-    sums.select(['provider', 'model']).groupBy(['provider', 'model']).orderBy('requests', 'desc').orderBy('model').limit(MOST).execute(),
-  ])
-  const byTime = new Map(times.map((line) => [Number(line.time), measure([line])]))
+  const groupings = [{ by: [], step }, { by: ['key_id'] as const }, { by: ['provider', 'model'] as const }]
+  const [times = [], keys = [], models = []] = yield* sumUp(db, { ...filter, from, to }, step, groupings)
+  const byTime = new Map(times.map((line) => [line.time, measure([line])]))
   const nothing = measure([])
   return {
     from,
     to,
     totals: measure(times),
     series: Array.from({ length: steps }, (_, i) => ({ at: from + i * step, ...(byTime.get(from + i * step) ?? nothing) })),
-    keys: keys.map((line) => ({ key_id: line.key_id, ...measure([line]) })),
-    models: models.map((line) => ({ provider: line.provider, model: line.model || null, ...measure([line]) })),
+    keys: most(keys, ({ key_id = '' }) => key_id).map((line) => ({ key_id: line.key_id ?? '', ...measure([line]) })),
+    models: most(models, ({ model = '' }) => model).map((line) => ({ provider: line.provider ?? '', model: line.model || null, ...measure([line]) })),
   }
+})
+
+/** Reads an overview of the range that ends with the present step. */
+export function readOverview(store: Store, question: OverviewQuestion, now: number): Promise<Overview> {
+  return store.read(overview, { ...question, now })
 }
 
-function measure(lines: readonly Sums[]): Measures {
-  const sum = (name: keyof Sums) => lines.reduce<number | null>((all, line) => (line[name] === null ? all : (all ?? 0) + Number(line[name])), null)
+/** The lines with the most requests. */
+function most(lines: SumLine[], nameOf: (line: SumLine) => string, limit = MOST): SumLine[] {
+  return lines.sort((a, b) => b.requests! - a.requests! || (nameOf(a) < nameOf(b) ? -1 : 1)).slice(0, limit)
+}
+
+function measure(lines: readonly SumLine[]): Measures {
+  const sum = (name: Exclude<keyof SumLine, 'time' | 'key_id' | 'provider' | 'model' | 'latest'>) => lines.reduce<number | null>((all, line) => (line[name] === null ? all : (all ?? 0) + line[name]), null)
   const answered = sum('answered')
   const mean = (name: 'first_byte_ms' | 'total_ms') => (answered ? Math.round((sum(name) ?? 0) / answered) : null)
   return {
@@ -96,14 +97,14 @@ export interface SeenModel {
   last_used_at: number
 }
 
+/** See `modelsSeen`. */
+export const models = procedure(import.meta.url, 'models', function* (db, { account, since, limit }: { account: string | null; since: number; limit: number }): Steps<SeenModel[]> {
+  const [lines = []] = yield* sumUp(db, { account, from: since, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: ['provider', 'model'] }])
+  const named = lines.filter(({ model }) => model !== '')
+  return most(named, ({ model = '' }) => model, limit).map(({ model = '', provider = '', requests, latest }) => ({ id: model, provider, requests: requests!, last_used_at: latest }))
+})
+
 /** Models that were named since a moment, most used first, at most `limit`. `account` null: in all accounts. */
-export async function modelsSeen(store: Store, account: string | null, since: number, limit: number): Promise<SeenModel[]> {
-  const lines = await rollUps(store, { account, from: since, to: Number.MAX_SAFE_INTEGER })
-  return lines
-    .select((e) => ['model as id', 'provider', e.fn.sum<number>('requests').as('requests'), e.fn.max('at').as('last_used_at')])
-    .where('model', '<>', '')
-    .groupBy(['model', 'provider'])
-    .orderBy('requests', 'desc')
-    .limit(limit)
-    .execute()
+export function modelsSeen(store: Store, account: string | null, since: number, limit: number): Promise<SeenModel[]> {
+  return store.read(models, { account, since, limit })
 }

@@ -55,14 +55,41 @@ export function openRefusals(store: Store, now: () => number, onError: (error: u
   }
 }
 
-/** Refusals of keys within a time, by key. `account` null: of all accounts. */
-export async function readRefusals(store: Store, { account, key, from }: { account: string | null; key?: string | undefined; from: number }): Promise<Map<string, number>> {
-  let query = store.reports
-    .selectFrom('refused_hours')
-    .select((e) => ['key_id', e.fn.sum<number>('refused').as('refused')])
-    .where('hour', '>=', Math.floor(from / HOUR) * HOUR)
-    .groupBy('key_id')
+/** Which refusals are meant. `account` null: of all accounts. */
+export interface RefusalFilter {
+  account: string | null
+  key?: string | undefined
+  keys?: readonly string[]
+  /** Milliseconds since 1970; whole hours count, the first one too. */
+  from: number
+}
+
+function refusalsOf({ reports }: Store, { account, key, keys, from }: RefusalFilter) {
+  let query = reports.selectFrom('refused_hours').where('hour', '>=', Math.floor(from / HOUR) * HOUR)
   if (account !== null) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
-  return new Map((await query.execute()).map(({ key_id, refused }) => [key_id, Number(refused)]))
+  if (keys !== undefined) query = query.where('key_id', 'in', keys)
+  return query
+}
+
+/** How many there were. */
+export async function countRefusals(store: Store, filter: RefusalFilter): Promise<number> {
+  const row = await refusalsOf(store, filter).select((e) => e.fn.sum<number | null>('refused').as('refused')).executeTakeFirst()
+  return Number(row?.refused ?? 0)
+}
+
+/** Keys of which a report says how often they met their limit, at most. */
+const MOST_KEYS = 100
+
+/** How many there were by key, most first, at most `MOST_KEYS` keys. @param least leaves out keys that have fewer */
+export async function readRefusals(store: Store, filter: RefusalFilter, least = 1): Promise<Map<string, number>> {
+  if (filter.keys?.length === 0) return new Map()
+  const rows = await refusalsOf(store, filter)
+    .select((e) => ['key_id', e.fn.sum<number>('refused').as('refused')])
+    .groupBy('key_id')
+    .having((e) => e.fn.sum<number>('refused'), '>=', least)
+    .orderBy('refused', 'desc')
+    .limit(MOST_KEYS)
+    .execute()
+  return new Map(rows.map(({ key_id, refused }) => [key_id, Number(refused)]))
 }

@@ -2,10 +2,15 @@
 import { sql } from 'kysely'
 import { HOUR, isoTime } from '../clock.ts'
 import type { Store } from '../store/open.ts'
+import { all, first, procedure, type Steps } from '../store/procedure.ts'
 import type { RequestRow } from '../store/schema.ts'
-import { rollUps } from './days.ts'
+import type { QueryBuilder } from '../store/statement.ts'
 import { entered } from './journal.ts'
+import { namesOf } from './names.ts'
 import { RESERVED_STATE } from './rows.ts'
+import { boundary, isKeyOf, seqAt } from './scan.ts'
+import { sumUp } from './summing.ts'
+import { bytesOf, written } from './text.ts'
 
 /** How far rows may stand from the order of their times, because a clock was set (milliseconds). */
 export const CLOCK_ROOM = HOUR
@@ -32,42 +37,115 @@ export interface RequestFilter {
   to?: number | undefined
 }
 
-/** Rows that fit, newest first, after `cursor` (the id of the last one seen). */
-export async function listRequests(store: Store, filter: RequestFilter, limit: number, cursor: string | undefined): Promise<ShownRequest[]> {
-  const { account, state, from, to } = filter
+/** Rows that are looked at in one statement, the first time and at most: others take their turns behind it. */
+const LOOK = { first: 2_000, most: 20_000 }
+/** Rows that are looked at for one page at most. A page that is not full then says where to go on. */
+const MOST_LOOKED_AT = 250_000
+
+/** Some rows, newest first, and the cursor of what comes after them; null where nothing does. */
+interface Page<R> {
+  rows: R[]
+  next: string | null
+}
+
+interface PageQuestion {
+  filter: RequestFilter
+  limit: number
+  /** The id of the last row that was seen. */
+  cursor?: string | undefined
+  /** Rows to look at, at most. */
+  most?: number | undefined
+}
+
+/** See `listRequests`. */
+export const requestPage = procedure(import.meta.url, 'requestPage', function* (db, question: PageQuestion): Steps<Page<ShownRequest>> {
+  const { rows, next } = yield* pageOf(db, question)
+  return { rows: rows.map(show), next }
+})
+
+/** Rows that fit, newest first, after `cursor`. There may be fewer than `limit`, and none at all, before the last page. */
+export async function listRequests(store: Store, filter: RequestFilter, limit: number, cursor: string | undefined, most?: number): Promise<Page<ShownRequest>> {
   await entered(store)
-  // Rows are about as old as their number says, so the time asked for bounds the numbers.
-  const numbers = { from: from === undefined ? undefined : await seqAt(store, from - CLOCK_ROOM), to: to === undefined ? undefined : await seqAt(store, to + CLOCK_ROOM) }
-  const newest = (where: RequestFilter, ended = false) => {
-    const rows = fitting(store, where, numbers, cursor)
+  return store.read(requestPage, { filter, limit, cursor, most })
+}
+
+/** A page of rows as lines of a CSV, with the names of keys. */
+export const requestLines = procedure(import.meta.url, 'requestLines', function* (db, { columns, ...question }: PageQuestion & { columns: string[] }): Steps<{ text: Uint8Array<ArrayBuffer>; next: string | null }> {
+  const { rows, next } = yield* pageOf(db, question)
+  const names = yield* namesOf(db, rows.map(({ key_id }) => key_id))
+  const lines = rows.map((row) => ({ ...show(row), key_name: names.get(row.key_id) ?? null }))
+  return { text: bytesOf(written('csv', columns as (keyof (typeof lines)[number])[], lines)), next }
+})
+
+type Row = Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>
+
+function* pageOf(db: QueryBuilder, { filter, limit, cursor, most = MOST_LOOKED_AT }: PageQuestion): Steps<Page<Row>> {
+  const { account, key, state, status } = filter
+  const start = yield* startOf(db, filter, cursor)
+  if (start === null || !(yield* isKeyOf(db, account, key)) || (cursor === undefined && !(yield* everEnded(db, filter)))) return { rows: [], next: null }
+  const { from } = start
+  let { before } = start
+  const rows: Row[] = []
+  const indexed = { account, key, state, odd: status !== undefined && Number(status[0]) >= 3 }
+  let width = Math.min(LOOK.first, most)
+  for (let looked = width; ; looked += width) {
+    const bound = yield* boundary(db, indexed, before, width)
+    const stretch = { from: Math.max(from, bound?.seq ?? 0), before }
+    rows.push(...(yield* newest(db, filter, stretch, limit + 1 - rows.length)))
+    // One too many tells that there is a next page.
+    if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]!.id }
+    if (bound === undefined || bound.seq <= from) return { rows, next: null }
+    if (looked >= most) return { rows, next: bound.id }
+    before = bound.seq
+    width = Math.min(4 * width, LOOK.most, most)
+  }
+}
+
+/** Where to look: rows are about as old as their number says, so the time asked for bounds the numbers. Null where the cursor is no row's. */
+function* startOf(db: QueryBuilder, { from, to }: RequestFilter, cursor: string | undefined): Steps<Stretch | null> {
+  const low = from === undefined ? 0 : yield* seqAt(db, from - CLOCK_ROOM)
+  const high = to === undefined ? Number.MAX_SAFE_INTEGER : (yield* seqAt(db, to + CLOCK_ROOM)) + 1
+  if (cursor === undefined) return { from: low, before: high }
+  const seen = yield* first(db.selectFrom('requests').select('seq').where('id', '=', cursor))
+  return seen === undefined ? null : { from: low, before: Math.min(high, seen.seq) }
+}
+
+/** False where the roll-ups know that no request of the model has ended, and none is under way: nobody has to look for it in every row. */
+function* everEnded(db: QueryBuilder, { account, key, model, provider, state }: RequestFilter): Steps<boolean> {
+  if (model === undefined || state === 'reserved') return true
+  const [lines = []] = yield* sumUp(db, { account, key, model, provider, from: 0, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: [] }])
+  if (lines.length > 0) return true
+  const open = db.selectFrom('requests').select('seq').where('state', '=', RESERVED_STATE).where('model', '=', model)
+  return (yield* first((account === null ? open : open.where('account_id', '=', account)).limit(1))) !== undefined
+}
+
+/** The newest rows of a stretch that fit. */
+function* newest(db: QueryBuilder, filter: RequestFilter, stretch: Stretch, limit: number): Steps<Row[]> {
+  const query = (where: RequestFilter, ended = false) => {
+    const rows = fitting(db, where, stretch)
     return (ended ? rows.where('state', '<>', RESERVED_STATE) : rows).orderBy('seq', 'desc').limit(limit)
   }
-  if (account === null || state === 'reserved') return (await newest(filter).execute()).map(show)
+  const { account, key, state } = filter
+  if (account === null || key !== undefined || state === 'reserved') return yield* all(query(filter))
   // Of one account, what has ended and what is under way stand in indexes apart: the newest of both, and of these the newest.
-  const ended = newest(filter, true)
-  if (state !== undefined) return (await ended.execute()).map(show)
-  const open = store.reports.selectFrom(newest({ ...filter, state: 'reserved' }).as('open')).selectAll()
-  const both = (await everEnded(store, filter)) ? open.unionAll(store.reports.selectFrom(ended.as('ended')).selectAll()) : open
-  return (await both.orderBy('seq', 'desc').limit(limit).execute()).map(show)
+  const ended = yield* all(query(filter, true))
+  if (state !== undefined) return ended
+  const open = yield* all(query({ ...filter, state: 'reserved' }))
+  return open.length === 0 ? ended : [...ended, ...open].sort((a, b) => b.seq - a.seq).slice(0, limit)
 }
 
-/** False where the roll-ups know that no request of the model has ended: nobody has to look for it in every row. */
-async function everEnded(store: Store, { account, key, model, provider }: RequestFilter): Promise<boolean> {
-  if (model === undefined) return true
-  const lines = await rollUps(store, { account, key, model, provider, from: 0, to: Number.MAX_SAFE_INTEGER })
-  return (await lines.select('model').limit(1).executeTakeFirst()) !== undefined
+/** Numbers of rows, the last not included. */
+interface Stretch {
+  from: number
+  before: number
 }
 
-interface Numbers {
-  from: number | undefined
-  to: number | undefined
-}
-
-/** The rows that fit, in no order. */
-function fitting(store: Store, { account, key, model, provider, state, status, from, to }: RequestFilter, numbers: Numbers, cursor: string | undefined) {
-  let query = store.reports.selectFrom('requests').select(['seq', ...SHOWN])
-  if (account !== null) query = query.where('account_id', '=', account)
+/** The rows of a stretch that fit, in no order. */
+function fitting(db: QueryBuilder, { account, key, model, provider, state, status, from, to }: RequestFilter, stretch: Stretch) {
+  let query = db.selectFrom('requests').select(['seq', ...SHOWN]).where('seq', '>=', stretch.from).where('seq', '<', stretch.before)
+  // A key is of one account: by one of the two alone the rows are walked along the index by which their stretch was measured.
   if (key !== undefined) query = query.where('key_id', '=', key)
+  else if (account !== null) query = query.where('account_id', '=', account)
   if (model !== undefined) query = query.where('model', '=', model)
   if (provider !== undefined) query = query.where('provider', '=', provider)
   // Written out, not bound: only then do the indexes of what is under way, and of what is no ordinary success, serve the query.
@@ -77,9 +155,6 @@ function fitting(store: Store, { account, key, model, provider, state, status, f
   if (to !== undefined) query = query.where('created_at', '<', to)
   if (status !== undefined && /^\dxx$/.test(status)) query = query.where('status', '>=', Number(status[0]) * 100).where('status', '<', Number(status[0]) * 100 + 100)
   else if (status !== undefined) query = query.where('status', '=', Number(status))
-  if (numbers.to !== undefined) query = query.where('seq', '<=', numbers.to)
-  if (numbers.from !== undefined) query = query.where('seq', '>=', numbers.from)
-  if (cursor !== undefined) query = query.where('seq', '<', (e) => e.selectFrom('requests as seen').select('seen.seq').where('seen.id', '=', cursor))
   return query
 }
 
@@ -88,20 +163,6 @@ export async function getRequest(store: Store, id: string, account: string | nul
   await entered(store)
   const row = await store.db.selectFrom('requests').select(['seq', ...SHOWN]).where('id', '=', id).executeTakeFirst()
   return row && (account === null || row.account_id === account) ? show(row) : undefined
-}
-
-/** About the number of the first row of a moment, found by halving: rows have no index by time, and need none. */
-export async function seqAt(store: Store, time: number): Promise<number> {
-  const at = (seq: number) => store.reports.selectFrom('requests').select(['seq', 'created_at']).where('seq', '>=', seq).orderBy('seq').limit(1).executeTakeFirst()
-  const newest = await store.reports.selectFrom('requests').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst()
-  let [low, high] = [0, (newest?.seq ?? 0) + 1]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const row = await at(middle)
-    if (row === undefined || row.created_at >= time) high = middle
-    else low = row.seq + 1
-  }
-  return low
 }
 
 function show({ seq: _, ...row }: Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>): ShownRequest {

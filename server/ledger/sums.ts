@@ -51,7 +51,7 @@ export function addUp(sum: UsageHourRow, { state, status, error }: Pick<RequestR
 }
 
 /** What nobody said stays unknown: it is not 0. */
-function plus(sum: number | null, more: number | null): number | null {
+export function plus(sum: number | null, more: number | null): number | null {
   return more === null ? sum : (sum ?? 0) + more
 }
 

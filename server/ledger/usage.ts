@@ -1,10 +1,12 @@
 // What was used, read from the roll-ups: fast however long the ledger is.
 import { DAY, HOUR, MINUTE, isoTime } from '../clock.ts'
 import type { Store } from '../store/open.ts'
-import { rollUps } from './days.ts'
+import { first, procedure, type Steps } from '../store/procedure.ts'
+import type { QueryBuilder } from '../store/statement.ts'
 import { entered } from './journal.ts'
-import { minuteLines } from './minutes.ts'
-import { SUMS } from './sums.ts'
+import { namesOf } from './names.ts'
+import { MOST_LINES, sumUp, type Grouping, type SumLine } from './summing.ts'
+import { bytesOf, written, type Format } from './text.ts'
 
 /** Sums over requests. Tokens are null where no provider said a number: unknown is not 0. */
 export interface Totals {
@@ -18,22 +20,30 @@ export interface Totals {
 
 const NOTHING: Totals = { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null }
 
-/** The totals of keys, and when each was last used (milliseconds since 1970). Every key that is asked for is there. */
-export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, { totals: Totals; lastUsedAt: number | null }>> {
-  const found = new Map<string, { totals: Totals; lastUsedAt: number | null }>(keys.map((key) => [key, { totals: NOTHING, lastUsedAt: null }]))
-  if (keys.length === 0) return found
-  await entered(store)
-  const lines = await rollUps(store, { keys, from: 0, to: Number.MAX_SAFE_INTEGER })
-  const sums = await lines.select((e) => ['key_id', ...TOTALS.map((name) => e.fn.sum<number | null>(name).as(name))]).groupBy('key_id').execute()
-  for (const { key_id, ...totals } of sums) found.get(key_id)!.totals = { ...NOTHING, ...totals } as Totals
+type KeyUsage = { totals: Totals; lastUsedAt: number | null }
+
+/** The totals of keys, and when each was last used (milliseconds since 1970). */
+export const keyUsage = procedure(import.meta.url, 'keyUsage', function* (db, keys: string[]): Steps<[key: string, usage: KeyUsage][]> {
+  const [lines = []] = yield* sumUp(db, { keys, from: 0, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: ['key_id'] }])
+  const found: [string, KeyUsage][] = []
   for (const key of keys) {
-    const last = await store.db.selectFrom('requests').select('created_at').where('key_id', '=', key).orderBy('seq', 'desc').limit(1).executeTakeFirst()
-    found.get(key)!.lastUsedAt = last?.created_at ?? null
+    const sums = lines.find(({ key_id }) => key_id === key)
+    const last = yield* first(db.selectFrom('requests').select('created_at').where('key_id', '=', key).orderBy('seq', 'desc').limit(1))
+    found.push([key, { totals: sums === undefined ? NOTHING : totalsOf(sums), lastUsedAt: last?.created_at ?? null }])
   }
   return found
+})
+
+/** The same. Every key that is asked for is there. */
+export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, KeyUsage>> {
+  if (keys.length === 0) return new Map()
+  await entered(store)
+  return new Map(await store.read(keyUsage, keys))
 }
 
-const TOTALS = ['requests', 'errors', 'tokens_in', 'tokens_out', 'tokens_cached', 'tokens_reasoning'] as const
+function totalsOf({ requests, errors, tokens_in, tokens_out, tokens_cached, tokens_reasoning }: SumLine): Totals {
+  return { requests: requests ?? 0, errors: errors ?? 0, tokens_in, tokens_out, tokens_cached, tokens_reasoning }
+}
 
 /** TABLE of steps of time, in milliseconds, the finest first. */
 const STEPS = { minute: MINUTE, hour: HOUR, day: DAY } as const
@@ -69,45 +79,57 @@ export interface UsageQuestion {
   from: number
   to: number
   key?: string | undefined
+  keys?: string[]
   model?: string | undefined
   provider?: string | undefined
 }
 
-/** Lines of one report at most; one more says that it has more. */
-export const MOST_LINES = 50_000
+/** The lines of a report, ordered by time, key, provider and model; more than `MOST_LINES` of them where there are too many. */
+export const usageLines = procedure(import.meta.url, 'usageLines', function* (db, question: UsageQuestion): Steps<UsageLine[]> {
+  return yield* linesOf(db, question)
+})
 
-/** Reads a report, ordered by time and then by the other dimensions. Whole hours count, or minutes where it is by the minute, the first one too. */
-export async function readUsage(store: Store, question: UsageQuestion): Promise<UsageLine[]> {
-  const { by, from, to } = question
+/** Reads a report. Whole hours count, or minutes where it is by the minute, the first one too. */
+export function readUsage(store: Store, question: UsageQuestion): Promise<UsageLine[]> {
+  return store.read(usageLines, question)
+}
+
+type NamedLine = UsageLine & { key_name?: string | null }
+
+/** The same with the names of keys, as the lines of a CSV or as a whole list; null where it has too many lines. @param columns of a CSV */
+export const usageText = procedure(import.meta.url, 'usageText', function* (db, { columns, format, ...question }: UsageQuestion & { columns: string[]; format: Format }): Steps<{ text: Uint8Array<ArrayBuffer> } | null> {
+  const lines: NamedLine[] = yield* linesOf(db, question)
+  if (lines.length > MOST_LINES) return null
+  if (question.by.includes('key')) {
+    const names = yield* namesOf(db, lines.flatMap(({ key_id }) => key_id ?? []))
+    for (const [at, { key_id = '', ...line }] of lines.entries()) lines[at] = { key_id, key_name: names.get(key_id) ?? null, ...line }
+  }
+  const text = written(format, columns as (keyof NamedLine)[], lines)
+  return { text: bytesOf(format === 'csv' ? text : `{"object":"list","data":[${text}],"next_cursor":null}`) }
+})
+
+function* linesOf(db: QueryBuilder, { by, ...filter }: UsageQuestion): Steps<UsageLine[]> {
   const [, step] = Object.entries(STEPS).find(([name]) => by.some((dimension) => dimension === name)) ?? []
-  const { account, key, model, provider } = question
-  const filter = { account, key, model, provider, from, to }
-  const lines = await (step === MINUTE ? minuteLines(store, filter) : rollUps(store, { ...filter, hourly: step === HOUR }))
-  let query = lines
-    .select((e) => [
-      ...SUMS.map((name) => e.fn.sum<number | null>(name).as(name)),
-      ...(by.includes('key') ? ['key_id' as const] : []),
-      ...(by.includes('model') ? ['model' as const] : []),
-      ...(by.includes('provider') ? ['provider' as const] : []),
-      ...(step === undefined ? [] : [e('at', '-', e('at', '%', step)).as('time')]),
-    ])
-    .limit(MOST_LINES + 1)
-  if (step !== undefined) query = query.groupBy('time').orderBy('time')
-  if (by.includes('key')) query = query.groupBy('key_id').orderBy('key_id')
-  if (by.includes('provider')) query = query.groupBy('provider').orderBy('provider')
-  if (by.includes('model')) query = query.groupBy('model').orderBy('model')
-  const rows = await query.execute()
-  return rows.filter(({ requests }) => requests !== null).map((row) => {
-    const { answered, first_byte_ms, total_ms, time, key_id, model, provider, ...sums } = row as typeof row & { time?: number; key_id?: string; model?: string; provider?: string }
-    const mean = (sum: number | null) => (answered ? Math.round((sum ?? 0) / answered) : null)
-    return {
-      ...(time === undefined ? {} : { time: isoTime(time) }),
-      ...(key_id === undefined ? {} : { key_id }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(model === undefined ? {} : { model: model === '' ? null : model }),
-      ...(sums as Omit<UsageLine, 'first_byte_ms' | 'total_ms'>), // sums of columns that are never null, over at least one row
-      first_byte_ms: mean(first_byte_ms),
-      total_ms: mean(total_ms),
-    }
-  })
+  const columns: Grouping['by'] = ([['key', 'key_id'], ['provider', 'provider'], ['model', 'model']] as const).flatMap(([name, column]) => (by.includes(name) ? [column] : []))
+  const [lines = []] = yield* sumUp(db, filter, step, [{ by: columns, step }])
+  if (lines.length > MOST_LINES) return lines.map(shown)
+  return lines.sort((a, b) => (a.time ?? 0) - (b.time ?? 0) || compare(columns.map((column) => [a[column] ?? '', b[column] ?? '']))).map(shown)
+}
+
+function compare(pairs: [string, string][]): number {
+  const [one, other] = pairs.find(([a, b]) => a !== b) ?? ['', '']
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+function shown({ answered, first_byte_ms, total_ms, time, key_id, model, provider, latest: _, ...sums }: SumLine): UsageLine {
+  const mean = (sum: number | null) => (answered ? Math.round((sum ?? 0) / answered) : null)
+  return {
+    ...(time === undefined ? {} : { time: isoTime(time) }),
+    ...(key_id === undefined ? {} : { key_id }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model: model === '' ? null : model }),
+    ...(sums as Omit<UsageLine, 'first_byte_ms' | 'total_ms'>), // sums of columns that are never null, over at least one row
+    first_byte_ms: mean(first_byte_ms),
+    total_ms: mean(total_ms),
+  }
 }

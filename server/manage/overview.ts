@@ -6,7 +6,7 @@ import { answers, callerOf, createRoute, guarded, listOf, newApi, whole, type Ap
 import { DAY, isoTime } from '../clock.ts'
 import { expiringKeys, keyNames } from '../keys/keys.ts'
 import { RANGES, modelsSeen, readOverview, type Range } from '../ledger/overview.ts'
-import { readRefusals } from '../ledger/refusals.ts'
+import { countRefusals, readRefusals } from '../ledger/refusals.ts'
 import { readUsage } from '../ledger/usage.ts'
 import type { Proxy } from '../proxy/open.ts'
 import type { Store } from '../store/open.ts'
@@ -90,15 +90,21 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
     const { range, key, model, account: named } = c.req.valid('query')
     const account = whose(caller, named)
     const now = clock()
-    const overview = await readOverview(store, { account, range, key, model }, now)
-    const [refusals, lately] = await Promise.all([readRefusals(store, { account, key, from: overview.from }), readRefusals(store, { account, from: now - DAY })])
+    const reading = store.readingFor(caller.account.id)
+    const overview = await readOverview(reading, { account, range, key, model }, now)
+    const { from: since } = overview
+    const [refused, refusals, lately] = await Promise.all([
+      countRefusals(reading, { account, key, from: since }),
+      readRefusals(reading, { account, keys: overview.keys.map(({ key_id }) => key_id), from: since }),
+      readRefusals(reading, { account, from: now - DAY }, OFTEN.refused),
+    ])
     const names = await keyNames(store, overview.keys.map(({ key_id }) => key_id))
-    const attention = [...(await expiring(account, now)), ...(await atLimit(account, lately, now)), ...(caller.account.role === 'admin' ? await failing(now) : [])]
+    const attention = [...(await expiring(account, now)), ...(await atLimit(reading, account, lately, now)), ...(caller.account.role === 'admin' ? await failing(now) : [])]
     const { from, to, totals, series } = overview
     return c.json(
       {
         object: 'overview' as const, range, from: isoTime(from), to: isoTime(to), step_seconds: RANGES[range].step / 1000,
-        totals: { ...totals, refused: [...refusals.values()].reduce((all, one) => all + one, 0) },
+        totals: { ...totals, refused },
         series: series.map(({ at, ...rest }) => ({ time: isoTime(at), ...rest })),
         keys: overview.keys.map(({ key_id, ...rest }) => ({ key_id, name: names.get(key_id) ?? null, ...rest, refused: refusals.get(key_id) ?? 0 })),
         models: overview.models,
@@ -120,11 +126,11 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   }
 
   /** Only where somebody was refused is it asked what was let through. */
-  async function atLimit(account: string | null, refusals: Map<string, number>, now: number): Promise<Attention[]> {
-    const often = [...refusals].filter(([, refused]) => refused >= OFTEN.refused)
-    if (often.length === 0) return []
-    const passed = new Map((await readUsage(store, { account, by: ['key'], from: now - DAY, to: now + 1 })).map((line) => [line.key_id, line.requests]))
-    const found = often.filter(([key, refused]) => refused >= OFTEN.share * (refused + (passed.get(key) ?? 0)))
+  async function atLimit(reading: Store, account: string | null, often: Map<string, number>, now: number): Promise<Attention[]> {
+    if (often.size === 0) return []
+    const lines = await readUsage(reading, { account, by: ['key'], keys: [...often.keys()], from: now - DAY, to: now + 1 })
+    const passed = new Map(lines.map((line) => [line.key_id, line.requests]))
+    const found = [...often].filter(([key, refused]) => refused >= OFTEN.share * (refused + (passed.get(key) ?? 0)))
     const names = await keyNames(store, found.map(([key]) => key))
     return found.flatMap(([key, refused]) => {
       const name = names.get(key)
@@ -153,7 +159,7 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
     responses: answers(200, 'Models of the last 90 days', listOf(ModelSchema)),
   })
   api.openapi(models, async (c) => {
-    const seen = await modelsSeen(store, whose(callerOf(c), c.req.valid('query').account), clock() - MODELS.since, MODELS.most)
+    const seen = await modelsSeen(store.readingFor(callerOf(c).account.id), whose(callerOf(c), c.req.valid('query').account), clock() - MODELS.since, MODELS.most)
     const data = seen.map(({ last_used_at, requests, ...rest }) => ({ ...rest, object: 'model' as const, requests: Number(requests), last_used_at: isoTime(Number(last_used_at)) }))
     return c.json(whole(data), 200)
   })

@@ -1,11 +1,12 @@
 // /api/v1/requests: the ledger.
 import { z } from '@hono/zod-openapi'
-import { IdParams, PageQuery, answers, callerOf, createRoute, guarded, listOf, newApi, page, tableAnswers, type Api } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, createRoute, guarded, listOf, newApi, tableAnswers, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { keyNames } from '../keys/keys.ts'
-import { getRequest, listRequests, type ShownRequest } from '../ledger/requests.ts'
+import { getRequest, listRequests, requestLines, type RequestFilter, type ShownRequest } from '../ledger/requests.ts'
+import { entered } from '../ledger/journal.ts'
 import type { Store } from '../store/open.ts'
-import { csvHeaders, toCsv } from './csv.ts'
+import { csvHead, csvHeaders, textBody } from './csv.ts'
 import { Moment } from './fields.ts'
 import { Whose, whose } from './whose.ts'
 
@@ -45,8 +46,8 @@ type NamedRequest = ShownRequest & { key_name: string | null }
 /** Of a CSV. */
 const COLUMNS = RequestSchema.keyof().exclude(['object']).options
 
-/** Lines of one CSV at most. */
-const MOST_LINES = 10_000
+/** Lines of a CSV that are made at once; the next ones when these are on their way. */
+const LINES = 1_000
 
 const Query = PageQuery.extend({
   ...Whose.shape,
@@ -57,7 +58,7 @@ const Query = PageQuery.extend({
   status: z.string().regex(/^[1-5](?:\d\d|xx)$/, 'a status such as 429, or a class such as 4xx').optional(),
   from: Moment.optional(),
   to: Moment.optional().openapi({ description: 'Not included.' }),
-  format: z.enum(['json', 'csv']).default('json').openapi({ description: `CSV gives up to ${MOST_LINES} lines at once.` }),
+  format: z.enum(['json', 'csv']).default('json').openapi({ description: 'CSV gives every row that fits, and knows no `limit`.' }),
 })
 
 /** The routes of the ledger. */
@@ -69,6 +70,7 @@ export function requestRoutes(store: Store, clock: () => number): Api {
     method: 'get',
     path: '/api/v1/requests',
     summary: 'List proxied requests, newest first',
+    description: 'A page may hold fewer rows than `limit`, or none, where few fit: there are more as long as it has a `next_cursor`.',
     ...guard,
     request: { query: Query },
     responses: tableAnswers('A page of requests', listOf(RequestSchema)),
@@ -76,9 +78,10 @@ export function requestRoutes(store: Store, clock: () => number): Api {
   api.openapi(list, async (c) => {
     const { limit, cursor, from, to, format, account, ...filter } = c.req.valid('query')
     const question = { ...filter, account: whose(callerOf(c), account), from: at(from), to: at(to) }
-    if (format === 'json') return c.json(page(await named(store, await listRequests(store, question, limit + 1, cursor)), limit), 200)
-    const rows = await named(store, await listRequests(store, question, MOST_LINES, cursor))
-    return c.body(toCsv(COLUMNS, rows), 200, csvHeaders('requests.csv'))
+    const reading = store.readingFor(callerOf(c).account.id)
+    if (format === 'csv') return c.body(await csvOf(reading, question, cursor), 200, csvHeaders('requests.csv'))
+    const { rows, next } = await listRequests(reading, question, limit, cursor)
+    return c.json({ object: 'list' as const, data: await named(store, rows), next_cursor: next }, 200)
   })
 
   const read = createRoute({
@@ -97,6 +100,19 @@ export function requestRoutes(store: Store, clock: () => number): Api {
   })
 
   return api
+}
+
+/** All rows from a cursor on; the first are there before anything is answered, so that what keeps them away can be said. */
+async function csvOf(store: Store, filter: RequestFilter, from: string | undefined): Promise<ReadableStream> {
+  await entered(store)
+  const page = (cursor: string | undefined) => store.read(requestLines, { filter, limit: LINES, cursor, columns: COLUMNS })
+  let ready: Awaited<ReturnType<typeof page>> | null = await page(from)
+  return textBody(csvHead(COLUMNS), async () => {
+    if (ready === null) return null
+    const { text, next } = ready
+    ready = next === null ? null : await page(next)
+    return text
+  })
 }
 
 async function named(store: Store, rows: readonly ShownRequest[]): Promise<NamedRequest[]> {

@@ -1,12 +1,12 @@
 // /api/v1/usage: what was used, by key, model, provider, minute, hour or day.
 import { z } from '@hono/zod-openapi'
-import { callerOf, createRoute, guarded, newApi, tableAnswers, whole, type Api } from '../api.ts'
+import { callerOf, createRoute, guarded, newApi, tableAnswers, type Api } from '../api.ts'
 import { DAY, HOUR } from '../clock.ts'
 import { Problem, invalidField } from '../errors.ts'
-import { keyNames } from '../keys/keys.ts'
-import { DIMENSIONS, MOST_LINES, readUsage, type Dimension, type UsageLine } from '../ledger/usage.ts'
+import { MOST_LINES } from '../ledger/summing.ts'
+import { DIMENSIONS, usageText, type Dimension, type UsageLine } from '../ledger/usage.ts'
 import type { Store } from '../store/open.ts'
-import { csvHeaders, toCsv } from './csv.ts'
+import { csvHead, csvHeaders, once, textBody } from './csv.ts'
 import { Moment } from './fields.ts'
 import { Whose, whose } from './whose.ts'
 
@@ -76,13 +76,12 @@ export function usageRoutes(store: Store, clock: () => number): Api {
     const until = to === undefined ? clock() + 1 : Date.parse(to)
     const since = from === undefined ? Math.min(until, clock()) - (byMinute ? USUALLY.minutes : USUALLY.more) : Date.parse(from)
     if (byMinute && until - since > MOST_MINUTES) throw invalidField('from', 'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".')
-    const lines = await readUsage(store, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider })
-    if (lines.length > MOST_LINES) throw new Problem('invalid_field', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
-    const names = await keyNames(store, lines.flatMap(({ key_id }) => key_id ?? []))
-    const data: NamedLine[] = lines.map((line) => (line.key_id === undefined ? line : { ...line, key_name: names.get(line.key_id) ?? null }))
-    if (format === 'json') return c.json(whole(data), 200)
-    const columns = [...new Set(dimensions.flatMap((name) => NAMES[name])), ...MEASURES]
-    return c.body(toCsv<NamedLine>(columns, data), 200, csvHeaders('usage.csv'))
+    const reading = store.readingFor(callerOf(c).account.id)
+    const columns: string[] = [...new Set(dimensions.flatMap((name) => NAMES[name])), ...MEASURES]
+    const report = await reading.read(usageText, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider, format, columns })
+    if (report === null) throw new Problem('invalid_field', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
+    if (format === 'csv') return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
+    return c.body(textBody('', once(report.text)), 200, { 'content-type': 'application/json' })
   })
 
   return api

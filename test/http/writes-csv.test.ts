@@ -1,7 +1,8 @@
 // What callers name their keys and models stays text in a spreadsheet.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toCsv } from '../../server/manage/csv.ts'
+import { textBody } from '../../server/manage/csv.ts'
+import { written } from '../../server/ledger/text.ts'
 
 /** TABLE of values, and the cells that they become. */
 const CELLS: [value: string | number | null, cell: string][] = [
@@ -11,5 +12,24 @@ const CELLS: [value: string | number | null, cell: string][] = [
 ]
 
 test('a value is one cell, and never a formula', () => {
-  for (const [value, cell] of CELLS) assert.equal(toCsv(['name'], [{ name: value }]), `name\r\n${cell}\r\n`)
+  for (const [value, cell] of CELLS) assert.equal(written('csv', ['name'], [{ name: value }]), `${cell}\r\n`)
+})
+
+test('a long body is made as it is read, in pieces, and ends with an error where it cannot be made on', async () => {
+  let made = 0
+  const body = textBody('head', async () => {
+    if (made === 3) throw new Error('the store is gone')
+    made++
+    return new Uint8Array(200_000)
+  })
+  const reader = body.getReader()
+  assert.equal((await reader.read()).value!.length, 4)
+  assert.equal(made, 0)
+  const pieces: number[] = []
+  for (let i = 0; i < 4; i++) pieces.push((await reader.read()).value!.length)
+  assert.deepEqual([pieces, made], [[65_536, 65_536, 65_536, 3_392], 1])
+  await assert.rejects(async () => {
+    while (!(await reader.read()).done);
+  }, /the store is gone/)
+  assert.equal(made, 3)
 })

@@ -24,7 +24,7 @@ onEveryStore('a request is listed from the moment in which it is let through', a
   for (let i = 1; i <= 20; i++) {
     const one = asking('k', null)
     assert.ok((await ledger.admit(one)).admitted)
-    assert.equal((await listRequests(store, { account: 'acc' }, 100, undefined)).length, i)
+    assert.equal((await listRequests(store, { account: 'acc' }, 100, undefined)).rows.length, i)
     assert.equal((await getRequest(store, one.id, 'acc'))?.state, 'reserved')
   }
 })

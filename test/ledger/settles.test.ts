@@ -3,13 +3,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HOUR } from '../../server/clock.ts'
+import { HOUR, MINUTE } from '../../server/clock.ts'
 import { openLedger, type Asking, type Settlement } from '../../server/ledger/admit.ts'
-import { rollUps } from '../../server/ledger/days.ts'
-import { minuteLines } from '../../server/ledger/minutes.ts'
 import { settlements } from '../../server/ledger/rows.ts'
 import { abandon, settle } from '../../server/ledger/settle.ts'
-import { SUMS } from '../../server/ledger/sums.ts'
 import { openLog } from '../../server/log.ts'
 import { StoreError } from '../../server/store/error.ts'
 import type { Store } from '../../server/store/open.ts'
@@ -19,6 +16,7 @@ import { onEveryStore } from '../stores.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { until } from '../until.ts'
 import { asking, openFor, openOn, settlement } from './opened.ts'
+import { summed } from './summed.ts'
 
 onEveryStore('a settled row is complete, once, and stands in the roll-ups', async (t, place) => {
   const { store, ledger } = await openFor(t, place)
@@ -116,12 +114,7 @@ onEveryStore('a roll-up is what the requests of its hour, key, provider and mode
 
   // What is made of the ledger itself, by the minute, comes to the same.
   const time = { from: ended[0]!.created_at - 2 * HOUR, to: ended.at(-1)!.created_at + HOUR }
-  const [minutes, hours] = await Promise.all(
-    [minuteLines(store, time), rollUps(store, time)].map(async (lines) => {
-      const summed = (await lines).select((e) => ['key_id', 'provider', 'model', ...SUMS.map((name) => e.fn.sum<number | null>(name).as(name))])
-      return summed.groupBy(['key_id', 'provider', 'model']).orderBy('key_id').orderBy('provider').orderBy('model').execute()
-    }),
-  )
+  const [minutes, hours] = await Promise.all([MINUTE, HOUR].map((finest) => store.read(summed, { ...time, finest })))
   assert.ok(minutes!.length > 1)
   assert.deepEqual(minutes, hours)
 })

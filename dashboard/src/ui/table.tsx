@@ -50,7 +50,8 @@ export function PagedTable<T extends { id: string }>({ query, empty = null, bars
     <Loaded query={query} rows={bars}>
       {({ pages }) => {
         const rows = rowsOf(pages)
-        if (rows.length === 0) return empty
+        // A page of rare rows may hold none, and have more behind it.
+        if (rows.length === 0 && !query.hasNextPage) return empty
         return (
           <>
             <DataTable {...table} rows={rows} stale={query.isPlaceholderData} />

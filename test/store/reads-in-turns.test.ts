@@ -1,0 +1,32 @@
+// Reports wait for their own account's, not for those of others.
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { StoreError } from '../../server/store/error.ts'
+import { onEveryStore, openAt } from '../stores.ts'
+import { longRead } from './long-read.ts'
+
+onEveryStore('an account that asks for many long reports holds up its own only', async (t, place) => {
+  const store = await openAt(t, place)
+  const [busy, other] = [store.readingFor('acc_busy'), store.readingFor('acc_other')]
+  let done = 0
+  const many = Array.from({ length: 30 }, () => busy.read(longRead, { times: 20, most: 2_000 }).then(() => done++))
+  await turn()
+  assert.equal((await other.read(longRead, { times: 2, most: 10 })).times, 2)
+  assert.ok(done <= 6, `${done} of 30 were done before`)
+  assert.equal((await other.reports.selectFrom('accounts').select('id').execute()).length, 0)
+  await Promise.all(many)
+})
+
+onEveryStore('reports that wait are bounded by account, and what is read is moved', async (t, place) => {
+  const store = await openAt(t, place)
+  const [busy, other] = [store.readingFor('acc_busy'), store.readingFor('acc_other')]
+  const asked = Promise.allSettled(Array.from({ length: 110 }, () => busy.read(longRead, { times: 1, most: 10 })))
+  const { bytes } = await other.read(longRead, { times: 1, most: 10 })
+  assert.deepEqual(bytes, new Uint8Array([7, 7, 7]))
+  const refused = (await asked).filter((one) => one.status === 'rejected')
+  assert.equal(refused.length, 8)
+  for (const { reason } of refused) assert.ok(reason instanceof StoreError && reason.code === 'crowded')
+  // The server itself reads as nobody, and whatever a request waits for takes no turns.
+  assert.equal((await store.read(longRead, { times: 1, most: 10 })).times, 1)
+  assert.equal((await store.readNow(longRead, { times: 1, most: 10 })).times, 1)
+})
