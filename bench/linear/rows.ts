@@ -2,9 +2,10 @@
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
 import { bytesSource } from '../../packages/notion-markdown/src/archive/source.ts'
+import { FairQueue, type Owner } from '../../server/ledger/fair-queue.ts'
 import { reservations, reserved, type Reservation } from '../../server/ledger/rows.ts'
+import { written } from '../../server/ledger/text.ts'
 import { Window } from '../../server/ledger/window.ts'
-import { toCsv } from '../../server/manage/csv.ts'
 import { archive } from '../../test/archives/writer.ts'
 import { NEEDLE, shapes } from '../parts/shapes.ts'
 import { large, ofRows, type Row } from './row.ts'
@@ -15,9 +16,27 @@ const MB = 1024 * 1024
 const window = (name: string, time: (i: number, size: number) => number): Row =>
   ofRows(`window: ${name}`, (size) => () => {
     const window = new Window()
-    for (let i = 0; i < size; i++) window.add(time(i, size) / size)
+    window.addAll(Float64Array.from({ length: size }, (_, i) => time(i, size) / size))
     window.ask(size, 2)
     return window.idle(100_000)
+  })
+
+/** Requests that wait to be admitted, taken as units take them; each limited key passes once a unit. */
+const waiting = (name: string, ownerOf: (i: number) => Owner, most = Infinity): Row =>
+  ofRows(`waiting requests: ${name}`, (size) => () => {
+    const queue = new FairQueue<Owner>(most, (one) => one)
+    let dropped = 0
+    for (let i = 0; i < size; i++) dropped += Number(queue.push(ownerOf(i)) !== null)
+    while (queue.size > 0) {
+      const groups = new Map<string, number>()
+      queue.take(2_000, ({ key_id }) => {
+        const held = groups.get(key_id) ?? 0
+        if (held >= 100 || (held === 0 && groups.size >= 200)) return false
+        return groups.set(key_id, held + 1) !== null
+      })
+    }
+    queue.tidy()
+    return dropped
   })
 
 const row = (i: number): Reservation => ({
@@ -44,6 +63,14 @@ export const ROWS: readonly Row[] = [
       for (let i = 0; i < size; i++) window.ask(1_000, 1_001)
     }
   }),
+  ofRows('window: one by one, as they become durable', (size) => () => {
+    const window = new Window()
+    for (let i = 0; i < size; i++) window.add(i / size)
+    return window
+  }),
+  waiting('of one key', () => ({ account_id: 'a', key_id: 'k' })),
+  waiting('of 100 keys', (i) => ({ account_id: `a${i % 10}`, key_id: `k${i % 100}` })),
+  waiting('of one account, where all places are taken', (i) => ({ account_id: `a${i % 3}`, key_id: `k${i % 30}` }), 1_000),
   ofRows('rows on their way to the writer', (size) => () => reservations(Array.from({ length: size }, (_, i) => row(i))), 200_000),
   ofRows('rows as the writer reads them', (size) => {
     const packed = reservations(Array.from({ length: size }, (_, i) => row(i)))
@@ -51,9 +78,9 @@ export const ROWS: readonly Row[] = [
   }, 200_000),
   ofRows('CSV', (size) => {
     const rows = Array.from({ length: size }, (_, i) => ({ ...row(i), model: '="quoted", and\nmore' }))
-    return () => toCsv(['id', 'key_id', 'model', 'endpoint', 'created_at'], rows)
+    return () => written('csv', ['id', 'key_id', 'model', 'endpoint', 'created_at'], rows)
   }, 200_000),
-  large('CSV: one long cell', (size) => () => toCsv(['a'], [{ a: '"'.repeat(size) }])),
+  large('CSV: one long cell', (size) => () => written('csv', ['a'], [{ a: '"'.repeat(size) }])),
   ofRows('directory of a ZIP', (size) => {
     const bytes = bytesSource(archive(Array.from({ length: size }, (_, i) => ({ name: `folder ${i % 100}/page ${i}.html`, data: 'x', stored: true }))))
     return () => readZip(bytes, { entries: 2_000_000, directoryBytes: 512 * MB })
