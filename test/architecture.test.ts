@@ -55,7 +55,7 @@ const AREAS: Area[] = [
   { path: 'server/proxy/', from: ['server/http/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['zod'] },
   { path: 'server/manage/', from: ['server/api.ts', 'server/request/', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
   { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
-  { path: 'server/watch/', from: ['server/api.ts', ...LEAVES], packages: ['@hono/zod-openapi', 'prom-client'], node: ['fs/promises'] },
+  { path: 'server/watch/', from: ['server/api.ts', ...LEAVES], packages: ['@hono/zod-openapi', 'prom-client'], node: ['fs'] },
   {
     path: 'server/watch/traces.ts',
     from: LEAVES,
