@@ -255,6 +255,7 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
     const value = raw.includes('%') ? decodeURIComponent(raw) : raw
     // An encoded slash or the like belongs in no name but an ARN: the path is then not what it seems.
     if (raw.includes('%') && !provider.encoded?.includes(name) && /[/\\?#%;:]/.test(value)) return odd({ ...unknown, spelling: 'odd' }, method, loose, resembled(), provider.endpoints)
+    if (name === 'base') model ??= modelInBase(value)
     if (name === 'model') model = found.row.modelName?.replaceAll(/\{(\w+)\}/g, (_, part: string) => found.params[part] ?? '') ?? value
     else if (!PLACES.has(name)) objects.push(objectRef(name, value))
     // A name that is an id in full is one in any segment: a fine-tuned model's, for example.
@@ -273,6 +274,19 @@ function spelledOut({ pattern, params }: { readonly pattern: string; readonly pa
   if (!pattern.includes('*}')) return ''
   const open = (_: string, name: string, form: string): string => (form === '*' && name !== 'path' ? (params[name] ?? '') : 'x')
   return pattern.replaceAll(/\{(\w+)([:*]?)\}/g, open).toLowerCase()
+}
+
+/** Segments behind which servers look for a model's name: LiteLLM `/engines/{model}/chat/completions`, TGI `/models/{model}/v1/chat/completions`. */
+const NAMING = /^(?:models?|engines?|deployments?)$/i
+
+/** The model that the path of an added provider names in front of an endpoint, which counts there instead of the body's; null for none. */
+function modelInBase(base: string): string | null {
+  const segments = base.split('/').filter((segment) => segment !== '')
+  const naming = segments.findIndex((segment) => NAMING.test(segment))
+  if (naming < 0) return null
+  const name = segments.slice(naming + 1)
+  while (/^(?:v\d+\w*|openai)$/i.test(name.at(-1) ?? '')) name.pop()
+  return name.length === 0 ? null : name.join('/')
 }
 
 const NO_OBJECTS: readonly ObjectRef[] = []
