@@ -13,7 +13,7 @@ export function changesStored({ class: kind, endpoint, objects }: Match, method:
   if (method === 'GET' || method === 'HEAD') return false
   if (method !== 'POST' || kind === 'unknown' || endpoint === null) return true
   if (endpoint.changes !== undefined) return endpoint.changes
-  // What runs, or alters, something stored is not known from the request.
-  if (kind !== 'model' || endpoint.model?.at === 'stored' || objects.length > 0) return true
+  // What runs, or alters, something stored is not known from the request; a tuned model is run as any other.
+  if (kind !== 'model' || endpoint.model?.at === 'stored' || objects.some((object) => object.kind !== 'tuned_model')) return true
   return Object.values(endpoint.creates ?? {}).some((made) => !GENERATED.has(made))
 }
