@@ -12,7 +12,7 @@ import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { inspectRequest, type Limits } from './inspect/inspect-request.ts'
 import { written } from './inspect/places.ts'
 import type { InspectionQueue } from './inspect/scheduler.ts'
-import { checkOwnership } from './ownership.ts'
+import { asPlain, checkOwnership, listChecked } from './ownership.ts'
 import { Passage, type PassageParts } from './passage.ts'
 import { changesStored } from './providers/changes.ts'
 import { classify, refuseEndpoint, refuseUnknown } from './providers/endpoint.ts'
@@ -110,7 +110,8 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const inspected = inspecting instanceof Promise ? await inspecting : inspecting
   if (inspected === null) return
   const key = trip.key!
-  const checking = checkOwnership(parts.objects, { provider, key, match, method, headers }, inspected.objects)
+  const about = { provider, key, match, method, headers }
+  const checking = checkOwnership(parts.objects, about, inspected.objects)
   const maker = checking instanceof Promise ? await checking : checking
 
   // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is charged for what the operator lacks.
@@ -132,11 +133,13 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   if (!admission.admitted) throw limited(key.rpm!, admission)
 
   // 7. The credential goes on the request.
+  const list = listChecked(parts.objects, about, trip, (refusal) => refuse(parts, trip, refusal))
+  const up = requestHeaders(headers, provider, match.endpoint)
   const outgoing: Outgoing = {
     dial: (route.dial ??= ways.dialFor(named)),
     method,
     path: pathAndQuery,
-    headers: withCredential(requestHeaders(headers, provider, match.endpoint), authOf(provider, match.endpoint), credential.secret),
+    headers: withCredential(list === null ? up : asPlain(up), authOf(provider, match.endpoint), credential.secret),
     body: inspected.body,
     owner: asking,
     letGo: inspected.body !== null && inspected.body.held.length > 0 ? () => trip.place!.release() : null,
@@ -144,7 +147,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
 
   // 8. The stream, both ways.
   const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, lane, admission })
-  const relayed = await relay(parts.sender, outgoing, caller, passage)
+  const relayed = await relay(parts.sender, outgoing, list ?? caller, passage)
   if (inspected.observer !== null) trip.model = written(inspected.observer.end())
 
   // 9. The ledger.
@@ -152,7 +155,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const usage = reading instanceof Promise ? await reading : reading
   const code = passage.settle(relayed, usage)
   if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
-  logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
+  if (list?.refused !== true) logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
 }
 
 /** draft-ietf-httpapi-ratelimit-headers for `RateLimit`; AI SDKs read `Retry-After-Ms` first. */

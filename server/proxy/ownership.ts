@@ -1,10 +1,12 @@
 // Step 5: stored objects belong to the key that made them. A request that names one of another key's, or one that nobody here made, is refused.
 import type { CachedKey } from '../keys/cache.ts'
+import { CheckedList } from './checked-list.ts'
 import { headerRefs } from './inspect/places.ts'
 import type { Denial, Objects } from './objects.ts'
 import type { Match, ObjectRef } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
-import { Refused } from './trip.ts'
+import { listPlaces } from './providers/lists.ts'
+import { busy, Refused, type Trip } from './trip.ts'
 
 interface Request {
   readonly provider: Provider
@@ -32,6 +34,29 @@ export function checkOwnership(objects: Objects, request: Request, named: readon
   const { provider, match } = request
   if (named.length === 0 && provider.objectHeaders === undefined && match.endpoint?.lists === undefined) return null
   return check(objects, request, named)
+}
+
+/** The headers of a request whose answer we have to read. */
+export function asPlain(headers: readonly string[]): string[] {
+  return [...headers.flatMap((text, i) => (headers[i & ~1]!.toLowerCase() === 'accept-encoding' ? [] : [text])), 'Accept-Encoding', 'identity']
+}
+
+/**
+ * The caller of a request whose answer lists what the provider has stored, for a key with objects of its own; null for all other requests.
+ *
+ * @param refuse answers in our own words
+ */
+export function listChecked(objects: Objects, { provider, key, match, method }: Request, { caller, place }: Pick<Trip, 'caller' | 'place'>, refuse: (refusal: Refused) => void): CheckedList | null {
+  if (key.objects !== 'own' || method !== 'GET') return null
+  const places = listPlaces(match, provider.endpoints)
+  if (places === null) return null
+  return new CheckedList(caller, {
+    places,
+    ids: provider.ids,
+    place: place!,
+    allows: async (named) => (await objects.look({ provider, key, match, method, objects: named })).denied === null,
+    refuse: (reason) => refuse(reason === 'busy' ? busy('The proxy cannot find out at the moment whose objects are in the list.') : new Refused('endpoint_not_allowed', 'The list names objects that were not made with this key.')),
+  })
 }
 
 async function check(objects: Objects, { provider, key, match, method, headers }: Request, named: readonly ObjectRef[]): Promise<string | null> {

@@ -1,8 +1,10 @@
 // What one request body says: models, stored objects, ids wherever they stand, and whether the answer is kept. One collector for every kind
 // of body; strict where a model is decided about, lenient where the body is only read for the ledger and for whose objects it names.
+import { ITEM } from '../item-ranges.ts'
 import { parseJson } from '../json-paths.ts'
 import type { JsonSink, Oddity, StringWatch } from '../json-scanner.ts'
 import type { ObjectRef } from '../providers/endpoint.ts'
+import { REFERENCE } from '../providers/ids.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { ToolModels, type ToolRun } from '../tool-models.ts'
 import { MOST_NAMED, refsIn, type Places } from './places.ts'
@@ -26,6 +28,8 @@ export class Findings implements JsonSink {
   readonly objects: ObjectRef[] = []
   /** Whole strings that are an id of the provider's, wherever they stand; each once. */
   readonly ids: ObjectRef[] = []
+  /** Whether it names items that are stored, rather than repeat them. */
+  #refers = false
   /** Whether it asks the provider to keep the answer. */
   kept = false
   /** Strict: why no upstream can be trusted to read the same as we do, where the models are known nevertheless. */
@@ -52,6 +56,14 @@ export class Findings implements JsonSink {
     this.#idForms = idForms
   }
 
+  /** Everything that it names, each once. An item that is referred to must be somebody's; one that is repeated need not. */
+  get mentioned(): readonly ObjectRef[] {
+    if (this.ids.length === 0 && !this.#refers) return this.objects
+    const placed = new Set(this.objects.map(({ kind, id }) => `${kind} ${id}`))
+    const all = [...this.objects, ...this.ids.filter(({ kind, id }) => !placed.has(`${kind} ${id}`))]
+    return this.#refers ? all.map((ref) => (ref.kind === ITEM ? { kind: ITEM, id: ref.id, mayBeUnknown: false } : ref)) : all
+  }
+
   /** Hands the strings of a body over that can be an id; undefined where the provider has none. */
   strings(): StringWatch | undefined {
     const forms = this.#idForms
@@ -62,6 +74,7 @@ export class Findings implements JsonSink {
       shortest,
       longest,
       each: (bytes, from, to, escaped) => {
+        if (!escaped && !forms.mayBeId(bytes, from, to)) return
         const raw = bytes.toString('utf8', from, to)
         const text = escaped ? parseJson(`"${raw}"`) : raw
         if (typeof text === 'string') this.text(text)
@@ -71,9 +84,10 @@ export class Findings implements JsonSink {
 
   /** A whole, decoded string of the body. */
   text(text: string): void {
+    if (text === REFERENCE) this.#refers = true
     const ref = this.#idForms?.refOf(text) ?? null
     if (ref === null || this.decided) return
-    const name = `${ref.kind} ${ref.id}`
+    const name = `${ref.kind} ${ref.id} ${ref.mayBeUnknown}`
     if (this.#seenIds.has(name)) return
     if (this.#seenIds.size === MOST_NAMED) return this.#tooMany()
     this.#seenIds.add(name)

@@ -6,7 +6,7 @@ import { discard, readWhole, type BodyPace, type WholeBody } from '../body.ts'
 import { requestHeaders } from '../headers.ts'
 import type { Objects } from '../objects.ts'
 import { trailersOf } from '../outside-body.ts'
-import { bodyRuleOf, type Match, type ObjectRef } from '../providers/endpoint.ts'
+import { bodyRuleOf, type BodyRule, type Match, type ObjectRef } from '../providers/endpoint.ts'
 import type { Provider } from '../providers/provider.ts'
 import { busy, Refused, type Trip } from '../trip.ts'
 import type { Outgoing } from '../upstream.ts'
@@ -62,13 +62,14 @@ export function inspectRequest(target: Target, parts: InspectionParts, prove: ()
   const { limits, objects } = parts
   caller.proceed()
   const { body } = caller
-  if (body === null || !((!key!.scope.all && needsBody(match)) || namesObjects(match, caller.headers))) return decideUnread(target, [])
-  const decide = (result: WholeBody, { scope, id }: CachedKey): InspectedRequest | null | Promise<InspectedRequest | null> => {
+  if (body === null || !((!key!.scope.all && needsBody(match)) || namesObjects(match, bodyRuleOf(match), caller.headers))) return decideUnread(target, [])
+  const decide = (result: WholeBody, { scope, id, objects: holdings }: CachedKey): InspectedRequest | null | Promise<InspectedRequest | null> => {
     if (result.ok) return inspectBody(target, parts, result, prove)
     if (result.reason === 'busy') throw busy(HOLDS_TOO_MUCH)
     if (result.reason !== 'too_large') throw new Refused('body_too_slow', 'The body of the request came too slowly. A body that has to be read whole must come at 16 KB/s on average.')
     const begun = result.pieces
     if (!scope.all) throw tooLarge('model', limits.body)
+    if (holdings === 'own') throw tooLarge('stored objects', limits.body)
     // Of a key without limits on its models only stored objects matter; where there is none that it may not name, the rest need not be read.
     return objects.anyForeign(provider.id, id).then((some) => {
       if (some) throw tooLarge('stored objects', limits.body)
@@ -84,10 +85,17 @@ export function inspectRequest(target: Target, parts: InspectionParts, prove: ()
 const tooLarge = (what: string, limit: number): Refused => new Refused('body_too_large', `The body must be read to find its ${what}, and is larger than ${limit} bytes.`)
 const HOLDS_TOO_MUCH = 'The proxy holds too many large requests at the moment.'
 
-/** Whether a body of this endpoint may name stored objects. Of a form only its fields can. */
-function namesObjects(match: Match, headers: readonly string[]): boolean {
-  const rule = bodyRuleOf(match)
-  return rule?.objects !== undefined && (!isForm(valuesOf(headers, 'content-type')[0] ?? '') || placesOf(rule).objectFields.size > 0)
+/**
+ * Whether a body may name stored objects. Any JSON may, and anything at an endpoint that is not known; of a form only the fields that a row knows.
+ * What is uploaded to be stored is content.
+ */
+function namesObjects({ class: kind, endpoint }: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
+  if (kind === 'unknown') return true
+  const type = valuesOf(headers, 'content-type')[0] ?? ''
+  if (isForm(type)) return rule !== null && placesOf(rule).objectFields.size > 0
+  if (rule?.objects !== undefined) return true
+  const stores = kind === 'neutral' && Object.values(endpoint?.creates ?? {}).includes('file')
+  return !stores && (type === '' || /json/i.test(type))
 }
 
 /** A body that streams up without being held. @param begun the beginning of one that is too long to be held */
@@ -159,7 +167,7 @@ function decideInspected(target: Target, read: Read, inspection: Inspection): In
   if (refusal !== null || findings.unclear) throw new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
   trip.model = written(findings.model ?? headModel(match, pathAndQuery))
   trip.kept = findings.kept
-  return { objects: [...match.objects, ...findings.objects], body, observer: null }
+  return { objects: [...match.objects, ...findings.mentioned], body, observer: null }
 }
 
 /** Where it fails, the rest of a body that has been read in part is let go. */

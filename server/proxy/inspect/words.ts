@@ -96,7 +96,7 @@ export class WordReader implements BodyReader {
     if (this.#words.has(word)) return
     this.#words.add(word)
     this.#findings.text(word)
-    for (const kind of this.#kinds) this.#findings.objects.push(objectRef(kind, word))
+    for (const kind of this.#kinds) this.#findings.objects.push({ ...objectRef(kind, word), mayBeUnknown: true })
   }
 }
 

@@ -64,6 +64,8 @@ export interface EndpointRow {
   readonly kept?: string
   /** The kind of stored objects that the answer lists with all that they hold, whoever made them. */
   readonly lists?: string
+  /** Places of a GET's answer that name stored objects, whoever made them, where lists.ts cannot tell by the other rows. */
+  readonly listed?: Readonly<Record<string, string>>
   /** The kind of stored object that the path's model must be: base models are changed for nobody. */
   readonly modelObject?: string
   /** Whether a POST is there to make or change something stored, where changes.ts cannot tell by the rest of the row. */
@@ -142,6 +144,8 @@ export interface EndpointTable {
   match(method: string, path: string): { row: EndpointRow; pattern: string; params: Record<string, string> } | null
   /** The rows whose pattern a loosened path fits, case aside, and their methods. */
   resembled(path: string): readonly Resembled[]
+  /** What a POST to this very pattern creates, or null. */
+  makes(pattern: string): Readonly<Record<string, string>> | null
   /** The kinds of stored objects that its paths name, or its answers create. */
   readonly kinds: readonly string[]
   /** The segments that its patterns spell out: no name of an object, even where callers choose names. */
@@ -179,6 +183,7 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
   const loose: (Resembled & { readonly regexp: RegExp })[] = []
   const kinds = new Set<string>()
   const fixed = new Set<string>()
+  const makes = new Map<string, Readonly<Record<string, string>>>()
   for (const row of rows) {
     const words = row.on.split(' ')
     const pattern = words.pop() ?? ''
@@ -193,6 +198,7 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
     const compiled: Compiled = { row, pattern, regexp: new RegExp(`^${source}$`), names }
     loose.push({ regexp: new RegExp(compiled.regexp, 'i'), exact: compiled.regexp, methods: words, row })
     for (const kind of [...names, ...Object.values(row.creates ?? {})]) if (kind !== 'model' && !PLACES.has(kind)) kinds.add(kind)
+    if (words.includes('POST') && row.creates !== undefined && !makes.has(pattern)) makes.set(pattern, row.creates)
     for (const method of words) {
       if (names.length === 0) literal.set(`${method} ${pattern}`, row)
       else patterns.set(method, [...(patterns.get(method) ?? []), compiled])
@@ -210,6 +216,7 @@ export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
       return null
     },
     resembled: (path) => loose.filter(({ regexp }) => regexp.test(path)),
+    makes: (pattern) => makes.get(pattern) ?? null,
     kinds: [...kinds],
     words: fixed,
   }
@@ -223,8 +230,11 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   const question = pathAndQuery.indexOf('?')
   if (question < 0) return classifyPath(provider, method, pathAndQuery)
   const match = classifyPath(provider, method, pathAndQuery.slice(0, question))
-  const asks = match.endpoint?.asks
-  return asks === undefined ? match : { ...match, objects: [...match.objects, ...askedFor(asks, new URLSearchParams(pathAndQuery.slice(question)))] }
+  const query = new URLSearchParams(pathAndQuery.slice(question))
+  const asked = match.endpoint?.asks === undefined ? [] : askedFor(match.endpoint.asks, query)
+  const spelled = [...query.values()].flatMap((value) => provider.ids?.refOf(value) ?? [])
+  const others = spelled.filter((ref) => !asked.some(({ kind, id }) => kind === ref.kind && id === ref.id))
+  return asked.length + others.length === 0 ? match : { ...match, objects: [...match.objects, ...asked, ...others] }
 }
 
 /** The stored objects that a query names, by the parameters in which a row expects them. */

@@ -19,7 +19,7 @@ export const ANY_KIND = '*'
 
 /** How a provider's ids are spelled: a part of its row. */
 export interface Spelling {
-  /** The kinds of ids by what these begin with; the longest that fits counts. */
+  /** The kinds of ids by what these begin with, up to the first `-`, `_` or `:`. */
   readonly prefixes?: Readonly<Record<string, string>>
   /** The kinds of resource names by the collection in which they stand. Those with a capital are no words of prose. */
   readonly collections?: Readonly<Record<string, string>>
@@ -46,6 +46,10 @@ const WORDS: ReadonlySet<string> = new Set([
   'container_upload', 'container_file_citation', 'agent_id', 'agent_config', 'agent_reference', 'mcp_call', 'mcp_list_tools', 'mcp_approval_request', 'mcp_approval_response', 'env_vars', 'upload_id',
 ])
 
+/** What ends a prefix. */
+const SEPARATOR = /[-_:]/
+/** The type of an input item that stands for a stored one: https://platform.openai.com/docs/api-reference/responses/create */
+export const REFERENCE = 'item_reference'
 /** Characters of an id behind its prefix. */
 const TAIL = /^[\w.~:-]{1,200}$/
 /** The end of an id as providers make them: long, without words. */
@@ -70,15 +74,14 @@ const ADDRESS = /^(?:https?:)?\/\/(?:[^/?#@]*@)?([^/?#:@]*)(?::\d*)?([/?#].*)?$/
 
 /** Compiles a provider's spellings, or the dialect's. @param hosts the provider's own, at which an address names its objects */
 export function compileIds({ prefixes = {}, collections = {}, uuids = false }: Spelling = DIALECT, hosts: readonly string[] = []): IdForms {
-  // Longest first: `mcpl_` before `mcp_`.
-  const begins = Object.entries(prefixes).toSorted(([a], [b]) => b.length - a.length)
+  const kindOf = new Map(Object.entries(prefixes))
   const kinds = new Map(Object.entries(collections).map(([name, kind]) => [name.toLowerCase(), { kind, plain: name === name.toLowerCase() }] as const))
   const ownHost = new RegExp(`(?:^|[.-])(?:${hosts.map(hostPattern).join('|') || '$.'})\\.?$`, 'i')
 
   const segmentRef = (segment: string): ObjectRef | null => {
-    const found = begins.find(([prefix]) => segment.startsWith(prefix))
-    if (found === undefined) return uuids && UUID.test(segment) ? perhaps({ kind: ANY_KIND, id: segment }) : null
-    const [prefix, kind] = found
+    const prefix = segment.slice(0, segment.search(SEPARATOR) + 1)
+    const kind = kindOf.get(prefix)
+    if (kind === undefined) return uuids && UUID.test(segment) ? perhaps({ kind: ANY_KIND, id: segment }) : null
     const tail = segment.slice(prefix.length)
     if (!TAIL.test(tail) || WORDS.has(segment) || (kind === 'tuned_model' && !TUNED.test(segment))) return null
     const certain = !OFTEN_UNKNOWN.has(kind) && (kind === 'tuned_model' || GENERATED.test(tail))
@@ -110,7 +113,22 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
     return segments.length === 1 ? segmentRef(segments[0]!) : pathRef(segments, address !== null)
   }
 
-  return { firsts: firstBytes([...begins.map(([prefix]) => prefix), ...(uuids ? HEX : ''), ...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : []), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, refOf }
+  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? HEX : ''), ...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : []), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, mayBeId, refOf }
+}
+
+/** 1: a byte that every id has among its first ones. 2: one that none has, but before it. */
+const MARKS = Uint8Array.from({ length: 128 }, (_, byte) => (/[-_:/%]/.test(String.fromCharCode(byte)) ? 1 : byte <= 0x20 ? 2 : 0))
+/** Bytes within which an id has its first mark: `batchPredictionJobs/`. */
+const HEAD_BYTES = 24
+
+function mayBeId(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = from
+  while (at < to && MARKS[bytes[at]!] === 2) at++
+  for (const end = Math.min(to, at + HEAD_BYTES); at < end; at++) {
+    const mark = MARKS[bytes[at]!]
+    if (mark !== 0) return mark === 1
+  }
+  return false
 }
 
 const perhaps = ({ kind, id }: ObjectRef): ObjectRef => ({ kind, id, mayBeUnknown: true })

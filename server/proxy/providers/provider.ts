@@ -21,6 +21,8 @@ export interface IdForms {
   /** Lengths of ids in bytes, both inclusive. */
   readonly shortest: number
   readonly longest: number
+  /** Whether these bytes, which hold no escapes, could be one: cheaper than making a string of them. */
+  mayBeId(bytes: Uint8Array, from: number, to: number): boolean
   /** The object that a whole, decoded string names, or null where it is no id. */
   refOf(text: string): ObjectRef | null
 }

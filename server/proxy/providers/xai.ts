@@ -41,7 +41,7 @@ export const xai: ProviderRow = {
     neutral('GET /v1/batches/{batch}/results'),
     neutral('GET /v1/batches/{batch}/requests'),
     model('POST /v1/batches/{batch}/requests', STORED),
-    neutral('GET /v1/collections'),
+    neutral('GET /v1/collections', { listed: { 'collections[].collection_id': 'collection' } }),
     neutral('POST /v1/documents/search', { changes: false }),
   ],
   admin: [/\/(auth|teams?|billing)($|[/:])/],

@@ -1,0 +1,33 @@
+// Which endpoints list what a provider has stored, and where such a list names it.
+import type { EndpointRow, EndpointTable, Match } from './endpoint.ts'
+
+/** Where providers put the items of a list, besides a member with the name of the collection. */
+const ITEMS = ['data[]', '[]', 'items[]', 'results[]', 'requests[]', 'asyncInvokeSummaries[]']
+
+/** A parameter of a pattern that names an object: what lies in one came with it. */
+const OF_AN_OBJECT = /\{(?!(?:model|base|version|project|location|publisher|account|any)[:*]?\})/
+
+const placesOf = new WeakMap<EndpointRow, Readonly<Record<string, string>>>()
+
+/**
+ * The places of a list's answer that hold an id, and its kind; null where the endpoint is no list of stored objects. Most follow from the row
+ * that makes such an object at the same path; others say so themselves.
+ */
+export function listPlaces({ endpoint, pattern, class: kind }: Match, endpoints: EndpointTable): Readonly<Record<string, string>> | null {
+  if (endpoint === null) return null
+  if (endpoint.listed !== undefined) return endpoint.listed
+  if (kind !== 'neutral' || OF_AN_OBJECT.test(pattern) || pattern.endsWith('}')) return null
+  const made = endpoints.makes(pattern)
+  if (made === null) return null
+  let places = placesOf.get(endpoint)
+  if (places === undefined) placesOf.set(endpoint, (places = derived(pattern, made)))
+  return places
+}
+
+function derived(pattern: string, made: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const collection = pattern.slice(pattern.lastIndexOf('/') + 1)
+  const [kind = ''] = Object.values(made)
+  const members = new Map([['id', kind], ...Object.entries(made).map(([place, of]): [string, string] => [place.slice(place.lastIndexOf('.') + 1), of])])
+  const lists = new Set([...ITEMS, ...[collection, collection.replaceAll('-', '_'), collection.slice(collection.lastIndexOf('-') + 1)].map((name) => `${name}[]`)])
+  return Object.fromEntries([...lists].flatMap((list) => [...members].map(([member, of]) => [`${list}.${member}`, of])))
+}
