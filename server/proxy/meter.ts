@@ -1,13 +1,11 @@
 // Reads from the bytes of an answer, as they pass, how many tokens it used and which object it created. Step 9 of the contract.
 // It never delays and never changes a byte: it is given each chunk beside the caller, and compressed answers are decoded on the side.
-import type { Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { valueOf, valuesOf } from '../http/fields.ts'
+import { codingsOf, Decoding } from './decoding.ts'
 import { AwsReader } from './meter/aws.ts'
 import { Created, type Creates } from './meter/created.ts'
-import { JsonReader } from './meter/json.ts'
 import type { Reader } from './meter/reader.ts'
-import { SseReader } from './meter/sse.ts'
+import { SniffingReader } from './meter/sniff.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './meter/usage.ts'
 import { askedFor, type Asks, type Match, type ObjectRef } from './providers/endpoint.ts'
 import type { Provider, UsageKind } from './providers/provider.ts'
@@ -26,28 +24,15 @@ export interface Meter {
 /** How much compressed input may wait for the decoder, in bytes; beyond it the usage is unknown rather than the memory unbounded. */
 const MOST_WAITING = 8 * 1024 * 1024
 
-/** TABLE of content types; the first that fits makes the reader. */
-const READERS: readonly { type: RegExp; reader: (created: Created) => Reader }[] = [
-  { type: /^text\/event-stream\b/i, reader: (created) => new SseReader(created) },
+/** TABLE of content types; the first that fits makes the reader. Of the text of any other type it is looked how it begins. */
+const READERS: readonly { type: RegExp; reader: (created: Created) => Reader | null }[] = [
   { type: /^application\/vnd\.amazon\.eventstream\b/i, reader: (created) => new AwsReader(created) },
-  { type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i, reader: (created) => new JsonReader(created, true) },
-  { type: /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i, reader: (created) => new JsonReader(created) },
-  // Also where nothing is said of the type.
-  { type: /^(?:text\/plain\b|$)/i, reader: (created) => new JsonReader(created) },
+  { type: /^(?:audio|font|image|multipart|video)\//i, reader: () => null },
+  { type: /^text\/event-stream\b/i, reader: (created) => new SniffingReader(created, 'sse') },
+  { type: /^application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json)\b/i, reader: (created) => new SniffingReader(created, 'json') },
+  { type: /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i, reader: (created) => new SniffingReader(created, 'json') },
+  { type: /^/, reader: (created) => new SniffingReader(created, null) },
 ]
-
-/**
- * TABLE of decoders by an answer's first byte, as a map because providers name what they like. Where a stream is cut off they fail, but not before they have
- * given what they had.
- */
-const DECODERS: ReadonlyMap<string, (first: number) => Transform> = new Map<string, (first: number) => Transform>([
-  ['gzip', () => createGunzip()],
-  ['x-gzip', () => createGunzip()],
-  // Some servers leave out the header of zlib (RFC 9110, section 8.4.1.2), whose first byte says that this is deflate, by an 8 in its lower half (RFC 1950).
-  ['deflate', (first) => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw())],
-  ['br', () => createBrotliDecompress()],
-  ['zstd', () => createZstdDecompress()],
-])
 
 /** No object is created where none is expected: one value, so that compiled paths are shared. */
 const NONE: Creates = {}
@@ -62,13 +47,13 @@ const NONE: Creates = {}
 export function createMeter(provider: Provider, match: Match, headers: readonly string[], kept = false): Meter {
   const kind = usageKind(provider, match)
   const created = new Created(createsOf(match, kept))
-  const { type, encoding, fromHeaders } = readHeaders(headers)
+  const { type, fromHeaders } = readHeaders(headers)
   const asks = match.endpoint?.asks
   if (asks !== undefined) for (const upload of begun(headers, asks)) created.add(upload)
   const deaf: Meter = { created: created.objects, write() {}, end: () => (kind === null ? null : fromHeaders) ?? UNKNOWN }
-  const make = kind === null && created.creates === NONE ? undefined : READERS.find((row) => row.type.test(type))?.reader
-  if (!make) return deaf
-  const reader = make(created)
+  const reader = kind === null && created.creates === NONE ? null : READERS.find((row) => row.type.test(type))!.reader(created)
+  const codings = codingsOf(headers)
+  if (reader === null || codings === null) return deaf
   const settle = (): Usage => {
     let findings: readonly Finding[] = []
     try {
@@ -80,9 +65,8 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
     return kind === null ? UNKNOWN : findings.length === 0 && fromHeaders !== null ? fromHeaders : mergeFindings(findings, kind)
   }
   const read = behindMark(reader)
-  if (encoding === '' || encoding === 'identity') return { created: created.objects, write: read, end: settle }
-  const makeDecoder = DECODERS.get(encoding)
-  return makeDecoder ? { created: created.objects, ...decoded(makeDecoder, read, settle) } : deaf
+  if (codings.length === 0) return { created: created.objects, write: read, end: settle }
+  return { created: created.objects, ...decoded(codings, read, settle) }
 }
 
 /** What the answer may create: a kind that has to be kept only where the request asked for it. */
@@ -123,28 +107,19 @@ function behindMark(reader: Reader): (bytes: Buffer) => void {
   }
 }
 
-/** Runs a decoder beside the stream. */
-function decoded(make: (first: number) => Transform, read: (bytes: Buffer) => void, settle: () => Usage): Pick<Meter, 'write' | 'end'> {
-  let decoder: Transform | null = null
-  let over = false
+/** Runs decoders beside the stream. */
+function decoded(codings: readonly string[], read: (bytes: Buffer) => void, settle: () => Usage): Pick<Meter, 'write' | 'end'> {
   const ended = Promise.withResolvers<void>()
-  const stop = (): void => {
-    over = true
-    ended.resolve()
-  }
+  const decoding = new Decoding(codings, read, ended.resolve)
   return {
     write(chunk) {
-      if (over || chunk.length === 0) return
-      decoder ??= make(chunk[0]!).on('data', read).on('end', stop).on('error', stop).on('close', stop)
       // It reads later, in a thread of its own, when the next answer's bytes stand there.
-      decoder.write(Buffer.from(chunk))
-      if (decoder.writableLength > MOST_WAITING) decoder.destroy()
+      decoding.write(Buffer.from(chunk))
+      if (decoding.waiting > MOST_WAITING) decoding.stop()
     },
     async end() {
-      if (decoder !== null) {
-        if (!over) decoder.end()
-        await ended.promise
-      }
+      decoding.end()
+      await ended.promise
       return settle()
     },
   }
@@ -158,8 +133,8 @@ function begun(raw: readonly string[], asks: Asks): readonly ObjectRef[] {
   return address !== undefined && URL.canParse(address) ? askedFor(asks, new URL(address).searchParams) : []
 }
 
-/** What the headers say: type, encoding, and Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html). */
-function readHeaders(raw: readonly string[]): { type: string; encoding: string; fromHeaders: Usage | null } {
+/** What the headers say: type, and Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html). */
+function readHeaders(raw: readonly string[]): { type: string; fromHeaders: Usage | null } {
   const tokens: Record<string, number> = {}
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
@@ -170,5 +145,5 @@ function readHeaders(raw: readonly string[]): { type: string; encoding: string; 
   const input = tokens['input-token-count'] ?? null
   const output = tokens['output-token-count'] ?? null
   const fromHeaders = input === null && output === null ? null : { input: input === null ? null : input + (cached ?? 0) + (tokens['cache-write-input-token-count'] ?? 0), output, cached, reasoning: null }
-  return { type: valuesOf(raw, 'content-type').at(-1) ?? '', encoding: valuesOf(raw, 'content-encoding').at(-1)?.trim().toLowerCase() ?? '', fromHeaders }
+  return { type: valuesOf(raw, 'content-type').at(-1) ?? '', fromHeaders }
 }

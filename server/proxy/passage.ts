@@ -6,6 +6,7 @@ import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
 import type { Lane } from './credentials/health.ts'
 import { responseHeaders } from './headers.ts'
+import { Mask } from './mask.ts'
 import { createMeter, UNKNOWN, type Meter, type Usage } from './meter.ts'
 import type { Objects } from './objects.ts'
 import type { Match } from './providers/endpoint.ts'
@@ -36,6 +37,15 @@ export interface Bound {
   readonly admission: Admitted
 }
 
+/** One for each credential, made when an upstream first answers it with an error. */
+const masks = new WeakMap<Credential, Mask>()
+
+function maskOf(credential: Credential): Mask {
+  let mask = masks.get(credential)
+  if (mask === undefined) masks.set(credential, (mask = new Mask(credential.secret)))
+  return mask
+}
+
 /** One answer on its way. */
 export class Passage implements Passing {
   readonly #parts: PassageParts
@@ -55,6 +65,10 @@ export class Passage implements Passing {
     this.#cors = valueOf(trip.caller.headers, 'origin') !== undefined
   }
 
+  get mask(): Mask {
+    return maskOf(this.#bound.credential)
+  }
+
   head(status: number, raw: RawHeaders): RawHeaders {
     const { clock, credentials } = this.#parts
     const { named, match, credential, lane } = this.#bound
@@ -62,6 +76,8 @@ export class Passage implements Passing {
     credentials.note(credential, lane, status, status >= 400 ? retryAfter(raw, clock.now()) : null)
     this.#meter = createMeter(named.provider, match, raw, this.#trip.kept)
     const headers = this.#downstream(raw)
+    // The caller's own key was good: what the upstream refuses is our credential.
+    if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
     return this.#cors ? headers.concat(corsHeaders(headers)) : headers
   }

@@ -1,10 +1,14 @@
 // Sends a request upstream and its answer to the caller, piece by piece as it comes, each side at the other's pace.
 import type { AnswerWatcher, Caller } from '../http/caller.ts'
 import type { RawHeaders } from '../http/fields.ts'
-import type { Incoming, Outgoing, Sender, UpstreamCall, UpstreamError } from './upstream.ts'
+import type { Mask } from './mask.ts'
+import { MaskedAnswer, type AnswerSink } from './masked-answer.ts'
+import { UpstreamError, type Incoming, type Outgoing, type Sender, type UpstreamCall } from './upstream.ts'
 
 /** What looks at the answer while it passes. None of it can hold it up. */
 export type Passing = {
+  /** What an error may not tell the caller; null: nothing. */
+  readonly mask: Mask | null
   /** The upstream's head; returns the headers that the caller gets. */
   head(status: number, headers: RawHeaders): RawHeaders
   /** The fields of an interim answer, or the trailers; returns those that the caller gets. */
@@ -12,6 +16,9 @@ export type Passing = {
   /** Body bytes on their way to the caller. The memory is lent for the call only. */
   body(chunk: Buffer): void
 }
+
+/** The first status that is an error. */
+const FIRST_ERROR = 400
 
 /** How a relayed request ended. */
 export type Relayed = {
@@ -41,6 +48,8 @@ export function relay(sender: Sender, request: Outgoing, caller: Caller, passing
 class Relay implements Incoming, AnswerWatcher {
   readonly #caller: Caller
   readonly #passing: Passing
+  /** Where the answer is written. */
+  #answer: AnswerSink
   readonly #resolve: (relayed: Relayed) => void
   #call: UpstreamCall | null = null
   #status: number | null = null
@@ -49,6 +58,7 @@ class Relay implements Incoming, AnswerWatcher {
 
   constructor(caller: Caller, passing: Passing, resolve: (relayed: Relayed) => void) {
     this.#caller = caller
+    this.#answer = caller
     this.#passing = passing
     this.#resolve = resolve
   }
@@ -66,23 +76,25 @@ class Relay implements Incoming, AnswerWatcher {
 
   onHead(status: number, reason: string, headers: RawHeaders): void {
     this.#status = status
-    this.#caller.head(status, reason, this.#passing.head(status, headers))
+    const mask = status >= FIRST_ERROR ? this.#passing.mask : null
+    if (mask !== null) this.#answer = new MaskedAnswer(this.#caller, mask, () => this.#giveUp())
+    this.#answer.head(status, reason, this.#passing.head(status, headers))
   }
 
   onBody(chunk: Buffer): void {
     this.#bytesOut += chunk.length
-    this.#caller.write(chunk)
+    this.#answer.write(chunk)
     this.#passing.body(chunk)
   }
 
   /** Everything that came together goes out together. */
   onPause(): void {
-    if (!this.#caller.flush()) this.#call?.pause()
+    if (!this.#answer.flush()) this.#call?.pause()
   }
 
   onEnd(trailers: RawHeaders): void {
-    this.#caller.end(trailers.length === 0 ? trailers : this.#passing.fields(trailers))
-    this.#caller.flush()
+    this.#answer.end(trailers.length === 0 ? trailers : this.#passing.fields(trailers))
+    this.#answer.flush()
   }
 
   onError(error: UpstreamError): void {
@@ -103,6 +115,12 @@ class Relay implements Incoming, AnswerWatcher {
   onGone(): void {
     this.#call?.abort()
     this.#end('aborted')
+  }
+
+  /** The error cannot be looked through, and nothing of it has been written. */
+  #giveUp(): void {
+    this.#call?.abort()
+    this.#end('failed', new UpstreamError('unreachable', 'the error of the upstream cannot be looked through'))
   }
 
   #end(outcome: Relayed['outcome'], error: UpstreamError | null = null): void {

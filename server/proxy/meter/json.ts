@@ -17,7 +17,7 @@ function wanted(creates: Creates): WantedPaths {
   return paths
 }
 
-const ONE = { many: false }
+/** Lines of JSON come under every type. */
 const MANY = { many: true }
 const NOTHING: readonly Finding[] = []
 
@@ -28,9 +28,9 @@ export class JsonReader implements Reader, JsonSink {
   readonly #scanner: JsonScanner
 
   /** @param created where what the answer creates is noted */
-  constructor(created: Created, many = false) {
+  constructor(created: Created) {
     this.#created = created
-    this.#scanner = new JsonScanner(wanted(created.creates), this, many ? MANY : ONE)
+    this.#scanner = new JsonScanner(wanted(created.creates), this, MANY)
   }
 
   value(path: string, raw: Buffer | null): void {

@@ -62,7 +62,7 @@ test('of a caller that has left by then the provider hears nothing, or no more',
     },
     close() {},
   }
-  const passing = { head: (_: number, raw: string[]) => raw, fields: (raw: string[]) => raw, body() {} }
+  const passing = { mask: null, head: (_: number, raw: string[]) => raw, fields: (raw: string[]) => raw, body() {} }
   const ends = (caller: Partial<Caller>) => relay(sender, {} as Outgoing, caller as Caller, passing)
   assert.equal((await ends({ gone: true })).outcome, 'aborted')
   assert.deepEqual(heard, [])

@@ -40,6 +40,7 @@ async function startRig(t: TestContext, script: Script, options: RigOptions = {}
     const outgoing = body === null ? null : { length: body.length, held: [], heldTrailers: [], rest: body, watch: null, trailers: (raw: RawHeaders) => raw }
     caller.proceed()
     void relay(upstream, { dial, method, path: target, headers: endToEnd(caller.headers), body: outgoing }, caller, {
+      mask: null,
       head: (_, headers) => headers.filter((__, i) => !['connection', 'keep-alive', 'transfer-encoding'].includes(headers[i & ~1]!.toLowerCase())),
       fields: (raw) => raw,
       body: () => {},

@@ -266,6 +266,17 @@ const fixtures: Fixture[] = [
   { name: 'empty', id: 'openai', body: '', usage: NONE },
   { name: 'a stream of nonsense', id: 'openai', type: STREAM, body: 'data: {"usage":{{{\n\n"usage"\n\ndata: "usage"\n\n', usage: NONE },
   { name: 'lines of JSON', id: 'openai', type: 'application/x-ndjson', body: '{"choices":[]}\n{"usage":{"prompt_tokens":1,"completion_tokens":2}}\n', usage: [1, 2, null, null] },
+  ...['application/json', 'text/plain; charset=utf-8', 'application/octet-stream', 'text/html', '', 'nonsense'].flatMap((type): Fixture[] => [
+    { name: `a stream as "${type}"`, id: 'openai', type, body: sse(delta('Hel'), { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } }, '[DONE]'), usage: [7, 3, null, null] },
+    { name: `a stream that begins with a comment and blank lines as "${type}"`, id: 'openai', type, body: `\r\n: hi\n\n${sse({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } })}`, usage: [7, 3, null, null] },
+    { name: `a stream with names of events as "${type}"`, id: 'anthropic', path: '/v1/messages', type, body: named(['message_start', { message: { usage: { input_tokens: 1, output_tokens: 1 } } }], ['message_delta', { usage: { output_tokens: 5 } }]), usage: [1, 5, null, null] },
+    { name: `lines of JSON as "${type}"`, id: 'openai', type, body: '{"choices":[]}\n{"usage":{"prompt_tokens":1,"completion_tokens":2}}\n', usage: [1, 2, null, null] },
+    { name: `JSON as "${type}"`, id: 'openai', type, body: `${' '.repeat(300)}{"usage":{"prompt_tokens":1,"completion_tokens":2}}`, usage: [1, 2, null, null] },
+  ]),
+  { name: 'JSON as a stream of events', id: 'openai', type: STREAM, body: ' {"usage":{"prompt_tokens":1,"completion_tokens":2}}', usage: [1, 2, null, null] },
+  { name: 'an event stream without a blank line at its beginning or end', id: 'openai', type: '', body: 'data:{"usage":{"prompt_tokens":1,"completion_tokens":2}}', usage: [1, 2, null, null] },
+  { name: 'text that begins with a word of events', id: 'openai', type: 'text/plain', body: 'dat {"usage":{"prompt_tokens":1}}', usage: NONE },
+  { name: 'a picture that begins like an object', id: 'openai', type: 'image/png', body: '{"usage":{"prompt_tokens":1}}', usage: NONE },
 ]
 
 /** U+FEFF in UTF-8. */
@@ -277,6 +288,8 @@ const ENCODERS: [encoding: string, encode: (body: Buffer) => Buffer][] = [
   ['deflate', (body) => deflateRawSync(body)],
   ['br', (body) => brotliCompressSync(body)],
   ['zstd', (body) => zstdCompressSync(body)],
+  ['gzip, br', (body) => brotliCompressSync(gzipSync(body))],
+  ['deflate,identity , ZSTD', (body) => zstdCompressSync(deflateRawSync(body))],
 ]
 
 async function read(fixture: Fixture, pieces: Iterable<Buffer>, headers: string[] = []): Promise<{ usage: Usage; created: readonly ObjectRef[] }> {

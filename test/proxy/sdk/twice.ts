@@ -183,6 +183,9 @@ function checkCredential({ target, rawHeaders }: Received): void {
   for (const text of [target, ...rawHeaders]) assert.ok(!text.includes(MANAGED) && !text.includes('tmk_'), text)
 }
 
+/** What the contract lets the proxy add: its request id where the provider sent none, and whose credential a provider refuses. */
+const isOurs = (name: string, value: string): boolean => (name === 'x-request-id' && value.startsWith('req_')) || (name === 'x-proxy-error' && value === 'upstream_credential_rejected')
+
 /** Whatever a program can see, as plain data: errors with all their fields, bytes as text, this moment's times as one word. */
 function visible(value: unknown, key = ''): unknown {
   if (value instanceof Date) return isNow(value.getTime()) ? 'now' : value.toISOString()
@@ -196,7 +199,7 @@ function visible(value: unknown, key = ''): unknown {
   // What lies below an error of fetch itself is the connection's, and there are other ones here.
   if (value instanceof Error && value.cause !== undefined && value.name !== 'TypeError') fields['cause'] = visible(value.cause)
   if (/headers$/i.test(key)) {
-    for (const name of Object.keys(fields)) if (HOP_BY_HOP.has(name) || (name === 'x-request-id' && String(fields[name]).startsWith('req_'))) delete fields[name]
+    for (const name of Object.keys(fields)) if (HOP_BY_HOP.has(name) || isOurs(name, String(fields[name]))) delete fields[name]
   }
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, visible(field, name)]))
 }

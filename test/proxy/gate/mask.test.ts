@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { Mask, MaskedStream } from '../../../server/proxy/mask.ts'
+
+const SECRET = 'sk-A+b/c=&"<d>\'%\\upstream-0123'
+
+/** TABLE of ways in which an error can spell the credential. */
+const SPELLINGS: [name: string, spelling: string][] = [
+  ['as it is', SECRET],
+  ['JSON', JSON.stringify(SECRET).slice(1, -1)],
+  ['JSON with escaped slashes', JSON.stringify(SECRET).slice(1, -1).replaceAll('/', '\\/')],
+  ['JSON as Go writes it', JSON.stringify(SECRET).slice(1, -1).replaceAll('&', '\\u0026').replaceAll('<', '\\u003c').replaceAll('>', '\\u003e')],
+  ['percent-encoded', encodeURIComponent(SECRET)],
+  ['percent-encoded in small letters', encodeURIComponent(SECRET).replaceAll(/%../g, (code) => code.toLowerCase())],
+  ['HTML', SECRET.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
+]
+
+test('the credential is masked in its place, as long as it was, in every spelling', () => {
+  const mask = new Mask(SECRET)
+  for (const [name, spelling] of SPELLINGS) {
+    const stars = '*'.repeat(spelling.length)
+    assert.equal(mask.bytes(Buffer.from(`a ${spelling} b ${spelling}${spelling}`)).toString(), `a ${stars} b ${stars}${stars}`, name)
+    assert.deepEqual(mask.headers(['X-A', `Bearer ${spelling}`, 'X-B', 'c']), ['X-A', `Bearer ${stars}`, 'X-B', 'c'], name)
+  }
+})
+
+test('in base64 no more than the digits at its ends are left, wherever it begins', () => {
+  for (const secret of [SECRET, 'sk-openai-upstream', 'k'.repeat(8)]) {
+    const mask = new Mask(secret)
+    for (const encoding of ['base64', 'base64url'] as const) {
+      for (const before of ['', ':', 'ab', 'user:', 'user7:']) {
+        for (const after of ['', ':', '::', 'x-y-z']) {
+          const text = Buffer.from(`${before}${secret}${after}`).toString(encoding)
+          const masked = mask.bytes(Buffer.from(`Basic ${text}"`)).toString()
+          assert.equal(masked.length, text.length + 7)
+          assert.ok(masked.includes('*'.repeat(Math.floor((secret.length * 8) / 6) - 2)), `${before} ${after}: ${masked}`)
+        }
+      }
+    }
+  }
+})
+
+test('a text without the credential is the same text, and the same bytes', () => {
+  const mask = new Mask(SECRET)
+  const bytes = Buffer.from(`nearly: ${SECRET.slice(0, -1)}, ${SECRET.slice(1)}`)
+  assert.equal(mask.bytes(bytes), bytes)
+  // Shorter ones are words that stand in any error.
+  for (const short of ['', 'x', 'EMPTY', 'seven77']) assert.equal(new Mask(short).text(`EMPTY x seven77 ${short}`), `EMPTY x seven77 ${short}`)
+})
+
+test('in pieces of any size the same is masked as in the whole, and no more is held than may be the credential', () => {
+  const words = [SECRET, ...SPELLINGS.map(([, spelling]) => spelling), SECRET.slice(0, 9), 's', 'sk-', 'sk-sk-A+b', Buffer.from(`u:${SECRET}`).toString('base64'), 'other']
+  const longest = Math.max(...words.map((word) => word.length), ...SPELLINGS.map(([, spelling]) => spelling.length))
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...words), { maxLength: 8 }), fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (parts, sizes) => {
+      const mask = new Mask(SECRET)
+      const whole = Buffer.from(parts.join(' '))
+      const stream = new MaskedStream(mask)
+      const out: Buffer[] = []
+      let sent = 0
+      for (let at = 0, i = 0; at < whole.length; i++) {
+        const size = sizes[i % sizes.length]!
+        // The memory of a piece is lent: it is something else as soon as the call is over.
+        const piece = Buffer.from(whole.subarray(at, at + size))
+        const ready = Buffer.from(stream.write(piece))
+        piece.fill(0)
+        out.push(ready)
+        at += size
+        sent += ready.length
+        const held = Math.min(at, whole.length) - sent
+        assert.ok(held < longest)
+        if (held > 0) assert.ok(mask.begun(whole.subarray(0, Math.min(at, whole.length))) >= held)
+      }
+      out.push(stream.end())
+      assert.equal(Buffer.concat(out).toString(), mask.bytes(whole).toString())
+    }),
+  )
+  const stream = new MaskedStream(new Mask(SECRET))
+  assert.equal(stream.write(Buffer.from('nothing of it')).toString(), 'nothing of it')
+  assert.equal(stream.write(Buffer.from('a s')).toString(), 'a ')
+  assert.equal(stream.write(Buffer.from('o')).toString(), 'so')
+  assert.equal(stream.write(Buffer.from(SECRET.slice(0, -1))).toString(), '')
+  assert.equal(stream.write(Buffer.from(SECRET.slice(-1))).toString(), '*'.repeat(SECRET.length))
+})
