@@ -7,8 +7,10 @@ import { callerBySession } from './accounts/sessions.ts'
 import { authenticate, type Caller, type Scope } from './accounts/tokens.ts'
 import { fromOurselves, type Client } from './client.ts'
 import { ERRORS, Problem, type ErrorCode } from './errors.ts'
+import { FairShares } from './fair-shares.ts'
 import { duplicateName } from './request/duplicate-names.ts'
 import { invalidFields, problemOf } from './request/field-errors.ts'
+import { watchPace } from './request/pace.ts'
 import { assertStrict, strictObject } from './request/strict.ts'
 import type { Store } from './store/open.ts'
 
@@ -82,6 +84,29 @@ const noBody: Middleware = async (c, next) => {
   await (c.req.bodyCache.text === undefined ? jsonBody(c, check) : check())
 }
 
+/** Requests of the API under way in this process, without uploads; an account has 32 as its share, and more while there is room. */
+const requests = new FairShares({ places: 128, share: 32, always: true })
+
+/**
+ * Takes one of the caller's places, behind `authorized`: one token cannot hold all connections to the database.
+ *
+ * @throws Problem `too_many_requests`: 429 where the account has its share, 503 where there is no room at all
+ */
+export const placed: Middleware = async (c, next) => {
+  const place = requests.enter(callerOf(c).account.id)
+  if (typeof place === 'string') {
+    const status = place === 'share' ? 429 : 503
+    throw new Problem('too_many_requests', 'Too many requests of this account are under way. Send fewer at once.', { retryAfter: 1, status })
+  }
+  try {
+    await next()
+  } finally {
+    place.leave()
+  }
+}
+
+/** Milliseconds of waiting for a JSON body after which it must have come at the least rate. */
+const BODY_GRACE = 30_000
 /** The largest JSON body that a route reads. */
 const JSON_BYTES = 65_536
 
@@ -147,7 +172,12 @@ export const jsonBody: Middleware = async (c, next) => {
   askForBody(c)
   const { promise: silence, reject } = Promise.withResolvers<never>()
   const idle = setTimeout(() => reject(new Problem('request_timeout', 'The body of the request stopped in the middle. Send it again.')), c.get('transferIdle'))
-  const bytes = await Promise.race([collect(c.req.raw.body, idle), silence]).finally(() => clearTimeout(idle))
+  const pace = watchPace(BODY_GRACE, () => reject(new Problem('request_timeout', 'The body of the request comes too slowly. Send it again.')))
+  pace.asked()
+  const bytes = await Promise.race([collect(c.req.raw.body, idle), silence]).finally(() => {
+    clearTimeout(idle)
+    pace.end()
+  })
   const body = readJson(bytes, c.req.header('content-type'))
   // Where Hono's own readers look first, because the stream can be read only once. Its types say what these are promises of.
   const [text, whole]: unknown[] = [Promise.resolve(body), Promise.resolve(bytes)]
@@ -243,7 +273,7 @@ export function problems<C extends ErrorCode>(...codes: C[]): { [K in C as (type
 }
 
 /** What any route behind a token may answer besides its own. */
-export const COMMON_PROBLEMS = ['invalid_token', 'insufficient_scope', 'cross_site_request', 'internal_error', 'store_unavailable'] as const
+export const COMMON_PROBLEMS = ['too_many_requests', 'invalid_token', 'insufficient_scope', 'cross_site_request', 'internal_error', 'store_unavailable'] as const
 
 /** One JSON answer. */
 export function json<S extends z.ZodType>(description: string, schema: S) {
@@ -284,10 +314,11 @@ export function guarded(store: Store, clock: () => number, who: 'anybody' | 'adm
   }
   const middleware: Middleware = async (c, next) => {
     await allow(c)
-    await jsonBody(c, async () => {
+    const proceed = async (): Promise<void> => {
       if (c.req.raw.body) await allow(c)
       await next()
-    })
+    }
+    await placed(c, async () => void (await jsonBody(c, proceed)))
   }
   return { security, middleware }
 }

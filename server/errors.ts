@@ -32,6 +32,7 @@ export const ERRORS = {
   too_many_attempts: { status: 429, title: 'Too many attempts to sign in' },
   /** 503 where the server itself has no room. */
   too_many_uploads: { status: 429, title: 'Too many uploads or conversions at once' },
+  too_many_requests: { status: 429, title: 'Too many requests at once' },
   quota_exceeded: { status: 429, title: 'The quota of the plan is used up' },
   headers_too_large: { status: 431, title: 'The headers of the request are too large' },
   internal_error: { status: 500, title: 'The server failed' },

@@ -83,7 +83,8 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   starting.use(regularly(SWEEP_EVERY, sweep, (error) => log.error('what has expired cannot be deleted', error)))
   const changes = jobChanges(store)
   let failing = (): boolean => instance.failing()
-  const health = { troubles: async () => (stopping ? ['the server is shutting down'] : troublesOf(store, failing(), blobs)) }
+  const look = sharedLook(() => troublesOf(store, failing(), blobs))
+  const health = { troubles: async () => (stopping ? ['the server is shutting down'] : look()) }
   metrics.add({ ready: { help: '1 while the process does its work.', read: () => Number(!stopping && !failing()) } })
   await setUpBySettings(store, config.accounts, clock())
   const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy, transferIdle: config.conversion.transferIdle }
@@ -161,6 +162,12 @@ async function troublesOf(store: Store, failing: boolean, blobs: BlobStore): Pro
 function works(look: Promise<unknown>): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), HEALTH_MS).unref())
   return Promise.race([look.then(() => true, () => false), late])
+}
+
+/** One look for all who ask while it is under way: a flood of questions costs the store no more than one after the other. */
+function sharedLook<T>(look: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined
+  return () => (underWay ??= look().finally(() => (underWay = undefined)))
 }
 
 /** How long the store and the blobs may take to say that they are there (milliseconds). */

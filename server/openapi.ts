@@ -38,9 +38,9 @@ export function describeApi(api: Api): void {
     description: 'The cookie of a signed-in browser. A change also needs an `Origin` or `Sec-Fetch-Site` of this very server.',
   })
   api.openAPIRegistry.registerPath(route)
-  let document: string | undefined
+  let document: Buffer<ArrayBuffer> | undefined
   api.get(route.path, noQuery, () => {
-    document ??= JSON.stringify(withHeaders(api.getOpenAPI31Document(INFO)))
+    document ??= Buffer.from(JSON.stringify(withHeaders(api.getOpenAPI31Document(INFO))))
     return new Response(document, { headers: { 'content-type': 'application/json' } })
   })
 }

@@ -83,11 +83,11 @@ export const acceptOnce = procedure(
 /**
  * Makes the account that a link invites to, and signs it in.
  *
- * @throws Problem `invitation_not_found`; `invalid_field` where the e-mail has an account
+ * @throws Problem `invitation_not_found`; `invalid_field` where the e-mail has an account; `too_many_attempts` where too many wait
  */
-export async function acceptInvitation(store: Store, token: string, { email, password }: { email: string; password: string }, now: number): Promise<SignedIn> {
+export async function acceptInvitation(store: Store, token: string, { email, password, address }: { email: string; password: string; address: string }, now: number): Promise<SignedIn> {
   const { id } = await findOpen(store, token, now)
-  const hash = await inTurn(() => hashPassword(password))
+  const hash = await inTurn({ address, subject: id }, () => hashPassword(password))
   const { cookie, session } = makeSession(now)
   const made = await store.run(acceptOnce, { id, accountId: newId('acc', now), email, password: hash, session, now })
   if (made === 'gone') throw noSuchLink()

@@ -2,6 +2,8 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Problem } from '../errors.ts'
+import { FairQueue } from '../fair-queue.ts'
+import { FairShares, type NoPlace } from '../fair-shares.ts'
 
 /** OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. `memory` in KiB. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 }
@@ -11,28 +13,41 @@ const HASH_BYTES = 32
 /** Hashes at one time. Node has four threads for such work; files and name look-ups need the others. */
 const AT_ONCE = 2
 /** Who may wait for one; at 50 ms each that is some seconds. More is a flood. */
-const WAITING = 100
+const WAITING = { places: 100, always: false }
+/** Seconds after which a refused caller should try again. */
+const RETRY_AFTER = 3
+
+/** For whom a password is hashed: the two that have a share. */
+export interface Hashing {
+  /** The other end's address, IPv6 by its /64. */
+  readonly address: string
+  /** The e-mail, account or link that it is about. */
+  readonly subject: string
+}
 
 const compute = promisify(argon2)
-let running = 0
-const waiting: (() => void)[] = []
+const refusal = (why: NoPlace): Problem =>
+  new Problem('too_many_attempts', 'Too many people sign in at this moment. Try again in a few seconds.', { retryAfter: RETRY_AFTER, ...(why === 'full' ? { status: 503 } : {}) })
+/** Addresses take turns, one hash of each at a time: who floods waits for itself. */
+const turns = new FairQueue({ atOnce: AT_ONCE, each: 1, waiting: WAITING, refusal })
+/** A flood from many addresses is mostly about one account: beyond its share it gives way too. */
+const subjects = new FairShares(WAITING)
 
 /**
  * Runs `work`, which hashes passwords, when it is its turn.
  *
- * @throws Problem `too_many_attempts` where too many wait already
+ * @throws Problem `too_many_attempts`: 429 where too many of the same address or about the same account wait, 503 where too many of all do
  */
-export async function inTurn<R>(work: () => Promise<R>): Promise<R> {
-  if (waiting.length >= WAITING) throw new Problem('too_many_attempts', 'Too many people sign in at this moment. Try again in a few seconds.', { retryAfter: 3 })
-  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
-  else running++
+export async function inTurn<R>({ address, subject }: Hashing, work: () => Promise<R>): Promise<R> {
+  const dropped = new AbortController()
+  const place = subjects.enter(subject, () => dropped.abort(refusal('full')))
+  if (typeof place === 'string') throw refusal(place)
   try {
+    using _turn = await turns.enter(address, dropped.signal, true)
+    place.keep()
     return await work()
   } finally {
-    // Whoever is next takes the place over.
-    const next = waiting.shift()
-    if (next) next()
-    else running--
+    place.leave()
   }
 }
 

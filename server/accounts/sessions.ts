@@ -6,7 +6,7 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { AccountRow, SessionRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import { asAttempt } from './attempts.ts'
+import { asAttempt, refuseBlocked } from './attempts.ts'
 import { hashPassword, inTurn, matchesPassword } from './passwords.ts'
 import { SCOPES, type Caller, type Scope } from './tokens.ts'
 
@@ -48,7 +48,8 @@ export async function signIn(store: Store, who: { email: string; password: strin
     .select('passwords.hash')
     .where('accounts.email', '=', who.email)
     .executeTakeFirst()
-  const right = await inTurn(() => asAttempt(store, who, now, () => matchesPassword(who.password, found?.hash ?? null)))
+  await refuseBlocked(store, who, now)
+  const right = await inTurn({ address: who.address, subject: who.email }, () => asAttempt(store, who, now, () => matchesPassword(who.password, found?.hash ?? null)))
   if (!right || !found) throw wrong('E-mail or password is wrong.')
   if (found.disabled === 1) throw wrong('This account is disabled. Ask an administrator.')
   const { cookie, session } = makeSession(now)
@@ -101,7 +102,8 @@ export async function changePassword(
 ): Promise<void> {
   const stored = await store.db.selectFrom('passwords').select('hash').where('account_id', '=', account.id).executeTakeFirst()
   const who = { email: account.email ?? account.id, address }
-  const hash = await inTurn(async () => {
+  await refuseBlocked(store, who, now)
+  const hash = await inTurn({ address, subject: who.email }, async () => {
     if (!(await asAttempt(store, who, now, () => matchesPassword(current, stored?.hash ?? null)))) throw wrong('The current password is wrong.')
     return hashPassword(password)
   })

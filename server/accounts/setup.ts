@@ -53,7 +53,7 @@ export const setUpFirst = procedure(import.meta.url, 'setUpFirst', function* (db
  * @param expected the token of the link; `given` what came with the request
  * @throws Problem `setup_closed`; `invalid_token`; `invalid_field` where the e-mail has an account; `too_many_attempts` where too many wait
  */
-export async function setUpByLink(store: Store, expected: string, given: string, who: { email: string; password: string }, now: number): Promise<SignedIn> {
+export async function setUpByLink(store: Store, expected: string, given: string, who: { email: string; password: string; address: string }, now: number): Promise<SignedIn> {
   if (!(await setupRequired(store))) throw closed()
   if (!isSecret(given, expected)) throw new Problem('invalid_token', 'This is not the link that the server printed. It stands in the output of "npm start".')
   const { cookie, session } = makeSession(now)
@@ -77,12 +77,12 @@ export async function setUpBySettings(store: Store, { adminEmail, adminPassword 
     throw new SetupError(`TOLLMARK_ADMIN_PASSWORD must have ${password.least} to ${password.most} characters.`)
   }
   if (!(await setupRequired(store))) return
-  const account = await setUp(store, { email: adminEmail.toLowerCase(), password: adminPassword }, null, now)
+  const account = await setUp(store, { email: adminEmail.toLowerCase(), password: adminPassword, address: 'settings' }, null, now)
   if (account === 'taken') throw new SetupError('TOLLMARK_ADMIN_EMAIL has an account already, which is no administrator. Set it to another one.')
 }
 
-async function setUp(store: Store, { email, password }: { email: string; password: string }, session: NewSession | null, now: number): Promise<AccountRow | 'taken' | undefined> {
-  const hash = await inTurn(() => hashPassword(password))
+async function setUp(store: Store, { email, password, address }: { email: string; password: string; address: string }, session: NewSession | null, now: number): Promise<AccountRow | 'taken' | undefined> {
+  const hash = await inTurn({ address, subject: 'setup' }, () => hashPassword(password))
   return store.run(setUpFirst, { choice: { name: null, plan: FREE, newId: newId('acc', now), now }, email, password: hash, session })
 }
 

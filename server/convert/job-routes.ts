@@ -1,6 +1,6 @@
 // /api/v1/jobs: conversions in the background.
 import { z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, json, listOf, newApi, noQuery, page, problems, security, type Api, type ApiContext } from '../api.ts'
+import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, json, listOf, newApi, noQuery, page, placed, problems, security, type Api, type ApiContext } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { ERRORS, Problem, type ErrorCode } from '../errors.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
@@ -110,7 +110,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     path: PATH,
     summary: 'List jobs, newest first',
     security,
-    middleware: [mayConvert] as const,
+    middleware: [mayConvert, placed] as const,
     request: { query: PageQuery },
     responses: { 200: json('A page of jobs', listOf(JobSchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
   })
@@ -125,7 +125,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     path: `${PATH}/{id}`,
     summary: 'Read a job',
     security,
-    middleware: [mayConvert] as const,
+    middleware: [mayConvert, placed] as const,
     request: { params: IdParams },
     responses: { 200: json('The job', JobSchema), ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
   })
@@ -139,7 +139,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     path: `${PATH}/{id}`,
     summary: 'Cancel a job that is not finished, and delete its upload and its result',
     security,
-    middleware: [mayConvert] as const,
+    middleware: [mayConvert, placed] as const,
     request: { params: IdParams },
     responses: { 204: { description: 'Nothing of it is stored any more except what GET shows' }, ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
   })
@@ -163,7 +163,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     },
   })
   api.openAPIRegistry.registerPath(result)
-  api.get(`${PATH}/:id/result`, mayConvert, noQuery, async (c) => {
+  api.get(`${PATH}/:id/result`, mayConvert, placed, noQuery, async (c) => {
     const row = await own(c, c.req.param('id'))
     const problem = whyNoResult(showJob(row, clock()))
     if (problem) throw problem
@@ -183,7 +183,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     },
   })
   api.openAPIRegistry.registerPath(events)
-  api.get(`${PATH}/:id/events`, mayConvert, noQuery, async (c) => {
+  api.get(`${PATH}/:id/events`, mayConvert, placed, noQuery, async (c) => {
     const row = await own(c, c.req.param('id'))
     const { outgoing } = c.env
     outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)

@@ -79,7 +79,8 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
     responses: { 201: json('Signed in as the new account', SignedInSchema), ...problems('invitation_not_found', ...UNGUARDED_PROBLEMS) },
   })
   api.openapi(accept, async (c) => {
-    const { token, ...who } = c.req.valid('json')
+    const { token, ...person } = c.req.valid('json')
+    const who = { ...person, address: c.get('client').address }
     return c.json(await welcome(c, store, plans, await acceptInvitation(store, token, who, clock()), clock()), 201)
   })
 

@@ -78,7 +78,8 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
     responses: { 201: json('Signed in as the first account', SignedInSchema), ...problems('invalid_token', 'setup_closed', ...UNGUARDED_PROBLEMS) },
   })
   api.openapi(setUp, async (c) => {
-    const { token: given, ...who } = c.req.valid('json')
+    const { token: given, ...person } = c.req.valid('json')
+    const who = { ...person, address: c.get('client').address }
     return c.json(await welcome(c, store, plans, await setUpByLink(store, token, given, who, clock()), clock()), 201)
   })
 

@@ -180,12 +180,13 @@ test('an unknown e-mail and a wrong password read the same; wrong guesses slow d
   assertProblem(await guess(ADMIN.email, ADMIN.password), 429, 'too_many_attempts')
   server.step(3_600_000)
   assert.equal((await guess(ADMIN.email, ADMIN.password)).status, 201)
-  assert.equal((await server.store.db.selectFrom('attempts').selectAll().execute()).length, 1, 'what is over is forgotten')
+  const kinds = (await server.store.db.selectFrom('attempts').select('subject').execute()).map(({ subject }) => subject.split(':')[0])
+  assert.deepEqual(kinds.sort(), ['address', 'known'], 'what is over is forgotten')
 })
 
 /** TABLE of whose guesses are counted: the guesses of one of them, and the seconds to wait after those that are free. */
 const WAITS: [whose: string, guess: (i: number) => { email: string; address: string }, free: number, seconds: number[]][] = [
-  ['e-mail', (i) => ({ email: 'ada@example.com', address: `192.0.2.${i}` }), 5, [1, 2, 4, 8, 16, 32, 60, 60]],
+  ['e-mail from one address', () => ({ email: 'ada@example.com', address: '192.0.2.1' }), 5, [1, 2, 4, 8, 16, 32, 60, 60]],
   ['address', (i) => ({ email: `${i}@example.com`, address: '192.0.2.1' }), 20, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]],
 ]
 
