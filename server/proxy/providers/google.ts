@@ -42,10 +42,12 @@ const CALL: BodyRule = {
 /** Batches: requests in the body may name models, requests in a file cannot be known. */
 const IN_BATCH = 'batch.inputConfig.requests.requests[].'
 const BATCH_FILE = 'batch.inputConfig.fileName'
+/** Places of a call, where the call stands in a batch. */
+const inBatch = (places: readonly string[]): string[] => spellings(`${IN_BATCH}request`).flatMap((at) => places.map((place) => `${at}.${place}`))
 const BATCH: BodyRule = {
   required: [],
-  also: ['model', 'batch.model', ...spellings(`${IN_BATCH}request.model`), ...spellings(`${IN_BATCH}model`)],
-  stored: spellings(BATCH_FILE),
+  also: ['model', 'batch.model', ...spellings(`${IN_BATCH}request.model`), ...spellings(`${IN_BATCH}model`), ...inBatch(GEMINI_ROUTED)],
+  stored: [...spellings(BATCH_FILE), ...inBatch(GEMINI_STORED)],
   objects: { ...objectsOf(`${IN_BATCH}request.`), ...objects('file', BATCH_FILE) },
 }
 

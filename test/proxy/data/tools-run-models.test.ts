@@ -97,6 +97,8 @@ const REACHING: readonly (readonly [name: string, request: Case])[] = [
   ['a store of RAG with a ranker', { ...VERTEX, body: { tools: [{ retrieval: { vertexRagStore: { ragRetrievalConfig: { ranking: { llmRanker: { modelName: 'other' } } } } } }] } }],
   ['a store of RAG in snake_case', { ...VERTEX, body: { tools: [{ retrieval: { vertex_rag_store: { rag_resources: [{ rag_corpus: 'c' }] } } }] } }],
   ['a store of RAG in tools that are no list', { ...VERTEX, body: { tools: { retrieval: { vertexRagStore: {} } } } }],
+  ['another model that is routed to in a batch', { id: 'google', path: '/v1beta/models/allowed:batchGenerateContent', body: { batch: { inputConfig: { requests: { requests: [{ request: { generationConfig: { routingConfig: { manualMode: { modelName: 'other' } } } } }] } } } } }],
+  ['a store of RAG in a batch', { id: 'google', path: '/v1beta/models/allowed:batchGenerateContent', body: { batch: { input_config: { requests: { requests: [{ request: { tools: [{ retrieval: { vertexRagStore: {} } }] } }] } } } } }],
   ['a store of RAG of an interaction', { ...AGENT, body: tools({ type: 'retrieval', rag_store_config: { rag_retrieval_config: { ranking: { rank_service: { model_name: 'other' } } } } }) }],
   ['an image tool of OpenRouter', { ...ROUTER, body: tools('openrouter:image_generation') }],
   ['an image tool of OpenRouter by the name of OpenAI\'s', { id: 'openrouter', path: '/api/v1/responses', body: tools(IMAGE) }],
