@@ -1,7 +1,7 @@
 // /api/v1/keys: the account's proxy keys.
 import { z } from '@hono/zod-openapi'
 import type { Caller } from '../accounts/tokens.ts'
-import { IdParams, PageQuery, answers, callerOf, createRoute, done, guarded, jsonContent, listOf, newApi, type Api } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, createRoute, done, guarded, jsonContent, listOf, newApi, type Api, type ApiContext } from '../api.ts'
 import { Problem, invalidField } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
 import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
@@ -122,6 +122,8 @@ function mayOpenUpstream({ account }: Caller): void {
 export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 'table'>, clock: () => number): Api {
   const api = newApi()
   const guard = guarded(store, clock)
+  /** What keys have used is read as the caller's report. */
+  const of = (c: ApiContext): Store => store.readingFor(callerOf(c).account.id)
   /** @throws Problem `invalid_field` where a provider is none of the table: a misspelt one would lock the key out */
   const checkProviders = (ids: readonly string[] | null | undefined): void => {
     const unknown = ids?.find((id) => table().byId(id) === undefined)
@@ -141,7 +143,7 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
     const owner = await ownerOf(store, callerOf(c), account_id, 'keys')
     if (wanted.objects === 'upstream') mayOpenUpstream(callerOf(c))
     checkProviders(wanted.providers)
-    const key = await createKey(store, owner.id, { ...wanted, expires_at: expiryOf(expires_at, clock()) }, clock())
+    const key = await createKey(of(c), owner.id, { ...wanted, expires_at: expiryOf(expires_at, clock()) }, clock())
     await keys.refresh()
     return c.json(key, 201)
   })
@@ -156,7 +158,7 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
   })
   api.openapi(list, async (c) => {
     const { limit, cursor, account, ...filter } = c.req.valid('query')
-    const found = await listKeys(store, { ...filter, account: whose(callerOf(c), account) }, limit, cursor, clock())
+    const found = await listKeys(of(c), { ...filter, account: whose(callerOf(c), account) }, limit, cursor, clock())
     return c.json({ object: 'list' as const, data: found.keys, next_cursor: found.next }, 200)
   })
 
@@ -168,7 +170,7 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
     request: { params: IdParams, query: Whose },
     responses: answers(200, 'The key', KeySchema, 'key_not_found'),
   })
-  api.openapi(read, async (c) => c.json(await getKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock()), 200))
+  api.openapi(read, async (c) => c.json(await getKey(of(c), c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock()), 200))
 
   const change = createRoute({
     method: 'patch',
@@ -181,12 +183,12 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
   api.openapi(change, async (c) => {
     const { id } = c.req.valid('param')
     const account = whose(callerOf(c), c.req.valid('query').account)
-    const { expires_at, status, ...plain } = Change.changes(c.req.valid('json'), await getKey(store, id, account, clock()))
+    const { expires_at, status, ...plain } = Change.changes(c.req.valid('json'), await getKey(of(c), id, account, clock()))
     if (status !== undefined && !CHOSEN.some((one) => one === status)) throw invalidField('status', '"status" must be one of "active", "disabled", or what it is.')
     const wanted = { ...plain, expires_at: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at, disabled: status && status === 'disabled' }
     checkProviders(wanted.providers)
     if (wanted.objects === 'upstream') mayOpenUpstream(callerOf(c))
-    const key = await changeKey(store, id, account, wanted, clock())
+    const key = await changeKey(of(c), id, account, wanted, clock())
     await keys.refresh()
     return c.json(key, 200)
   })
@@ -215,7 +217,7 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
   })
   api.openapi(rotate, async (c) => {
     const { grace_seconds } = Rotation.parse(c.req.valid('json') ?? {})
-    const key = await rotateKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), grace_seconds * 1000, clock())
+    const key = await rotateKey(of(c), c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), grace_seconds * 1000, clock())
     await keys.refresh()
     return c.json(key, 200)
   })

@@ -99,7 +99,7 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
       readRefusals(reading, { account, from: now - DAY }, OFTEN.refused),
     ])
     const names = await keyNames(store, overview.keys.map(({ key_id }) => key_id))
-    const attention = [...(await expiring(account, now)), ...(await atLimit(reading, account, lately, now)), ...(caller.account.role === 'admin' ? await failing(now) : [])]
+    const attention = [...(await expiring(reading, account, now)), ...(await atLimit(reading, account, lately, now)), ...(caller.account.role === 'admin' ? await failing(now) : [])]
     const { from, to, totals, series } = overview
     return c.json(
       {
@@ -118,8 +118,8 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   type Attention = z.infer<typeof AttentionSchema>
   const nothing = { key_id: null, credential_id: null, at: null }
 
-  async function expiring(account: string | null, now: number): Promise<Attention[]> {
-    const keys = await expiringKeys(store, account, now, now + SOON)
+  async function expiring(reading: Store, account: string | null, now: number): Promise<Attention[]> {
+    const keys = await expiringKeys(reading, account, now, now + SOON)
     return keys.map(({ id, name, expires_at }) => ({
       ...nothing, kind: 'key_expires' as const, key_id: id, at: isoTime(expires_at), detail: `The key "${name}" expires on ${isoTime(expires_at).slice(0, 10)} (UTC). Set another date, or replace it.`,
     }))
