@@ -89,6 +89,8 @@ export function app(parts: AppParts): Doors {
   api.route('/', providerRoutes(store, proxied, clock))
   api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeApi(api)
+  // The router is compiled when it is first asked: by nobody whose streams would stand still for it.
+  api.router.match('GET', '/')
   const answerApi = listener(api, parts, () => rateLimitHeaders(plans.of(FREE), null, clock()))
   const showPage = watched(dashboard, parts)
   const rest: RawHandler = (incoming, outgoing) => {

@@ -18,8 +18,8 @@ export interface Metrics {
   add(readings: Readonly<Record<string, Reading>>): void
   /** Counts a request that is over. */
   request(line: RequestLine): void
-  /** Everything in the text format of Prometheus, and the content type that says so. */
-  text(): Promise<{ type: string; body: string }>
+  /** Everything in the text format of Prometheus, as text and as bytes that all scrapes share, and the content type that says so. */
+  text(): Promise<{ type: string; body: string; bytes: Uint8Array<ArrayBuffer> }>
 }
 
 /** Upper bounds in seconds: from an answer out of memory to a long stream. */
@@ -51,6 +51,10 @@ export function openMetrics(): Metrics {
 
   const readings: [name: string, reading: Reading][] = []
   let last: { at: number; text: Promise<string> } | null = null
+  /** Ends when every scrape before has had its turn. */
+  let line = Promise.resolve()
+  /** The whole text, and what it was made of: in a flood of scrapes it is mostly the same. */
+  let whole = { now: '', rest: '', body: '', bytes: new Uint8Array() }
 
   /** One metric after the other, so that nothing waits for all of them. */
   async function render(): Promise<string> {
@@ -91,10 +95,17 @@ export function openMetrics(): Metrics {
       else api.observe({ route: line.route ?? 'none', method: methodOf(line), status: String(line.status) }, line.duration_ms / 1000)
     },
     text: async () => {
+      // One in a turn of the event loop: two hundred at once would hold up everything else for as long as all of them take.
+      await (line = line.then(() => new Promise(setImmediate)))
       const now = performance.now()
       if (last === null || now - last.at > GOOD_MS) last = { at: now, text: render() }
       const rest = await last.text
-      return { type: registry.contentType, body: `${readings.map(textOf).join('\n')}\n${rest}` }
+      const read = readings.map(textOf).join('\n')
+      if (whole.now !== read || whole.rest !== rest) {
+        const body = `${read}\n${rest}`
+        whole = { now: read, rest, body, bytes: new TextEncoder().encode(body) }
+      }
+      return { type: registry.contentType, body: whole.body, bytes: whole.bytes }
     },
   }
 }

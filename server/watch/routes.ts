@@ -14,12 +14,14 @@ export function metricsRoutes(metrics: Metrics, token: string | null): Api {
     summary: 'Read metrics, for Prometheus',
     responses: { 200: { description: 'Metrics in the text format of Prometheus', content: { 'text/plain': { schema: z.string() } } }, ...problems('invalid_token') },
   })
-  api.openapi(route, async (c) => {
+  api.openAPIRegistry.registerPath(route)
+  api.get(route.path, async (c) => {
     if (token !== null && !isSecret(/^Bearer +(.*)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '', token)) {
       throw new Problem('invalid_token', 'Send the token of TOLLMARK_METRICS_TOKEN in the header "Authorization: Bearer <token>".')
     }
-    const { type, body } = await metrics.text()
-    return c.text(body, 200, { 'content-type': type, 'cache-control': 'no-store' })
+    const { type, bytes } = await metrics.text()
+    // As text it would be copied for each scrape, behind the head of its answer.
+    return c.body(bytes, 200, { 'content-type': type, 'cache-control': 'no-store' })
   })
   return api
 }
