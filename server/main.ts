@@ -88,7 +88,8 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   metrics.add({ ready: { help: '1 while the process does its work.', read: () => Number(!stopping && !failing()) } })
   await setUpBySettings(store, config.accounts, clock())
   // The thread of reports: to start it takes this one some milliseconds, which nobody's stream should stand still for.
-  void store.reports.selectFrom('instances').select('id').limit(1).execute().catch((error: unknown) => log.warn('reports cannot be made for now', { reason: String(error) }))
+  // Where that fails whoever asks for a report is told.
+  void store.reports.selectFrom('instances').select('id').limit(1).execute().catch(() => {})
   const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy, transferIdle: config.conversion.transferIdle }
   const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
 

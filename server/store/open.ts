@@ -8,7 +8,7 @@ import { kyselyOn, queryBuilder, type DialectName } from './dialect.ts'
 import { StoreError, readError } from './error.ts'
 import { migrate } from './migrate.ts'
 import type { Procedure } from './procedure.ts'
-import { NOBODY, openReading, reportsOf } from './reading.ts'
+import { NOBODY, SHARES, openReading, reportsOf } from './reading.ts'
 import type { Database } from './schema.ts'
 import { Connection } from './sqlite.ts'
 import { statement, type Query, type Statement, type StatementResult } from './statement.ts'
@@ -83,7 +83,7 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
   const writer = await startThread(new URL('thread.ts', import.meta.url), { path }, changed, onFailure)
   const here = new Connection(path, 'read')
   const reading = openReading({ path, patient: true })
-  const urgent = openReading({ path, patient: false }, { all: Infinity, ofOwner: Infinity })
+  const urgent = openReading({ path, patient: false }, SHARES.urgent)
 
   const write = async (...statements: Statement[]): Promise<StatementResult[]> => (await writer.send({ statements })) as StatementResult[]
   const writeOne = async (one: Statement): Promise<StatementResult> => (await write(one))[0]!

@@ -8,11 +8,21 @@ import type { Procedure } from './procedure.ts'
 import type { Statement, StatementResult } from './statement.ts'
 import type { ReadSource, Work } from './units.ts'
 
-const AT_ONCE = { all: 8, ofOwner: 2 }
 /** Reports of one owner that may wait. */
 const WAITING_OF_OWNER = 100
-/** How long a report may take, and how long it may wait before that (milliseconds). */
-const LONGEST_MS = 10_000
+
+/** What a kind of reading may take: units that run at once, those of one owner, and how long each may wait, and then run (milliseconds). */
+interface Shares {
+  all: number
+  ofOwner: number
+  longest: number
+}
+
+/** TABLE of kinds: reports, and what requests wait for, which is short unless a window is. */
+export const SHARES = {
+  reports: { all: 8, ofOwner: 2, longest: 10_000 },
+  urgent: { all: Infinity, ofOwner: Infinity, longest: 600_000 },
+} as const satisfies Record<string, Shares>
 
 type Waiting = { start(): void; refuse(error: StoreError): void }
 
@@ -26,9 +36,9 @@ export interface Reading {
 /**
  * Opens the reading of a store. Its thread is started at the first report, and again should it die.
  *
- * @param atOnce reports that run at once, and those of one owner; they take turns by the statement
+ * @param shares what runs at once takes turns by the statement
  */
-export function openReading(source: ReadSource, atOnce = AT_ONCE): Reading {
+export function openReading(source: ReadSource, shares: Shares = SHARES.reports): Reading {
   let thread: Promise<ThreadClient> | undefined
   let closed = false
   let running = 0
@@ -38,8 +48,8 @@ export function openReading(source: ReadSource, atOnce = AT_ONCE): Reading {
 
   function next(): void {
     for (const [owner, line] of waiting) {
-      if (running >= atOnce.all) return
-      if ((runningOf.get(owner) ?? 0) >= atOnce.ofOwner) continue
+      if (running >= shares.all) return
+      if ((runningOf.get(owner) ?? 0) >= shares.ofOwner) continue
       const one = line.shift()!
       // To the end of the line of owners.
       waiting.delete(owner)
@@ -58,7 +68,7 @@ export function openReading(source: ReadSource, atOnce = AT_ONCE): Reading {
   async function run(owner: string, work: Work): Promise<unknown> {
     try {
       thread ??= startThread(new URL('reader.ts', import.meta.url), source, () => {}, () => (thread = undefined))
-      return await (await thread).send(work, LONGEST_MS)
+      return await (await thread).send(work, shares.longest)
     } finally {
       count(owner, -1)
       next()
@@ -75,7 +85,7 @@ export function openReading(source: ReadSource, atOnce = AT_ONCE): Reading {
       if (at >= 0) line.splice(at, 1)
       if (line.length === 0 && waiting.get(owner) === line) waiting.delete(owner)
       reject(new StoreError('slow', 'its turn did not come in time'))
-    }, LONGEST_MS)
+    }, shares.longest)
     const one: Waiting = {
       start: () => {
         clearTimeout(late)
