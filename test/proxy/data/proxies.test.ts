@@ -295,7 +295,8 @@ const HELD: [what: string, wishes: Partial<KeyWishes>, address: string, body: st
   ['names another model', { models: ['gpt-*'] }, CHAT, '{"model":"o3"}', answer(200, {}), 403],
   ['cannot be read', { models: ['gpt-*'] }, CHAT, '{"model":', answer(200, {}), 400],
   ['is too large', { models: ['gpt-*'] }, CHAT, [Buffer.alloc(1_500, 32)], answer(200, {}), 413],
-  ['is too large to be looked through for objects', {}, `${OPENAI}/v1/responses`, [Buffer.alloc(1_500, 32)], answer(200, JSON_TYPE, '{}'), 200],
+  ['is too large to be looked through for objects', {}, `${OPENAI}/v1/responses`, [Buffer.alloc(1_500, 32)], answer(200, JSON_TYPE, '{}'), 413],
+  ['is too large, and may name any object', { objects: 'upstream' }, `${OPENAI}/v1/responses`, [Buffer.alloc(1_500, 32)], answer(200, JSON_TYPE, '{}'), 200],
   ['finds no credential', { models: ['*'] }, 'https://api.mistral.ai/v1/chat/completions', '{"model":"m"}', answer(200, {}), 502],
   ['finds no provider', { models: ['gpt-*'] }, CHAT, '{"model":"gpt-5"}', (one) => one.reset(), 502],
 ]
