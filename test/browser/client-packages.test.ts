@@ -40,7 +40,7 @@ async function bundle(t: TestContext): Promise<string> {
 }
 
 /** Opens a page that has the packages, beside the real server. */
-async function visit(t: TestContext, wishes: { allowed?: 'this origin' | 'another' } = {}): Promise<Visit> {
+async function visit(t: TestContext, wishes: { allowed?: 'this origin' | 'another'; objects?: 'upstream' } = {}): Promise<Visit> {
   const code = await (bundled ??= bundle(t))
   const proxied = await startProxied(t, providers())
   const own: string[] = []
@@ -62,7 +62,8 @@ async function visit(t: TestContext, wishes: { allowed?: 'this origin' | 'anothe
   })
   const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
   const origins = { 'this origin': [origin], another: ['https://app.test'] }
-  key = await proxied.key(wishes.allowed === undefined ? {} : { allowed_origins: origins[wishes.allowed] })
+  const { allowed, objects = 'own' } = wishes
+  key = await proxied.key({ objects, allowed_origins: allowed === undefined ? null : origins[allowed] })
   const context = await browser.newContext()
   t.after(() => context.close())
   const page = await context.newPage()
@@ -107,7 +108,7 @@ test('a file goes up to the address that Google names, and a video comes down', 
 })
 
 test('an answer arrives piece by piece', async (t) => {
-  const { page, proxied } = await visit(t)
+  const { page, proxied } = await visit(t, { objects: 'upstream' })
   let release = (): void => {}
   const released = new Promise<void>((resolve) => (release = resolve))
   proxied.fake.play(async (call) => {
@@ -164,7 +165,7 @@ test('bodies of every kind, also those of a Request', async (t) => {
 })
 
 test('a page that stops listening stops the provider', async (t) => {
-  const { page, proxied } = await visit(t)
+  const { page, proxied } = await visit(t, { objects: 'upstream' })
   const gone = Promise.withResolvers<void>()
   proxied.fake.play(async (call) => {
     await call.body()
@@ -207,7 +208,7 @@ test('a refusal can be read by the page, and says how long to wait', async (t) =
 })
 
 test('the key goes to the proxy and nowhere else, wherever the provider redirects to', async (t) => {
-  const { page, proxied, key } = await visit(t)
+  const { page, proxied, key } = await visit(t, { objects: 'upstream' })
   const elsewhere = await startFake(answer(200, { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' }, 'stored elsewhere'))
   t.after(() => elsewhere.close())
   proxied.fake.play(answer(302, { Location: `${elsewhere.origin}/blob` }))

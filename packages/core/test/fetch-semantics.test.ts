@@ -266,7 +266,7 @@ test('createProxyFetch is fetch, in every case', async (t) => {
   const proxied = await startProxied(t, script)
   const { fake } = proxied
   arrived = (target) => until(() => fake.requests.some((one) => one.target === target))
-  const proxyFetch = createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key() })
+  const proxyFetch = createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key({ objects: 'upstream' }) })
   assert.ok(CASES.length >= 40)
   for (const one of CASES) {
     await t.test(one.name, async () => {
@@ -285,7 +285,7 @@ test('createProxyFetch is fetch, in every case', async (t) => {
 
 test('a Request that is aborted while its body is read is given up, and nobody hears of it', async (t) => {
   const proxied = await startProxied(t)
-  const proxyFetch = createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key() })
+  const proxyFetch = createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key({ objects: 'upstream' }) })
   const controller = new AbortController()
   const stuck = new ReadableStream<Uint8Array>({ start: (started) => started.enqueue(BYTES.subarray(0, 9)) })
   const pending = proxyFetch(new Request('https://api.openai.com/v1/files', streamed(stuck, { signal: controller.signal })))
@@ -296,7 +296,7 @@ test('a Request that is aborted while its body is read is given up, and nobody h
 
 test('a stream goes up as it comes', async (t) => {
   const proxied = await startProxied(t)
-  const proxyFetch = createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key() })
+  const proxyFetch = createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key({ objects: 'upstream' }) })
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   const pending = proxyFetch('https://api.openai.com/v1/files', streamed(readable))
