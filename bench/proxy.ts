@@ -1,9 +1,9 @@
 // What the whole gate costs, side by side in one run with nginx's bare proxy_pass, Caddy's bare reverse_proxy and the Portkey gateway: CPU of a
 // request and of an event, how late an event is, memory of open streams, and what two conversions of 50 MB do to proxied requests.
-// Machines differ and are noisy: believe the ratios, each of which is the median of the rounds' own. `--seconds N`, `--rounds N`, `--only requests|events|memory|isolation`. Linux only: it reads /proc.
+// Machines differ and are noisy: believe the ratios, each of which is the median of the rounds' own. `--seconds N`, `--rounds N`, `--only requests|large|events|memory|isolation`. Linux only: it reads /proc.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ import { archive } from '../test/archives/writer.ts'
 import { file, form } from '../test/form.ts'
 import { NODE_FLAGS } from '../test/node.ts'
 import { answerOf, start } from '../test/request.ts'
-import { startCaddy, startNginx, startOurs, startPortkeys, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
+import { startCaddy, startNginx, startOurs, startPortkeys, startRelay, startUpstream, stopAll, streams, type Contender, type Ours } from './proxy/contenders.ts'
 import type { Found } from './proxy/load.ts'
 
 const { values: options } = parseArgs({ options: { seconds: { type: 'string', default: '1' }, rounds: { type: 'string', default: '21' }, only: { type: 'string' } } })
@@ -25,8 +25,21 @@ const wanted = (what: string): boolean => options.only === undefined || options.
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-bench-'))
 const MB = 1024 * 1024
 
+/** `large`: what coding agents send. */
+type Mode = 'requests' | 'large' | 'events'
+
+/** TABLE of what is measured: connections, requests until the compiler is through, and what it is called. */
+const MODES: Readonly<Record<Mode, { connections: number; warm: [seconds: number, requests: number]; name: string }>> = {
+  requests: { connections: 32, warm: [15, 30_000], name: 'a request (1 KB up, 1.5 KB down, 32 connections)' },
+  large: { connections: 16, warm: [6, 2_000], name: 'a request of a coding agent (200 to 400 KB up, half of them answered by a stream of 20 events, 16 connections)' },
+  events: { connections: 200, warm: [4, 30_000], name: 'an event (200 streams, 50 events a second each)' },
+}
+/** What we aim at, beside the bars: a large request through all of the gate costs this many times what nginx takes to pass it on. */
+const GOAL_OF_NGINX = 1.5
+
 /** TABLE of bars: what, of whom, and how many times theirs ours may be at most. */
-const BARS: readonly [what: 'requests' | 'events', of: string, most: number][] = [
+const BARS: readonly [what: Mode, of: string, most: number][] = [
+  ['large', 'bare relay', 1.25],
   ['requests', 'nginx', 5],
   ['requests', 'caddy', 1],
   ['requests', 'portkey', 1 / 7],
@@ -51,14 +64,14 @@ function memory(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 }
 
-function load(mode: string, { port, path, headers }: Contender, connections: number, time: number, most = Infinity): { child: ChildProcess; found: Promise<Found> } {
+function load(mode: string, { name, port, path, headers }: Contender, connections: number, time: number, most = Infinity): { child: ChildProcess; found: Promise<Found> } {
   const child = spawn(process.execPath, [...NODE_FLAGS, join(import.meta.dirname, 'proxy/load.ts'), mode, String(port), String(connections), String(time), String(most), path, ...headers], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let text = ''
   child.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()))
   const found = once(child, 'exit').then(([code]) => {
-    if (code !== 0) throw new Error('the load ended with an error')
+    if (code !== 0) throw new Error(`the load of ${name} ended with an error`)
     return JSON.parse(text) as Found
   })
   return { child, found }
@@ -79,11 +92,11 @@ const verdict = (holds: boolean): string => {
 const RUN_IN = 1
 
 /** CPU of each request, or of each event, in turns, so that the machine's moods are everybody's. */
-async function costs(mode: 'requests' | 'events', contenders: Contender[]): Promise<void> {
-  const connections = mode === 'requests' ? 32 : 200
+async function costs(mode: Mode, contenders: Contender[]): Promise<void> {
+  const { connections, warm, name: what } = MODES[mode]
   const all = new Map(contenders.map(({ name }) => [name, { cost: [] as number[], p50: [] as number[], p99: [] as number[] }]))
   // Until the compiler is through, which takes a number of requests and no number of seconds: before that the figures are about the compiler.
-  for (const contender of contenders) await load(mode, contender, connections, mode === 'requests' ? 15 : 4, 30_000).found
+  for (const contender of contenders) await load(mode, contender, connections, ...warm).found
   for (let round = 0; round < rounds; round++) {
     // There and back: whoever comes behind somebody that leaves the machine hot does so every other time.
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
@@ -91,23 +104,32 @@ async function costs(mode: 'requests' | 'events', contenders: Contender[]): Prom
       const before = cpu(contender.pid)
       const { done, events, p50, p99 } = await load(mode, contender, connections, seconds).found
       const mine = all.get(contender.name)!
-      mine.cost.push((cpu(contender.pid) - before) / (mode === 'requests' ? done : events))
+      mine.cost.push((cpu(contender.pid) - before) / (mode === 'events' ? events : done))
       mine.p50.push(p50)
       mine.p99.push(p99)
     }
   }
   const ours = all.get('tollmark')!.cost
-  console.log(`\nCPU of ${mode === 'requests' ? 'a request (1 KB up, 1.5 KB down, 32 connections)' : 'an event (200 streams, 50 events a second each)'}, median of ${rounds} × ${seconds} s`)
+  console.log(`\nCPU of ${what}, median of ${rounds} × ${seconds} s`)
   for (const [name, { cost, p50, p99 }] of all) {
-    const most = BARS.find(([what, of]) => what === mode && of === name)?.[2]
+    const most = BARS.find(([measured, of]) => measured === mode && of === name)?.[2]
     const ratio = median(cost.map((theirs, round) => ours[round]! / theirs))
     const delay = mode === 'events' ? `  late by ${median(p50).toFixed(2)} ms median, ${median(p99).toFixed(2)} ms p99` : ''
     const bar = name === 'tollmark' ? '' : `  ours is ${ratio.toPrecision(3)} ×${most === undefined ? '' : ` (at most ${most.toPrecision(3)} ×)${verdict(ratio <= most)}`}`
     console.log(`  ${name.padEnd(17)} ${median(cost).toFixed(1).padStart(7)} µs (${Math.min(...cost).toFixed(1)} to ${Math.max(...cost).toFixed(1)})${delay}${bar}`)
   }
-  if (mode === 'requests') return
+  if (mode === 'large' && all.has('nginx')) console.log(`  the goal is ${GOAL_OF_NGINX} × nginx`)
+  if (mode !== 'events') return
   const added = median(all.get('tollmark')!.p50) - (all.has('nginx') ? median(all.get('nginx')!.p50) : 0)
   console.log(`  an event is ${added.toFixed(2)} ms later than through ${all.has('nginx') ? 'nginx' : 'nothing'} (at most ${MOST_DELAY_MS} ms)${verdict(added <= MOST_DELAY_MS)}`)
+}
+
+/** Beside a provider of its own, whose streams are short: what is measured is what large bodies cost. */
+async function costsOfLarge(): Promise<void> {
+  const upstream = await startUpstream(5, 20)
+  mkdirSync(join(folder, 'large'))
+  const rivals = [await startNginx(join(folder, 'large'), upstream), await startCaddy(join(folder, 'large'), upstream), ...(await startPortkeys(upstream))].filter((one) => one !== null)
+  await costs('large', [...rivals, await startRelay(upstream), await startOurs(join(folder, 'large'), upstream)])
 }
 
 async function openStreams(contenders: Contender[]): Promise<void> {
@@ -173,10 +195,11 @@ async function convert({ port, token }: Ours, { contentType, body }: ReturnType<
 try {
   const upstream = await startUpstream()
   const ours = await startOurs(folder, upstream)
-  const rivals = options.only === 'isolation' ? [] : [await startNginx(folder, upstream), await startCaddy(folder, upstream), ...(await startPortkeys(upstream))]
+  const rivals = options.only === 'isolation' || options.only === 'large' ? [] : [await startNginx(folder, upstream), await startCaddy(folder, upstream), ...(await startPortkeys(upstream))]
   const contenders = [...rivals.filter((one) => one !== null), ours]
   console.log(`contenders: ${contenders.map(({ name }) => name).join(', ')}; Node ${process.versions.node}`)
   if (wanted('requests')) await costs('requests', contenders)
+  if (wanted('large')) await costsOfLarge()
   const streaming: Contender[] = []
   for (const contender of contenders) {
     if (await streams(contender)) streaming.push(contender)

@@ -64,10 +64,10 @@ function installed(name: string): string | undefined {
   return ['/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin'].map((folder) => join(folder, name)).find((path) => existsSync(path))
 }
 
-/** @returns its port; streams of 50 events, one every 20 ms */
-export async function startUpstream(): Promise<number> {
+/** @returns its port; its streams have so many events, one every so many milliseconds */
+export async function startUpstream(every = 20, events = 50): Promise<number> {
   const port = await freePort()
-  start(process.execPath, [...NODE_FLAGS, join(here, 'upstream.ts'), String(port), '20', '50'])
+  start(process.execPath, [...NODE_FLAGS, join(here, 'upstream.ts'), String(port), String(every), String(events)])
   await listening(port)
   return port
 }
@@ -127,6 +127,14 @@ export async function startPortkeys(upstream: number): Promise<Contender[]> {
     return { name, port, pid: child.pid!, path: PATH, headers }
   }
   return [await on('portkey', itsNode), await on('portkey, our Node', process.execPath)]
+}
+
+/** Our own data path without the gate: the reader of callers' requests, the client of providers, and what passes bytes between them. */
+export async function startRelay(upstream: number): Promise<Contender> {
+  const port = await freePort()
+  const child = start(process.execPath, [...NODE_FLAGS, join(here, 'relay.ts'), String(port), String(upstream)])
+  await listening(port)
+  return { name: 'bare relay', port, pid: child.pid!, path: `/proxy${PATH}`, headers: [] }
 }
 
 /** Our own server with a key that is limited to models and a rate, as `npm start` runs it. */

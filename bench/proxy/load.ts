@@ -1,6 +1,7 @@
 // The callers of the bench, in a process of their own: MODE PORT CONNECTIONS SECONDS MOST PATH [HEADER …]. Prints one line of JSON when the time is over, when
-// there were MOST answers, or when it is told to stop. `requests`: each connection asks again as soon as it is answered. `paced`: every 20 ms. `events`: streams, one after another.
+// there were MOST answers, or when it is told to stop. `requests`: each connection asks again as soon as it is answered. `large`: the same, with bodies of 200 to 400 KB, half of them for streams. `paced`: every 20 ms. `events`: streams, one after another.
 import { connect } from 'node:net'
+import { LARGE_BODIES } from './large.ts'
 
 /** What a load found: answers, and delays in milliseconds (of whole answers; of events on their way). */
 export interface Found {
@@ -15,16 +16,17 @@ export interface Found {
 const PACE_MS = 20
 const [mode = 'requests', port = '0', connections = '32', seconds = '5', most = 'Infinity', path = '/', ...headers] = process.argv.slice(2)
 const body = JSON.stringify({ model: 'gpt-5', ...(mode === 'events' ? { stream: true } : {}), messages: [{ role: 'user', content: 'x'.repeat(940) }] }).padEnd(1024)
-const request = Buffer.from(
+const headOf = (length: number): string =>
   `POST ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n${headers.map((line) => `${line}\r\n`).join('')}` +
-    `Content-Type: application/json\r\nUser-Agent: ai-sdk/6.0\r\nAccept: */*\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-)
+  `Content-Type: application/json\r\nUser-Agent: ai-sdk/6.0\r\nAccept: */*\r\nContent-Length: ${length}\r\n\r\n`
+const request = Buffer.from(headOf(Buffer.byteLength(body)) + body)
+const largeRequests = mode === 'large' ? LARGE_BODIES.map((bytes) => Buffer.concat([Buffer.from(headOf(bytes.length)), bytes])) : []
 let done = 0
 let over = false
 const delays: number[] = []
 const answers: Found['answers'] = []
 
-for (let i = 0; i < Number(connections); i++) setTimeout(mode === 'events' ? listen : ask, mode === 'paced' ? Math.random() * PACE_MS : 0)
+for (let i = 0; i < Number(connections); i++) setTimeout(mode === 'events' ? listen : mode === 'large' ? askLarge : ask, mode === 'paced' ? Math.random() * PACE_MS : 0)
 setTimeout(report, Number(seconds) * 1000)
 process.on('SIGTERM', report)
 
@@ -70,6 +72,39 @@ function ask(): void {
     setTimeout(send, PACE_MS)
   })
 }
+
+const LAST_CHUNK = '0\r\n\r\n'
+let asked = 0
+
+/** One keep-alive connection of large requests, whose answers are streams or have a length. */
+function askLarge(): void {
+  const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true }, send)
+  let answer = ''
+  let left = -1
+  function send(): void {
+    if (over) return
+    answer = ''
+    left = -1
+    socket.write(largeRequests[asked++ % largeRequests.length]!)
+  }
+  socket.on('error', fail)
+  socket.on('data', (bytes) => {
+    if (left < 0) {
+      answer += bytes.toString('latin1')
+      const end = answer.indexOf('\r\n\r\n')
+      if (end < 0) return
+      if (!answer.startsWith('HTTP/1.1 200')) fail(new Error(answer))
+      const length = /content-length: (\d+)/i.exec(answer.slice(0, end))?.[1]
+      left = length === undefined ? Infinity : end + 4 + Number(length) - answer.length
+    } else left -= bytes.length
+    if (left === Infinity ? !isLast(bytes.toString('latin1')) : left > 0) return
+    if (++done >= Number(most)) report()
+    send()
+  })
+}
+
+/** Whether a piece of a stream is its last, and not a head that ends with a 0. */
+const isLast = (text: string): boolean => text === LAST_CHUNK || text.endsWith(`\r\n${LAST_CHUNK}`)
 
 /** One connection that opens stream after stream, and notes how old each event is when it arrives. */
 function listen(): void {
