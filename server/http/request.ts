@@ -32,6 +32,8 @@ const [CR, LF, A, Z, ZERO, NINE] = [13, 10, 65, 90, 48, 57]
 /** As Node's own server has it. */
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 256
+/** A piece of a head is copied into a buffer of this size at least. */
+const LEAST_ROOM_BYTES = 1024
 /** Longer heads are not kept to be known again: there may be thousands of connections. */
 const LONGEST_KNOWN = 4 * 1024
 
@@ -53,11 +55,38 @@ interface Known {
 /** Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body with `piece` until `ended`. */
 export class RequestReader {
   #unread: Buffer = NO_BYTES
+  /** Where bytes are gathered that came in small pieces, and how much of it has been written. */
+  #room: Buffer = NO_BYTES
+  #used = 0
+  /** How many unread bytes have been searched for the end of a head. */
+  #searched = 0
   readonly #body = new BodyReader(CALLERS_SIZE)
   #known: Known | null = null
 
   push(bytes: Buffer): void {
-    this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes])
+    this.#unread = this.#unread.length === 0 ? bytes : this.#joined(bytes)
+  }
+
+  /**
+   * What is unread, with more behind it. A head may come byte by byte: what is short is copied into a buffer with room for what follows, so that each
+   * byte is copied once or twice. Bytes that were given out are never written again.
+   */
+  #joined(bytes: Buffer): Buffer {
+    const unread = this.#unread
+    const length = unread.length + bytes.length
+    if (length > MAX_HEAD_BYTES) return Buffer.concat([unread, bytes], length)
+    const from = unread.byteOffset - this.#room.byteOffset
+    const to = from + unread.length
+    if (unread.buffer !== this.#room.buffer || to !== this.#used || to + bytes.length > this.#room.length) {
+      this.#room = Buffer.allocUnsafeSlow(Math.max(LEAST_ROOM_BYTES, length * 2))
+      this.#used = length
+      unread.copy(this.#room)
+      bytes.copy(this.#room, unread.length)
+      return this.#room.subarray(0, length)
+    }
+    bytes.copy(this.#room, to)
+    this.#used = to + bytes.length
+    return this.#room.subarray(from, this.#used)
   }
 
   /** The bytes that nobody has taken yet. */
@@ -102,11 +131,13 @@ export class RequestReader {
   }
 
   #newHead(): RequestHead | null {
-    const at = this.#unread.indexOf(HEAD_END)
+    const from = Math.max(0, this.#searched - HEAD_END.length + 1)
+    const at = this.#unread.indexOf(HEAD_END, from)
     if (at > MAX_HEAD_BYTES || (at < 0 && this.#unread.length > MAX_HEAD_BYTES)) throw new RequestError('headers_too_large', `The head of a request may have ${MAX_HEAD_BYTES} bytes.`)
     if (at < 0) {
       // A head with other line ends would never end.
-      if (hasBareLine(this.#unread)) throw malformed('The lines of a request end with CRLF.')
+      if (hasBareLine(this.#unread, from)) throw malformed('The lines of a request end with CRLF.')
+      this.#searched = this.#unread.length
       return null
     }
     const text = this.#unread.toString('latin1', 0, at)
@@ -133,6 +164,9 @@ export class RequestReader {
 
   #skip(length: number): void {
     this.#unread = length === this.#unread.length ? NO_BYTES : this.#unread.subarray(length)
+    this.#searched = 0
+    // A connection that rests keeps no more than its next head needs.
+    if (this.#unread.length === 0) this.#room = NO_BYTES
   }
 }
 
@@ -152,9 +186,10 @@ function standsAt(bytes: Buffer, at: number, part: Buffer): boolean {
   return at + part.length <= bytes.length && bytes.compare(part, 0, part.length, at, at + part.length) === 0
 }
 
-function hasBareLine(bytes: Buffer): boolean {
+/** @param from what stands before has been looked at */
+function hasBareLine(bytes: Buffer, from: number): boolean {
   const first = bytes.indexOf(LF)
-  return (first >= 0 && bytes[first - 1] !== CR) || bytes.indexOf('\n\n') >= 0
+  return (first >= 0 && bytes[first - 1] !== CR) || bytes.indexOf('\n\n', Math.max(0, from - 1)) >= 0
 }
 
 /** @param text a head without the blank line that ends it */
