@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { NODE_FLAGS } from '../test/node.ts'
 import { BODIES } from './linear/bodies.ts'
 import { HEADS } from './linear/heads.ts'
+import { INSPECTIONS } from './linear/inspections.ts'
 import type { Row } from './linear/row.ts'
 import { ROWS } from './linear/rows.ts'
 
@@ -28,7 +29,7 @@ const CLEARLY = 4.5
 const LEAST_NS = 1
 /** What takes less than a few nanoseconds does not read its input. */
 const MOST_TIMES = 2 ** 20
-const all: readonly Row[] = [...HEADS, ...BODIES, ...ROWS]
+const all: readonly Row[] = [...HEADS, ...BODIES, ...INSPECTIONS, ...ROWS]
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { deadline: { type: 'string', default: '30' }, child: { type: 'string' } } })
 if (values.child === undefined) process.exitCode = await compareAll()

@@ -15,7 +15,7 @@ const endToEnd = (headers: readonly string[]): string[] => headers.filter((_, i)
 function handle(caller: Caller): void {
   const { body, method, target } = caller
   const outgoing = body === null ? null : { length: body.length, held: [], heldTrailers: [], rest: body, watch: null, trailers: (raw: string[]) => raw }
-  const passing = { head: (_: number, headers: string[]) => endToEnd(headers), fields: (raw: string[]) => raw, body() {} }
+  const passing = { head: (_: number, headers: string[]) => endToEnd(headers), fields: (raw: string[]) => raw, mask: null, body() {} }
   void relay(sender, { dial, method, path: target.slice('/proxy'.length), headers: endToEnd(caller.headers), body: outgoing, letGo: null }, caller, passing)
 }
 

@@ -1,4 +1,5 @@
 // TABLE of what is fuzzed.
+import { callers, providers } from './connections.ts'
 import { json, meter, requestReader, responseReader, target } from './readers.ts'
 import type { Target } from './target.ts'
 
@@ -8,4 +9,6 @@ export const FUZZED: Readonly<Record<string, () => Promise<Target>>> = {
   json,
   meter,
   target,
+  callers,
+  providers,
 }

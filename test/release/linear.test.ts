@@ -1,0 +1,35 @@
+// Whatever reads what callers send is in a table of `npm run bench -- linear`, or has a reason to be in none.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '..', '..')
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+/** Folders whose modules read what callers and providers send. */
+const FOLDERS = ['server/http', 'server/keys', 'server/proxy', 'server/proxy/inspect', 'server/proxy/meter', 'server/proxy/model', 'server/proxy/upstream']
+/** Names of what reads. */
+const READS = /^export (?:async )?(?:function\*?|class|const) ((?:read|parse|decode|scan|compile)[A-Z]\w*|classify|\w+(?:Reader|Scanner|Window|Observer|Meter|Inspection))\b/gm
+
+/** TABLE of readers without a row of their own, and why. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  BodyReader: 'Takes the framing off requests and answers: RequestReader and ResponseReader.',
+  readFields: 'Reads the lines of a head: RequestReader and ResponseReader.',
+  readWhole: 'Gathers a body: PieceList.',
+  parseJson: 'JSON.parse, for values that a scanner has bounded.',
+  SniffingReader: 'Chooses the reader of an answer whose type is not said: createMeter.',
+  decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
+  WordReader: 'Reads what is not quite JSON: Inspection.',
+}
+
+test('every reader has a row, or a reason to have none', () => {
+  const rows = globSync('bench/linear/*.ts', { cwd: root }).map(read).join('\n')
+  const measured = new Set([...rows.matchAll(/^import \{([^}]+)\} from '\.\.\/\.\.\/(?:server|packages)\//gm)].flatMap(([, names = '']) => names.split(',').map((name) => name.replace(/^\s*type\s|\sas\s.*$/g, '').trim())))
+  const files = FOLDERS.flatMap((folder) => globSync(`${folder}/*.ts`, { cwd: root })).map((file) => file.split('\\').join(posix.sep))
+  const readers = files.flatMap((file) => [...read(file).matchAll(READS)].map(([, name = '']) => ({ file, name })))
+  assert.ok(readers.length > 10, `${readers.length} readers`)
+  assert.deepEqual(readers.filter(({ name }) => !measured.has(name) && !(name in ELSEWHERE)).map(({ file, name }) => `${file}: ${name}`), [])
+  const names = new Set(readers.map(({ name }) => name))
+  assert.deepEqual(Object.keys(ELSEWHERE).filter((name) => !names.has(name)), [], 'a reader that is not there')
+})
