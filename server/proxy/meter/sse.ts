@@ -112,7 +112,9 @@ export class SseReader implements Reader {
     this.#long.write(end < 0 ? all.subarray(start) : all.subarray(start, start + end))
     if (end < 0) return
     this.#endLong()
-    this.write(Buffer.from(all.subarray(start + end)))
+    // Of a long event's other lines only the last is kept: each would be copied again for every line before it.
+    const rest = all.subarray(start + end)
+    this.write(Buffer.from(rest.subarray(lastLineEnd(rest))))
   }
 
   #endLong(): void {
@@ -128,6 +130,12 @@ function dataOf(event: string): string {
   const data: string[] = []
   for (const line of lines) if (line.startsWith('data:')) data.push(line.charCodeAt(5) === 0x20 ? line.slice(6) : line.slice(5))
   return data.join('\n')
+}
+
+/** Where the last line break begins; there is one. */
+function lastLineEnd(bytes: Buffer): number {
+  const at = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR))
+  return at > 0 && bytes[at] === LF && bytes[at - 1] === CR ? at - 1 : at
 }
 
 /** The first line break, or -1. */
