@@ -17,6 +17,8 @@ interface WantedKey {
 export interface Node {
   readonly path: string
   wanted: boolean
+  /** Whether its end is told. */
+  ends: boolean
   props: Map<string, WantedKey> | null
   /** 1 for each first byte that a key worth looking up can have. */
   firsts: Uint8Array | null
@@ -60,20 +62,22 @@ export function valuesAt(value: unknown, path: string): unknown[] {
 /**
  * Compiles paths such as `model`, `requests[].params.model` or `[].usageMetadata` (a list at the root).
  * A path may run through another wanted path by a key: what stands there is then the value unless it is an object, which is looked into instead.
+ *
+ * @param ends those of these paths, and of what lies on their way, where the end of a list or object is told
  */
-export function wantPaths(paths: Iterable<string>): WantedPaths {
-  const root = node('')
+export function wantPaths(paths: Iterable<string>, ends: ReadonlySet<string> = new Set()): WantedPaths {
+  const root = node('', ends)
   for (const path of paths) {
     let at = root
     for (const step of stepsOf(path)) {
-      if (step === '[]') at = at.items ??= node(`${at.path}[]`)
-      else if (step === '*') at = at.any ??= node(`${at.path}.*`)
+      if (step === '[]') at = at.items ??= node(`${at.path}[]`, ends)
+      else if (step === '*') at = at.any ??= node(`${at.path}.*`, ends)
       else {
         at.props ??= new Map()
         at.folded ??= new Map()
         let key = at.props.get(step)
         if (!key) {
-          key = wantedKey(step, node(at.path === '' ? step : `${at.path}.${step}`))
+          key = wantedKey(step, node(at.path === '' ? step : `${at.path}.${step}`, ends))
           at.props.set(step, key)
           at.firsts ??= Uint8Array.from(ODD)
           at.firsts[step.toLowerCase().charCodeAt(0)] = 1
@@ -90,7 +94,7 @@ export function wantPaths(paths: Iterable<string>): WantedPaths {
   return { root }
 }
 
-const node = (path: string): Node => ({ path, wanted: false, props: null, firsts: null, byLength: [], folded: null, items: null, any: null })
+const node = (path: string, ends: ReadonlySet<string>): Node => ({ path, wanted: false, ends: ends.has(path), props: null, firsts: null, byLength: [], folded: null, items: null, any: null })
 
 function wantedKey(key: string, node: Node): WantedKey {
   return { node, bytes: Buffer.from(key), lower: Buffer.from(key.toLowerCase()), exact: { kind: 'exact', node }, escaped: { kind: 'escaped', node }, lookalike: { kind: 'lookalike', node } }
@@ -104,7 +108,9 @@ export function keyAt(at: Node, bytes: Buffer, from: number, to: number): FoundK
   const size = to - from
   const same = size < at.byLength.length ? at.byLength[size]! : NO_KEYS
   for (const key of same) if (equals(key.bytes, bytes, from)) return key.exact
-  for (let i = from; i < to; i++) if (ODD[bytes[i]!] === 1) return oddKey(at, bytes.toString('utf8', from, to))
+  for (let i = from; i < to; i++) {
+    if (ODD[bytes[i]!] === 1) return mayBeOdd(bytes, i, to) ? oddKey(at, bytes.toString('utf8', from, to)) : null
+  }
   // A key of plain letters is like another one in nothing but their case.
   for (const key of same) if (equalsInAnyCase(key.lower, bytes, from)) return key.lookalike
   return null
@@ -121,6 +127,15 @@ function equalsInAnyCase(lower: Buffer, bytes: Buffer, from: number): boolean {
     if (lower[i] !== (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte)) return false
   }
   return true
+}
+
+/** Whether a key holds an escape, a control character or a letter that folds into ASCII: what else lies beyond ASCII makes it simply another key. */
+function mayBeOdd(bytes: Buffer, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]!
+    if (byte < 0x80 ? ODD[byte] === 1 : byte >= 0xc0 && FOLDING.has((byte << 8) | (i + 1 < to ? bytes[i + 1]! : 0))) return true
+  }
+  return false
 }
 
 /** A key with an escape, a control character or a letter beyond ASCII: only such ones can be like a key of other letters or another length. */
@@ -140,4 +155,12 @@ function oddKey({ props, folded }: Node, raw: string): FoundKey | null {
 const ODD = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 0x5c || byte < 0x20 || byte > 0x7e ? 1 : 0))
 
 /** One spelling for all that differ in case only, the letters included that fold into ASCII (ſ, ı, K, ﬁ). */
-const fold = (key: string): string => key.toUpperCase().toLowerCase()
+function fold(key: string): string {
+  return key.toUpperCase().toLowerCase()
+}
+
+/** All letters beyond ASCII that fold into ASCII (Unicode 17). json-scanner.test.ts looks for others. */
+export const FOLDING_LETTERS: readonly string[] = ['ß', 'ı', 'ſ', '\u212a', 'ﬀ', 'ﬁ', 'ﬂ', 'ﬃ', 'ﬄ', 'ﬅ', 'ﬆ']
+
+/** The first two bytes of each. */
+const FOLDING: ReadonlySet<number> = new Set(FOLDING_LETTERS.map((letter) => Buffer.from(letter).readUInt16BE()))

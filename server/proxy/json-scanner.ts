@@ -3,7 +3,7 @@
 // say it used?). The time is linear in the input, whatever it holds and however it is split: `npm run bench -- inspect`.
 import { NO_BYTES } from '../http/fields.ts'
 import { keyAt, type Node, type WantedPaths } from './json-paths.ts'
-import { endOfJsonScalar, endOfScalar, INCOMPLETE, INVALID, isScalar, LONGEST_SCALAR } from './json-scalar.ts'
+import { endOfJsonScalar, endOfScalar, INCOMPLETE, INVALID, isScalar, LONGEST_SCALAR, skipIntegers } from './json-scalar.ts'
 import { BYTE, endOfString, endsEscaped } from './json-string.ts'
 
 /** What a scan found wrong or ambiguous at a place where a wanted value stands. */
@@ -24,7 +24,7 @@ export interface JsonSink {
   value(path: string, raw: Buffer | null): void
   /** A mismatch that repeats itself, as in a list of numbers, is told once. */
   oddity?(kind: Oddity, path: string): void
-  /** A list or object on the way to a wanted value has ended; all that it holds has been told. `path` as in `wantPaths`; `''` is the root. */
+  /** A list or object has ended at one of the `ends` of `wantPaths`; all that it holds has been told. `''` is the root. */
   closed?(path: string): void
 }
 
@@ -35,6 +35,8 @@ export interface StringWatch {
   /** Lengths in bytes without escapes, both inclusive. An escaped string is handed over when it could decode to one of these. */
   readonly shortest: number
   readonly longest: number
+  /** Whether a string with a space between other characters is handed over too. Most texts have one among their first bytes. */
+  readonly prose: boolean
   /**
    * @param bytes valid during the call only; the string is `bytes[from] … bytes[to - 1]`, what is inside of the quotes
    * @param escaped whether it holds a backslash, so that it has to be decoded; it may be malformed then
@@ -80,6 +82,9 @@ const NEXT_KEY = 8
 const EXPECT_VALUE = 9
 const BEGIN_AGAIN = 10
 
+/** RFC 8259, section 2. */
+const SPACES = [0x20, 0x0a, 0x0d, 0x09]
+
 /** TABLE: `ACTIONS[state << 8 | byte]`. */
 const ACTIONS = actions()
 
@@ -99,9 +104,11 @@ function actions(): Uint8Array {
   set([AFTER_ITEM], [BYTE.comma], NEXT_ITEM)
   set([AFTER_MEMBER], [BYTE.comma], NEXT_KEY)
   set([DONE_OF_MANY], all, BEGIN_AGAIN)
-  set([VALUE, ITEM_OR_END, KEY_OR_END, KEY, AFTER_KEY, AFTER_ITEM, AFTER_MEMBER, DONE, DONE_OF_MANY], [0x20, 0x0a, 0x0d, 0x09], SKIP)
+  set([VALUE, ITEM_OR_END, KEY_OR_END, KEY, AFTER_KEY, AFTER_ITEM, AFTER_MEMBER, DONE, DONE_OF_MANY], SPACES, SKIP)
   return table
 }
+
+const IS_SPACE = Uint8Array.from({ length: 256 }, (_, byte) => (SPACES.includes(byte) ? 1 : 0))
 
 /** Deepest nesting; more ends the scan as broken. */
 const DEEPEST = 512
@@ -112,7 +119,18 @@ const LONGEST_ESCAPE = 6
 /** Whether an object at this place may hold wanted values. */
 const isLookedInto = (node: Node): boolean => node.props !== null || node.any !== null
 
-const NO_STRINGS: StringWatch = { firsts: new Uint8Array(256), shortest: Infinity, longest: 0, each() {} }
+const NO_STRINGS: StringWatch = { firsts: new Uint8Array(256), shortest: Infinity, longest: 0, prose: false, each() {} }
+
+/** Whether there is a space between other characters. */
+function isProse(bytes: Buffer, from: number, to: number): boolean {
+  let at = from
+  while (at < to && bytes[at] === SPACE) at++
+  while (at < to && bytes[at] !== SPACE) at++
+  while (at < to && bytes[at] === SPACE) at++
+  return at < to
+}
+
+const SPACE = 0x20
 
 /** One scan. Feed bytes in any split with `write`, then call `end`. */
 export class JsonScanner {
@@ -201,6 +219,7 @@ export class JsonScanner {
   #scan(chunk: Buffer, start: number): void {
     const { length } = chunk
     const nodes = this.#nodes
+    const after = this.#after
     const strict = this.#strict
     const { firsts, shortest, longest } = this.#strings
     const longestRaw = longest * LONGEST_ESCAPE
@@ -209,7 +228,7 @@ export class JsonScanner {
     let next = this.#next
     // Of the innermost container: its node, and what may come behind a value of it.
     let at: Node | null = nodes[depth]!
-    let behind = this.#after[depth]!
+    let behind = after[depth]!
     // The depth at which a captured value ends, or -1.
     let captureDepth = this.#capture === null ? -1 : this.#captureDepth
     let i = start
@@ -217,7 +236,15 @@ export class JsonScanner {
       const byte = chunk[i]!
       const action = ACTIONS[(state << 8) | byte]
       if (action === BEGIN_SCALAR) {
-        if (next !== null) captureDepth = this.#meet(next, byte, i, depth, captureDepth)
+        if (next !== null && (next.wanted || next !== this.#mismatched)) captureDepth = this.#meet(next, byte, i, depth, captureDepth)
+        else if (behind === AFTER_ITEM && captureDepth !== depth) {
+          const item = skipIntegers(chunk, i)
+          if (item > i) {
+            i = item
+            state = VALUE
+            continue
+          }
+        }
         const end = strict ? endOfJsonScalar(chunk, i) : endOfScalar(chunk, i)
         if (end === INVALID) return this.#break()
         if (end === INCOMPLETE) {
@@ -266,7 +293,9 @@ export class JsonScanner {
         if (next !== null) captureDepth = this.#meet(next, byte, i, depth, captureDepth)
         i++
         at = next
-        nodes[++depth] = next
+        depth++
+        // Most are null already, and a write costs more than a look.
+        if (nodes[depth] !== next) nodes[depth] = next
         if (next !== null) this.#seen[depth] = null
         if (byte === BYTE.openObject) {
           behind = AFTER_MEMBER
@@ -277,13 +306,13 @@ export class JsonScanner {
           state = ITEM_OR_END
           if (next !== null) next = next.items
         }
-        this.#after[depth] = behind
+        after[depth] = behind
         continue
       } else if (action === CLOSE) {
-        if (at !== null && captureDepth < 0) this.#sink.closed?.(at.path)
+        if (at !== null && at.ends && captureDepth < 0) this.#sink.closed?.(at.path)
         i++
         at = nodes[--depth]!
-        behind = this.#after[depth]!
+        behind = after[depth]!
       } else {
         i++
         if (action === NEXT_ITEM) {
@@ -293,7 +322,7 @@ export class JsonScanner {
         else if (action === EXPECT_VALUE) state = VALUE
         else if (action === SKIP) {
           // Indented text has runs of them.
-          while (i < length && chunk[i] === 0x20) i++
+          while (i < length && IS_SPACE[chunk[i]!] === 1) i++
         } else if (action === BEGIN_AGAIN) {
           i--
           next = this.#root
@@ -351,6 +380,7 @@ export class JsonScanner {
 
   /** Hands a string over whose length and first byte fit. */
   #hand(bytes: Buffer, from: number, to: number): void {
+    if (!this.#strings.prose && isProse(bytes, from, to)) return
     let escape = from
     while (escape < to && bytes[escape] !== BYTE.backslash) escape++
     if (escape < to || to - from <= this.#strings.longest) this.#strings.each(bytes, from, to, escape < to)

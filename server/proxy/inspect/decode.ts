@@ -21,7 +21,8 @@ interface Encoding {
   begins?(bytes: Buffer): boolean
 }
 
-const OPTIONS = { chunkSize: STEP_BYTES }
+/** Each chunk is a task of a thread: larger ones cost less. */
+const OPTIONS = { chunkSize: 16 * STEP_BYTES }
 const UNFRAMED: Framing = { head: 0, tail: Buffer.alloc(0) }
 const GZIP: Encoding = { open: () => createInflateRaw(OPTIONS), frame: gzipFraming }
 const unframed = (open: () => Decoder): Encoding => ({ open, frame: () => UNFRAMED })

@@ -69,13 +69,19 @@ export class Findings implements JsonSink {
     const forms = this.#idForms
     if (forms === undefined) return undefined
     const { firsts, shortest, longest } = forms
+    // Bodies repeat the same few strings, and a list of ids names each of them once.
+    const known = new Set<string>()
     return {
       firsts,
       shortest,
       longest,
+      // No id has a space within it.
+      prose: false,
       each: (bytes, from, to, escaped) => {
         if (!escaped && !forms.mayBeId(bytes, from, to)) return
         const raw = bytes.toString('utf8', from, to)
+        if (known.has(raw)) return
+        if (known.size < MOST_KNOWN) known.add(raw)
         const text = escaped ? parseJson(`"${raw}"`) : raw
         if (typeof text === 'string') this.text(text)
       },
@@ -125,7 +131,7 @@ export class Findings implements JsonSink {
   }
 
   closed(path: string): void {
-    if (this.#strict && this.#places.tools.ends.has(path)) this.#toolModels().closed(path)
+    if (this.#strict) this.#toolModels().closed(path)
   }
 
   /** The tools that run models which they do not name, once the body has ended. @param header whether a header names a model */
@@ -150,7 +156,8 @@ export class Findings implements JsonSink {
       if (this.#strict) this.problem ??= unknownModel(`The body's \`${path}\` is not a name.`)
       return
     }
-    this.models.push(value)
+    // Only where a model is decided about do all of them count.
+    if (this.#strict) this.models.push(value)
     this.named ||= required
     if (this.#strict && this.#places.tools.models.has(path)) this.#toolModels().model(path)
     if (required || (path === 'model' && this.model === null)) this.model = value
@@ -183,6 +190,9 @@ export class Findings implements JsonSink {
     this.decided = true
   }
 }
+
+/** Strings of one body that are not looked at twice. */
+const MOST_KNOWN = 1_000
 
 /** What the bytes of a JSON value mean; undefined where they mean nothing. Most are plain strings, which need no parser. */
 function valueOf(raw: Buffer): unknown {

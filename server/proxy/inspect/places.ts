@@ -41,7 +41,7 @@ export function placesOf(rule: BodyRule): Places {
     const ways = [...models, ...(rule.stored ?? []), ...tools.types.keys(), ...tools.models.keys()]
     const others = [...objects, ...(rule.keeps === undefined ? [] : [rule.keeps.at])]
     places = {
-      wanted: wantPaths([...ways, ...others]),
+      wanted: wantPaths([...ways, ...others], new Set(tools.ends.keys())),
       observed: wantPaths([...models, ...others]),
       required: new Set(rule.required),
       stored: new Set(rule.stored),

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { wantPaths } from '../../../server/proxy/json-paths.ts'
+import { FOLDING_LETTERS, wantPaths } from '../../../server/proxy/json-paths.ts'
 import { JsonScanner, type ScanOptions, type StringWatch } from '../../../server/proxy/json-scanner.ts'
 import { heldBytes } from './memory.ts'
 
-const wanted = wantPaths(['a', 'b.c', 'd[].e', '[].f', 'g[]', 'h', 'h.i', 'h.j[].k', 'l.*.m', 'l.*'])
+const PATHS = ['a', 'b.c', 'd[].e', '[].f', 'g[]', 'h', 'h.i', 'h.j[].k', 'l.*.m', 'l.*']
+const wanted = wantPaths(PATHS)
 
 /** What a scan of these pieces tells. */
 function scan(pieces: readonly Buffer[], options: ScanOptions = { strict: true }): { ok: boolean; events: string[] } {
@@ -91,7 +92,7 @@ test('with the inside of strings out of sight, exactly what JSON.parse accepts i
 function watching(): { strings: StringWatch; seen: string[] } {
   const seen: string[] = []
   const firsts = Uint8Array.from({ length: 256 }, (_, byte) => ('fr\\'.includes(String.fromCharCode(byte)) ? 1 : 0))
-  return { strings: { firsts, shortest: 3, longest: 6, each: (raw, from, to, escaped) => seen.push(`${raw.toString('utf8', from, to)}${escaped ? ' escaped' : ''}`) }, seen }
+  return { strings: { firsts, shortest: 3, longest: 6, prose: false, each: (raw, from, to, escaped) => seen.push(`${raw.toString('utf8', from, to)}${escaped ? ' escaped' : ''}`) }, seen }
 }
 
 const WATCHED: [text: string, seen: string[]][] = [
@@ -103,6 +104,7 @@ const WATCHED: [text: string, seen: string[]][] = [
   [`["${'f'.repeat(36)}","f\\n${'f'.repeat(33)}","f\\n${'f'.repeat(34)}"]`, [`f\\n${'f'.repeat(33)} escaped`]],
   ['["été","fété","f\u0000x"]', ['fété', 'f\u0000x']],
   ['{"\\u0061":"fox","\\u0066ox":2}', ['\\u0061 escaped', 'fox', '\\u0066ox escaped']],
+  ['["f x","fo x"," fox ","fox  ","f\\u0020x"]', ['fox  ', 'f\\u0020x escaped']],
   ['["fox', []],
 ]
 
@@ -129,7 +131,7 @@ test('every string of a body is seen, in every split', () => {
       }
       collect(JSON.parse(json))
       const seen: string[] = []
-      const strings = { firsts: new Uint8Array(256).fill(1), shortest: 1, longest: 1_000, each: (raw: Buffer, from: number, to: number) => seen.push(JSON.parse(`"${raw.toString('utf8', from, to)}"`) as string) }
+      const strings = { firsts: new Uint8Array(256).fill(1), shortest: 1, longest: 1_000, prose: true, each: (raw: Buffer, from: number, to: number) => seen.push(JSON.parse(`"${raw.toString('utf8', from, to)}"`) as string) }
       const buffer = bytes(json)
       const edges = [0, ...cuts.filter((cut) => cut < buffer.length).sort((one, other) => one - other), buffer.length]
       scan(edges.slice(1).map((edge, i) => buffer.subarray(edges[i], edge)), { strict: true, strings })
@@ -142,7 +144,8 @@ test('every string of a body is seen, in every split', () => {
 test('the end of each list and object on the way to a wanted value is told, behind what it holds', () => {
   const told = (text: string, pieces: (whole: Buffer) => Buffer[]): string[] => {
     const events: string[] = []
-    const scanner = new JsonScanner(wanted, { value: (path, raw) => events.push(`${path}=${raw?.toString()}`), closed: (path) => events.push(`/${path}`) }, { strict: true })
+    const ending = wantPaths(PATHS, new Set(['', '[]', 'd', 'd[]', 'g', 'h', 'h.j', 'h.j[]', 'l', 'l.*']))
+    const scanner = new JsonScanner(ending, { value: (path, raw) => events.push(`${path}=${raw?.toString()}`), closed: (path) => events.push(`/${path}`) }, { strict: true })
     for (const piece of pieces(bytes(text))) scanner.write(piece)
     return events
   }
@@ -191,6 +194,23 @@ for (const [what, unit] of DENSE) {
     }
   })
 }
+
+test('every letter that folds into ASCII makes a key a lookalike', () => {
+  const found: string[] = []
+  for (let code = 0x80; code <= 0x10ffff; code++) {
+    const letter = String.fromCodePoint(code)
+    const folded = letter.toUpperCase().toLowerCase()
+    if (folded.charCodeAt(0) < 0x80 && Buffer.byteLength(folded) === folded.length) found.push(letter)
+  }
+  assert.deepEqual(found, FOLDING_LETTERS)
+  for (const letter of found) {
+    const path = `x${letter.toUpperCase().toLowerCase()}y`
+    const events: string[] = []
+    const scanner = new JsonScanner(wantPaths([path]), { value() {}, oddity: (kind, at) => events.push(`${kind} ${at}`) }, { strict: true })
+    scanner.write(bytes(`{"é":1,"x${letter}y":1}`))
+    assert.deepEqual(events, [`lookalike ${path}`])
+  }
+})
 
 test('lines of JSON are read one after another', () => {
   assert.deepEqual(scan([bytes('{"a":1}\n{"a":2}\n\n{"b":{"c":3}}\n')], { many: true }), { ok: true, events: ['a=1', 'a=2', 'b.c=3'] })
