@@ -36,7 +36,7 @@ export interface StringWatch {
   readonly shortest: number
   readonly longest: number
   /** Whether a string with a space between other characters is handed over too. Most texts have one among their first bytes. */
-  readonly prose: boolean
+  readonly prose?: boolean
   /**
    * @param bytes valid during the call only; the string is `bytes[from] … bytes[to - 1]`, what is inside of the quotes
    * @param escaped whether it holds a backslash, so that it has to be decoded; it may be malformed then
@@ -119,7 +119,7 @@ const LONGEST_ESCAPE = 6
 /** Whether an object at this place may hold wanted values. */
 const isLookedInto = (node: Node): boolean => node.props !== null || node.any !== null
 
-const NO_STRINGS: StringWatch = { firsts: new Uint8Array(256), shortest: Infinity, longest: 0, prose: false, each() {} }
+const NO_STRINGS: StringWatch = { firsts: new Uint8Array(256), shortest: Infinity, longest: 0, each() {} }
 
 /** Whether there is a space between other characters. */
 function isProse(bytes: Buffer, from: number, to: number): boolean {
@@ -380,7 +380,7 @@ export class JsonScanner {
 
   /** Hands a string over whose length and first byte fit. */
   #hand(bytes: Buffer, from: number, to: number): void {
-    if (!this.#strings.prose && isProse(bytes, from, to)) return
+    if (this.#strings.prose !== true && isProse(bytes, from, to)) return
     let escape = from
     while (escape < to && bytes[escape] !== BYTE.backslash) escape++
     if (escape < to || to - from <= this.#strings.longest) this.#strings.each(bytes, from, to, escape < to)

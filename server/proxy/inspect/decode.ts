@@ -110,7 +110,7 @@ class DecodedSource implements Source {
   /** Gives the decoder one piece after another, each when the one before has been taken. */
   #give(skipped: number): void {
     while (this.#at < this.#pieces.length && this.#pieces[this.#at]!.length <= skipped) skipped -= this.#pieces[this.#at++]!.length
-    if (this.#at > 0 && this.#encoding.begins?.(beginning(this.#pieces, MAGIC_BYTES, this.#at)) === true) return this.#break()
+    if (this.#given > 0 && this.#encoding.begins?.(beginning(this.#pieces, MAGIC_BYTES, this.#at)) === true) return this.#break()
     const piece = this.#pieces[this.#at++]
     if (piece === undefined) return void this.#decoder.end()
     const rest = piece.subarray(skipped)

@@ -75,8 +75,6 @@ export class Findings implements JsonSink {
       firsts,
       shortest,
       longest,
-      // No id has a space within it.
-      prose: false,
       each: (bytes, from, to, escaped) => {
         if (!escaped && !forms.mayBeId(bytes, from, to)) return
         const raw = bytes.toString('utf8', from, to)

@@ -113,8 +113,11 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
     return segments.length === 1 ? segmentRef(segments[0]!) : pathRef(segments, address !== null)
   }
 
-  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? HEX : ''), ...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : []), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, mayBeId, refOf }
+  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? HEX : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, mayBeId, refOf }
 }
+
+/** Resource names are read in any case. */
+const inAnyCase = (texts: readonly string[]): string[] => texts.flatMap((text) => [text, text.toUpperCase()])
 
 /** 1: a byte that every id has among its first ones. 2: one that none has, but before it. */
 const MARKS = Uint8Array.from({ length: 128 }, (_, byte) => (/[-_:/%]/.test(String.fromCharCode(byte)) ? 1 : byte <= 0x20 ? 2 : 0))

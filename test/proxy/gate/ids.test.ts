@@ -95,3 +95,13 @@ test('ordinary strings name nothing that nobody here has made', () => {
     assert.ok(ref === null || ref.mayBeUnknown === true, `${id} ${text}`)
   }
 })
+
+test('what is an id passes the quick test of its bytes', () => {
+  for (const [provider, text, names] of STRINGS) {
+    if (names === null) continue
+    const ids = idsOf(provider)
+    const bytes = Buffer.from(`"${text}"`)
+    assert.equal(ids.firsts[bytes[1]!], 1, text)
+    assert.ok(ids.mayBeId(bytes, 1, bytes.length - 1), text)
+  }
+})

@@ -92,7 +92,7 @@ test('with the inside of strings out of sight, exactly what JSON.parse accepts i
 function watching(): { strings: StringWatch; seen: string[] } {
   const seen: string[] = []
   const firsts = Uint8Array.from({ length: 256 }, (_, byte) => ('fr\\'.includes(String.fromCharCode(byte)) ? 1 : 0))
-  return { strings: { firsts, shortest: 3, longest: 6, prose: false, each: (raw, from, to, escaped) => seen.push(`${raw.toString('utf8', from, to)}${escaped ? ' escaped' : ''}`) }, seen }
+  return { strings: { firsts, shortest: 3, longest: 6, each: (raw, from, to, escaped) => seen.push(`${raw.toString('utf8', from, to)}${escaped ? ' escaped' : ''}`) }, seen }
 }
 
 const WATCHED: [text: string, seen: string[]][] = [

@@ -1,0 +1,113 @@
+// A long body is inspected in turns, and what happens meanwhile to its caller, its place and its key counts.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnswerWatcher, BodySink, Caller } from '../../../server/http/caller.ts'
+import type { CachedKey } from '../../../server/keys/cache.ts'
+import { compileScope } from '../../../server/keys/scope.ts'
+import { inspectRequest } from '../../../server/proxy/inspect/inspect-request.ts'
+import { InspectionQueue } from '../../../server/proxy/inspect/scheduler.ts'
+import { classify } from '../../../server/proxy/providers/endpoint.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+import { Shares } from '../../../server/proxy/shares.ts'
+import { Refused, type Trip } from '../../../server/proxy/trip.ts'
+
+const PATH = '/v1/chat/completions'
+const provider = createProviderTable().byId('openai')!
+const LIMIT = 64 * 1024 * 1024
+const long = (model: string): Buffer => Buffer.from(`{"model":"${model}","messages":[${'{"role":"user","content":"hello"},'.repeat(100_000)}{}]}`)
+
+const keyOf = (models: readonly string[] | null): CachedKey => ({
+  id: 'key_1', accountId: 'acc_1', scope: compileScope(models), rpm: null, allowedOrigins: null, objects: 'upstream', providers: null, readOnly: false, shared: new Set(), expiresAt: null, disabled: false, revoked: false,
+})
+
+/** One request whose body has come, and a queue whose turns the test takes. */
+function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
+  const watchers: AnswerWatcher[] = []
+  const turns: (() => void)[] = []
+  const shares = new Shares({ open: 100, held: 8_000_000, body: 1_000_000 })
+  const take = (sink: BodySink | null): void => {
+    sink?.onData(body)
+    sink?.onEnd([])
+  }
+  const caller: Caller = {
+    method: 'POST', target: '', headers: ['Content-Type', 'application/json'], gone: false, answered: false,
+    body: { length: body.length, read: take, pause() {}, resume() {} },
+    watch: (watcher) => void watchers.push(watcher),
+    proceed() {}, interim() {}, head() {}, write() {}, end() {}, flush: () => true, breakOff() {},
+  }
+  const trip: Trip = { caller, id: 'req_1', started: 0, provider, near: provider, key: keyOf(models), place: shares.enter('key_1', 'acc_1'), model: null, kept: false }
+  const objects = { created() {}, expect() {}, look: () => assert.fail('not asked'), anyForeign: () => Promise.resolve(false) }
+  const parts = { limits: { body: LIMIT, still: 1_000, grace: 1_000 }, objects: objects as never, inspections: new InspectionQueue(() => performance.now(), (turn) => turns.push(turn)) }
+  let proof = (): CachedKey => trip.key!
+  const inspecting = inspectRequest({ trip, provider, match: classify(provider, 'POST', PATH), pathAndQuery: PATH }, parts, () => (trip.key = proof()))
+  return {
+    trip, inspecting, shares,
+    leave: () => watchers.forEach((watcher) => watcher.onGone()),
+    /** What becomes of the key is known from the next proof on. */
+    proveAs: (next: () => CachedKey) => (proof = next),
+    /** Takes so many turns, or all that there are; some are asked for by what waits for the ones before. */
+    async turn(most = Infinity) {
+      let taken = 0
+      for (; taken < most; taken++) {
+        await new Promise(setImmediate)
+        const next = turns.shift()
+        if (next === undefined) break
+        next()
+      }
+      return taken
+    },
+  }
+}
+
+test('a short body is inspected at once, without a promise', () => {
+  const { inspecting, trip } = start(Buffer.from('{"model":"gpt-5"}'))
+  assert.ok(inspecting !== null && !(inspecting instanceof Promise))
+  assert.equal(trip.model, 'gpt-5')
+})
+
+test('a long body is inspected in turns', async () => {
+  const { inspecting, trip, turn } = start(long('gpt-5'))
+  assert.ok(inspecting instanceof Promise)
+  assert.ok((await turn()) >= 4)
+  assert.deepEqual((await inspecting)?.body?.length, long('gpt-5').length)
+  assert.equal(trip.model, 'gpt-5')
+})
+
+test('a caller who leaves ends the inspection of its body', async () => {
+  const { inspecting, leave, turn } = start(long('gpt-5'))
+  await turn(2)
+  leave()
+  assert.equal(await inspecting, null)
+  assert.ok((await turn()) <= 1)
+})
+
+test('a body that has to make room for others is inspected no further', async () => {
+  const { inspecting, trip, turn, shares } = start(long('gpt-5'))
+  await turn(2)
+  const refused = assert.rejects(Promise.resolve(inspecting), (error) => error instanceof Refused && error.code === 'service_unavailable')
+  // Others, each within its share, need the memory.
+  for (let i = 2; i < 10; i++) shares.enter(`key_${i}`, `acc_${i}`)?.hold(1_000_000)
+  await refused
+  assert.ok((await turn()) <= 1)
+  trip.place?.leave()
+})
+
+test('a key that is revoked while its body is inspected is refused', async () => {
+  const { inspecting, proveAs, turn } = start(long('gpt-5'))
+  proveAs(() => {
+    throw new Refused('invalid_api_key', 'revoked')
+  })
+  const refused = assert.rejects(Promise.resolve(inspecting), (error) => error instanceof Refused && error.code === 'invalid_api_key')
+  await turn()
+  await refused
+})
+
+test('a key that is limited to models while its body is inspected is held to them', async () => {
+  const { inspecting, proveAs, turn } = start(long('other'), null)
+  if (inspecting instanceof Promise) {
+    proveAs(() => keyOf(['gpt-*']))
+    const refused = assert.rejects(inspecting, (error) => error instanceof Refused && error.code === 'model_not_allowed')
+    await turn()
+    await refused
+  } else assert.fail('a long body waits')
+})
