@@ -5,7 +5,7 @@ import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreError, readError } from './error.ts'
 import { findProcedure } from './find-procedure.ts'
-import type { Statement, StatementResult } from './statement.ts'
+import type { QueryBuilder, Statement, StatementResult } from './statement.ts'
 import type { Answer, FromThread, ReadSource, ToThread, Unit } from './units.ts'
 
 const source = workerData as ReadSource
@@ -22,7 +22,12 @@ interface Opened {
 
 const { execute, close } = await open()
 send({ opened: true })
-const db = (await import('./dialect.ts')).queryBuilder('url' in source ? 'postgres' : 'sqlite')
+let builder: Promise<QueryBuilder> | undefined
+
+/** Kysely takes longer to load than everything else here, and only procedures need it. */
+function loadBuilder(): Promise<QueryBuilder> {
+  return (builder ??= import('./dialect.ts').then(({ queryBuilder }) => queryBuilder('url' in source ? 'postgres' : 'sqlite')))
+}
 
 async function open(): Promise<Opened> {
   if ('url' in source) {
@@ -55,7 +60,7 @@ async function perform(unit: Unit): Promise<unknown> {
     for (const statement of unit.statements) results.push(await step(statement))
     return results
   }
-  const steps = findProcedure(unit.procedure).body(db, unit.args)
+  const steps = findProcedure(unit.procedure).body(await loadBuilder(), unit.args)
   let next = steps.next()
   while (!next.done) next = steps.next(await step(next.value))
   return next.value
