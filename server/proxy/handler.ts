@@ -12,7 +12,7 @@ import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { inspectRequest, type Limits } from './inspect/inspect-request.ts'
 import { written } from './inspect/places.ts'
 import type { InspectionQueue } from './inspect/scheduler.ts'
-import { asPlain, checkOwnership, listChecked } from './ownership.ts'
+import { asPlain, checkOwnership, listChecked, mayStart } from './ownership.ts'
 import { Passage, type PassageParts } from './passage.ts'
 import { changesStored } from './providers/changes.ts'
 import { classify, refuseEndpoint, refuseUnknown } from './providers/endpoint.ts'
@@ -146,7 +146,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   }
 
   // 8. The stream, both ways.
-  const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, lane, admission })
+  const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, lane, admission, linesRead: inspected.lines ? () => mayStart(parts.objects, about, inspected.lines!) : null })
   const relayed = await relay(parts.sender, outgoing, list ?? caller, passage)
   if (inspected.observer !== null) trip.model = written(inspected.observer.end())
 

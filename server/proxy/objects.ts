@@ -4,6 +4,7 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { ObjectRow } from '../store/schema.ts'
 import { passingTrouble } from '../store/trouble.ts'
+import { BATCH_INPUT } from './inspect/places.ts'
 import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
 import { createKnownObjects } from './known-objects.ts'
 import { changesStored } from './providers/changes.ts'
@@ -11,8 +12,8 @@ import type { Match, ObjectRef } from './providers/endpoint.ts'
 import { ANY_KIND } from './providers/ids.ts'
 import type { Provider } from './providers/provider.ts'
 
-/** Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did. `shared`: it may be used, not changed. */
-export type Denial = 'foreign' | 'unknown' | 'shared'
+/** Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did. `shared`: it may be used, not changed. `unread`: a file whose lines this server has not read. */
+export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
 
 /** What a request names. */
 export interface Naming {
@@ -183,6 +184,7 @@ function denialOf({ provider, key, match, method }: Naming, object: ObjectRef, o
   if (owner !== undefined) return 'foreign'
   // Of a path that no row knows, any segment is looked up as if it named something.
   if (key.objects === 'upstream' || mayBeUnknown || (inPath && match.class === 'unknown')) return null
+  if (kind === BATCH_INPUT) return key.shared.has(sharedName(provider.id, 'file', id)) ? null : 'unread'
   return !(inPath && alters) && provider.publicObjects?.[kind]?.test(id) === true ? null : 'unknown'
 }
 

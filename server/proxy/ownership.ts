@@ -1,5 +1,6 @@
 // Step 5: stored objects belong to the key that made them. A request that names one of another key's, or one that nobody here made, is refused.
 import type { CachedKey } from '../keys/cache.ts'
+import type { BatchLines } from './inspect/batch-lines.ts'
 import { CheckedList } from './checked-list.ts'
 import { headerRefs } from './inspect/places.ts'
 import type { Denial, Objects } from './objects.ts'
@@ -19,6 +20,7 @@ interface Request {
 /** TABLE of sentences. */
 const DENIALS: Readonly<Record<Denial, string>> = {
   foreign: 'The request names an object that was made with another key.',
+  unread: 'The file was not read when it was uploaded, so no batch can be started from it. Upload it in one piece, as JSON lines with the purpose "batch".',
   unknown: 'The request names an object that was not made with this key. An administrator can share it with the key.',
   shared: 'The object is shared with this key to be read and used, not to be changed or deleted.',
 }
@@ -34,6 +36,13 @@ export function checkOwnership(objects: Objects, request: Request, named: readon
   const { provider, match } = request
   if (named.length === 0 && provider.objectHeaders === undefined && match.endpoint?.lists === undefined) return null
   return check(objects, request, named)
+}
+
+/** Whether a batch may be started from a file of these lines: never rejects. */
+export async function mayStart(objects: Objects, { provider, key, match, method }: Request, lines: BatchLines): Promise<boolean> {
+  const named = lines.named()
+  if (named === null) return false
+  return objects.look({ provider, key, match, method, objects: named }).then(({ denied }) => denied === null, () => false)
 }
 
 /** The headers of a request whose answer we have to read. */

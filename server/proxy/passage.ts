@@ -8,7 +8,8 @@ import type { Lane } from './credentials/health.ts'
 import { responseHeaders } from './headers.ts'
 import { Mask } from './mask.ts'
 import { createMeter, UNKNOWN, type Meter, type Usage } from './meter.ts'
-import type { Objects } from './objects.ts'
+import { BATCH_INPUT } from './inspect/places.ts'
+import type { Creation, Objects } from './objects.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Upstream } from './providers/provider.ts'
 import type { RefusalCode } from './refusal.ts'
@@ -35,6 +36,8 @@ export interface Bound {
   /** Whose health its answer tells of. */
   readonly lane: Lane
   readonly admission: Admitted
+  /** Whether the key may name what the lines of an uploaded file name, asked when the provider answers; null where it uploads none. */
+  readonly linesRead: (() => Promise<boolean>) | null
 }
 
 /** One for each credential, made when an upstream first answers it with an error. */
@@ -117,7 +120,21 @@ export class Passage implements Passing {
     const { named, match, credential } = this.#bound
     if (this.#noted === created.length) return
     const by = { key: this.#trip.key!.id, credential: credential.id, now: this.#parts.clock.now(), response: [...created, ...match.objects].find(({ kind }) => kind === 'response')?.id }
-    for (; this.#noted < created.length; this.#noted++) this.#parts.objects.created(named.provider.id, created[this.#noted]!, by)
+    for (; this.#noted < created.length; this.#noted++) {
+      const object = created[this.#noted]!
+      this.#parts.objects.created(named.provider.id, object, by)
+      if (object.kind === 'file' && this.#bound.linesRead !== null) this.#noteLines(object.id, by)
+    }
+  }
+
+  /** The next request finds out whether a batch can be started from the file. */
+  #noteLines(id: string, by: Creation): void {
+    const { objects } = this.#parts
+    const { named, linesRead } = this.#bound
+    const note = async (): Promise<void> => {
+      if (await linesRead!()) objects.created(named.provider.id, { kind: BATCH_INPUT, id }, by)
+    }
+    objects.expect(note())
   }
 
   #downstream(raw: RawHeaders): RawHeaders {

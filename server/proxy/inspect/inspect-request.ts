@@ -10,6 +10,7 @@ import { bodyRuleOf, type BodyRule, type Match, type ObjectRef } from '../provid
 import type { Provider } from '../providers/provider.ts'
 import { busy, Refused, type Trip } from '../trip.ts'
 import type { Outgoing } from '../upstream.ts'
+import { BatchLines } from './batch-lines.ts'
 import { isForm } from './body-reader.ts'
 import { Inspection } from './inspection.ts'
 import { needsBody, resolveModels } from './model-resolution.ts'
@@ -23,6 +24,8 @@ export interface InspectedRequest {
   readonly body: Outgoing['body']
   /** Reads the model of a body that is not held while it goes up. */
   readonly observer: BodyObserver | null
+  /** Reads a file that may become a batch's input while it goes up. */
+  readonly lines?: BatchLines | null
 }
 
 /** `body`: bytes of a body that has to be read whole. */
@@ -89,13 +92,12 @@ const HOLDS_TOO_MUCH = 'The proxy holds too many large requests at the moment.'
  * Whether a body may name stored objects. Any JSON may, and anything at an endpoint that is not known; of a form only the fields that a row knows.
  * What is uploaded to be stored is content.
  */
-function namesObjects({ class: kind, endpoint }: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
-  if (kind === 'unknown') return true
+function namesObjects(match: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
+  if (match.class === 'unknown') return true
   const type = valuesOf(headers, 'content-type')[0] ?? ''
   if (isForm(type)) return rule !== null && placesOf(rule).objectFields.size > 0
   if (rule?.objects !== undefined) return true
-  const stores = kind === 'neutral' && Object.values(endpoint?.creates ?? {}).includes('file')
-  return !stores && (type === '' || /json/i.test(type))
+  return !storesFile(match) && (type === '' || /json/i.test(type))
 }
 
 /** A body that streams up without being held. @param begun the beginning of one that is too long to be held */
@@ -113,7 +115,29 @@ function decideUnread({ trip, provider, match, pathAndQuery }: Target, begun: re
   trip.model = written(observer.model)
   // It is not known in time.
   trip.kept = watching !== null
-  return { objects: match.objects, body: outgoingBody(caller, provider, match, null, watching, begun), observer: watching }
+  const lines = key!.objects === 'own' && caller.body !== null && storesFile(match) ? BatchLines.of(caller.headers, caller.body.length, provider.ids) : null
+  return { objects: match.objects, body: withLines(outgoingBody(caller, provider, match, null, watching, begun), lines), observer: watching, lines }
+}
+
+/** Whether what is uploaded becomes a file. */
+const storesFile = ({ class: kind, endpoint }: Match): boolean => kind === 'neutral' && Object.values(endpoint?.creates ?? {}).includes('file')
+
+/** A body that streams up while its lines are read. */
+function withLines(body: Outgoing['body'], lines: BatchLines | null): Outgoing['body'] {
+  if (body === null || lines === null) return body
+  for (const piece of body.held) lines.write(piece)
+  const { watch, trailers } = body
+  return {
+    ...body,
+    watch: (piece) => {
+      watch?.(piece)
+      lines.write(piece)
+    },
+    trailers: (raw) => {
+      lines.end()
+      return trailers(raw)
+    },
+  }
 }
 
 /** Where no model runs, the body is read for the objects that it names. */

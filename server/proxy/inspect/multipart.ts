@@ -25,6 +25,12 @@ export function boundaryOf(contentType: string): string | null {
   return boundary !== undefined && /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(boundary) ? boundary : null
 }
 
+/** Who is told of each part, and its content in pieces, which are lent for the call. */
+interface PartWatch {
+  part(name: string, encoded: boolean): void
+  content(name: string, piece: Buffer): void
+}
+
 /** What comes next in a body. */
 type State = 'beginning' | 'behind mark' | 'head' | 'content' | 'behind end' | 'over'
 
@@ -54,8 +60,11 @@ export class MultipartReader {
   #content: Buffer[] = []
   #contentLength = 0
 
+  readonly #watch: PartWatch | null
+
   /** @param wanted exact names; a name that differs from one of them only in case, space or punctuation makes the body ambiguous */
-  constructor(boundary: string, wanted: ReadonlySet<string>) {
+  constructor(boundary: string, wanted: ReadonlySet<string>, watch: PartWatch | null = null) {
+    this.#watch = watch
     this.#mark = Buffer.from(`--${boundary}`, 'latin1')
     this.#wanted = wanted
     this.#alike = new Set([...wanted].map(bare))
@@ -145,6 +154,7 @@ export class MultipartReader {
       return this.#refuse('A field of the multipart body has a name that could be read as another.')
     }
     this.#field = field
+    this.#watch?.part(field.name, field.encoded)
     this.#content = []
     this.#contentLength = 0
     this.#state = 'content'
@@ -170,6 +180,7 @@ export class MultipartReader {
   /** Keeps the beginning of a field that could be a short text. */
   #take(content: Buffer): void {
     this.#contentLength += content.length
+    this.#watch?.content(this.#field!.name, content)
     if (this.#field!.plain && this.#contentLength <= LONGEST_FIELD) this.#content.push(Buffer.from(content))
   }
 
@@ -199,6 +210,8 @@ const MISSING: Record<Exclude<State, 'over'>, string> = {
 
 interface Field {
   readonly name: string
+  /** Whether it is in another encoding than its own bytes. */
+  readonly encoded: boolean
   readonly plain: boolean
 }
 
@@ -208,13 +221,17 @@ const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/
 function readDisposition(head: string): Field | string {
   let name: string | undefined
   let plain = true
+  let encoded = false
   for (const line of head.split('\r\n')) {
     const colon = line.indexOf(':')
     // oxlint-disable-next-line no-control-regex -- parsers differ about controls in headers
     if (colon <= 0 || /^[ \t]|[\u0000-\u0008\u000a-\u001f\u007f]/.test(line)) return 'A part of the multipart body has a broken header.'
     const header = line.slice(0, colon).toLowerCase()
     const value = line.slice(colon + 1).trim()
-    if (header === 'content-transfer-encoding' && !/^(?:7bit|8bit|binary)$/i.test(value)) plain = false
+    if (header === 'content-transfer-encoding' && !/^(?:7bit|8bit|binary)$/i.test(value)) {
+      plain = false
+      encoded = true
+    }
     if (header === 'content-type') {
       if (/^multipart\//i.test(value)) return 'A part of the multipart body is multipart itself.'
       if (!/^(?:text\/plain|application\/json)[ \t]*(?:;[ \t]*charset="?(?:utf-8|us-ascii)"?)?$/i.test(value)) plain = false
@@ -232,5 +249,5 @@ function readDisposition(head: string): Field | string {
     name = Buffer.from(name, 'latin1').toString('utf8')
     if (parameters.some(([, key]) => /^filename/i.test(key ?? ''))) plain = false
   }
-  return name === undefined ? 'A part of the multipart body has no name.' : { name, plain }
+  return name === undefined ? 'A part of the multipart body has no name.' : { name, plain, encoded }
 }

@@ -60,6 +60,9 @@ export function placesOf(rule: BodyRule): Places {
   return places
 }
 
+/** The kind under which it is remembered that a file's lines have been read; its id is the file's. */
+export const BATCH_INPUT = 'batch_input'
+
 /** Longest model name or object id that is looked at. */
 export const LONGEST_NAME = 2_048
 
@@ -77,6 +80,8 @@ export function written(model: string | null | undefined): string | null {
 /** What a value names in a place of objects: its id, behind which a step of a training or a version may stand with a colon. */
 export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (typeof value !== 'string') return []
+  // A batch's input is a file whose lines have been read.
+  if (kind === BATCH_INPUT) return [objectRef('file', value), objectRef(BATCH_INPUT, value)]
   const ref = objectRef(kind, value)
   const [id = ''] = ref.id.split(':', 1)
   return id === ref.id ? [ref] : [ref, { kind, id }]

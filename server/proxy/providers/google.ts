@@ -48,7 +48,7 @@ const BATCH: BodyRule = {
   required: [],
   also: ['model', 'batch.model', ...spellings(`${IN_BATCH}request.model`), ...spellings(`${IN_BATCH}model`), ...inBatch(GEMINI_ROUTED)],
   stored: [...spellings(BATCH_FILE), ...inBatch(GEMINI_STORED)],
-  objects: { ...objectsOf(`${IN_BATCH}request.`), ...objects('file', BATCH_FILE) },
+  objects: { ...objectsOf(`${IN_BATCH}request.`), ...objects('batch_input', BATCH_FILE) },
 }
 
 /** Where an agent works: its name, or what it is made of. */

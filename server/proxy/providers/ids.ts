@@ -65,7 +65,7 @@ const LEADING = /^(?:upload|download|v\d\w*|models|projects|locations|publishers
 const GENERATED_NAME = /^(?=.*\d)(?=.*[a-z])[a-z0-9]{12}$/
 const HEX = '0123456789abcdefABCDEF'
 /** What may stand before an id, or before the collection of a resource. */
-const ANYWHERE = ['h', 'H', '/', '%', ' ', '\t', '\n', '\r', 'v']
+const ANYWHERE = ['h', 'H', '/', '%', ' ', '\t', '\n', '\r', '\\', 'v']
 const RESOURCES = ['u', 'd', 'm', 'p', 'l']
 /** Longest string that is looked at: an address whose every letter is escaped. */
 const LONGEST = 2_048

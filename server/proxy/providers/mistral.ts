@@ -62,7 +62,7 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/conversations/{conversation}/messages'),
     model(
       'POST /v1/batch/jobs',
-      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), ...running('requests[].body.'), objects: { ...AGENT, 'input_files[]': 'file', ...within('requests[].body.', { ...AGENT, ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
+      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), ...running('requests[].body.'), objects: { ...AGENT, 'input_files[]': 'batch_input', ...within('requests[].body.', { ...AGENT, ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
       creates('batch'),
     ),
     neutral('GET /v1/batch/jobs'),

@@ -144,7 +144,7 @@ const fileRows = (prefix: string): EndpointRow[] => [
 
 /** Batches: the models stand in an uploaded file. */
 const batchRows = (prefix: string): EndpointRow[] => [
-  model(`POST ${prefix}/batches`, STORED, { ...creates('batch'), names: { input_file_id: 'file' } }),
+  model(`POST ${prefix}/batches`, STORED, { ...creates('batch'), names: { input_file_id: 'batch_input' } }),
   neutral(`GET ${prefix}/batches`),
   // The files with the results and the errors come into being by themselves, and are their batch's maker's.
   neutral(`GET ${prefix}/batches/{batch}`, creates('file', 'output_file_id', 'error_file_id')),

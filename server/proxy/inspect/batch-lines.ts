@@ -1,0 +1,76 @@
+// Reads the lines of a batch while they are uploaded (JSON lines as a form's `file`, or as the whole body), for the objects that they name. They go up
+// as they come; what has not been read to its end, or could be read differently by two servers, can start no batch.
+import { valuesOf } from '../../http/fields.ts'
+import { wantPaths } from '../json-paths.ts'
+import { JsonScanner } from '../json-scanner.ts'
+import type { ObjectRef } from '../providers/endpoint.ts'
+import type { IdForms } from '../providers/provider.ts'
+import { Findings } from './findings.ts'
+import { boundaryOf, MultipartReader } from './multipart.ts'
+import { placesOf } from './places.ts'
+
+/** What the lines may name; they are looked up together. */
+const MAX_NAMED = 10_000
+const NO_PLACES = placesOf({ required: [] })
+const NOTHING_WANTED = wantPaths([])
+const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
+
+export class BatchLines {
+  readonly #findings: Findings
+  readonly #scanner: JsonScanner
+  readonly #form: MultipartReader | null
+  readonly #length: number | null
+  #bytes = 0
+  #files = 0
+  #ended = false
+
+  /** @param form null where the whole body is the file */
+  private constructor(form: string | null, length: number | null, ids: IdForms | undefined) {
+    this.#findings = new Findings(NO_PLACES, false, ids)
+    const strings = this.#findings.strings()
+    this.#scanner = new JsonScanner(NOTHING_WANTED, this.#findings, { strict: true, many: true, ...(strings === undefined ? {} : { strings }) })
+    this.#length = length
+    const part = (name: string, encoded: boolean): void => {
+      if (name === 'file') this.#files += encoded ? 2 : 1
+    }
+    const content = (name: string, piece: Buffer): void => {
+      if (name === 'file') this.#scanner.write(piece)
+    }
+    this.#form = form === null ? null : new MultipartReader(form, PURPOSE, { part, content })
+  }
+
+  /** A reader for an upload with these headers; null where it could not be read for certain. */
+  static of(headers: readonly string[], length: number | null, ids: IdForms | undefined): BatchLines | null {
+    const types = valuesOf(headers, 'content-type')
+    if (types.length > 1 || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return null
+    if (/^multipart\//i.test(types[0] ?? '')) {
+      const boundary = boundaryOf(types[0]!)
+      return boundary === null ? null : new BatchLines(boundary, length, ids)
+    }
+    // Of an upload in parts only one that is all of it: https://ai.google.dev/api/files
+    const [command = 'finalize'] = valuesOf(headers, 'x-goog-upload-command')
+    const [offset = '0'] = valuesOf(headers, 'x-goog-upload-offset')
+    return /\bfinalize\b/i.test(command) && offset.trim() === '0' ? new BatchLines(null, length, ids) : null
+  }
+
+  write(piece: Buffer): void {
+    this.#bytes += piece.length
+    if (this.#form === null) this.#scanner.write(piece)
+    else this.#form.write(piece)
+  }
+
+  /** The body is complete. */
+  end(): void {
+    this.#ended = true
+  }
+
+  /** What the lines name; null where they have not all been read, or are no lines. Asked once, when the provider answers. */
+  named(): readonly ObjectRef[] | null {
+    if (!this.#ended && this.#bytes !== this.#length) return null
+    const form = this.#form?.end()
+    if (form !== undefined && (form.problem !== null || this.#files !== 1 || form.fields.length !== 1 || form.fields[0]!.value !== 'batch')) return null
+    this.#scanner.end()
+    const { mentioned, unclear } = this.#findings
+    return this.#scanner.complete && !unclear && mentioned.length <= MAX_NAMED ? mentioned : null
+  }
+}

@@ -1,0 +1,148 @@
+// Generated requests that name another key's object, somewhere, in some spelling; and ordinary ones that do not. Steps 4 and 5 decide, without sockets.
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import type { CachedKey } from '../../../server/keys/cache.ts'
+import { Inspection } from '../../../server/proxy/inspect/inspection.ts'
+import { openObjects, type Objects } from '../../../server/proxy/objects.ts'
+import { checkOwnership } from '../../../server/proxy/ownership.ts'
+import { classify, objectRef, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
+import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { Refused } from '../../../server/proxy/trip.ts'
+import type { Store } from '../../../server/store/open.ts'
+import { drawing, madeAt, NAMES, ordinary, pick, type Draw, type Made } from './id-cases.ts'
+
+const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }, { provider: 'bedrock', values: { region: 'us-east-1' } }] })
+const IDS = PROVIDERS.map(({ id }) => id)
+
+/** A store that holds nothing: what is made is remembered by the process. */
+const EMPTY = ((): Store => {
+  const query: unknown = new Proxy(() => query, { get: (_, name) => (name === 'execute' ? async () => [] : name === 'executeTakeFirst' ? async () => undefined : query) })
+  return { run: async (_: unknown, row: unknown) => row, db: { selectFrom: () => query } } as unknown as Store
+})()
+
+const keyOf = (id: string, objects: CachedKey['objects']): CachedKey => ({
+  id, accountId: 'acc', scope: { all: true, allows: () => true }, rpm: null, allowedOrigins: null, objects, providers: null, readOnly: false, shared: new Set(), expiresAt: null, disabled: false, revoked: false,
+})
+const ATTACKERS = [keyOf('own', 'own'), keyOf('upstream', 'upstream')]
+
+interface Request {
+  readonly provider: string
+  readonly method: string
+  readonly path: string
+  readonly headers: readonly string[]
+  readonly body: Buffer
+}
+
+/** Whether a request passes steps 4 and 5. */
+async function passes(objects: Objects, key: CachedKey, { provider: id, method, path, headers, body }: Request): Promise<boolean> {
+  const provider = table.byId(id)!
+  const match = classify(provider, method, path)
+  if (refuseEndpoint(match, false) !== null) return false
+  const inspection = new Inspection({ provider, match, headers, strict: false, limit: 1e6 }, [body])
+  await new Promise<void>((resolve) => {
+    const go = (): void => {
+      for (;;) {
+        const step = inspection.step(go)
+        if (step === 'waiting') return
+        if (step === 'done') return resolve()
+      }
+    }
+    go()
+  })
+  if (inspection.refusal !== null || inspection.findings.unclear) return false
+  try {
+    await checkOwnership(objects, { provider, key, match, method, headers }, [...match.objects, ...inspection.findings.mentioned])
+    return true
+  } catch (error) {
+    if (error instanceof Refused) return false
+    throw error
+  }
+}
+
+/** Endpoints that take a JSON body and name nothing in their path. */
+const ENDPOINTS = new Map(PROVIDERS.map(({ id, endpoints }) => [
+  id,
+  endpoints.flatMap(({ on, class: kind }) => {
+    const [path = '', ...methods] = on.split(' ').toReversed()
+    return methods.includes('POST') && (kind === 'model' || id === 'vertex') && !/\{(?!model|publisher|project|location|any|base)|tunedModels/.test(path) ? [path.replaceAll(/\{\w+[:*]?\}/g, 'm')] : []
+  }),
+]))
+
+const KEYS = ['contents', 'parts', 'fileData', 'file_data', 'content', 'source', 'messages', 'input', 'output', 'tools', 'metadata', 'text', 'value', 'arguments', 'extra']
+
+/** A body that holds a value at some depth, among ordinary ones. */
+function bodyWith(draw: Draw, value: unknown, key: string | null): unknown {
+  let at: unknown = key === null ? value : { [key]: 1 }
+  for (let depth = 1 + draw(6); depth > 0; depth--) {
+    at = draw(3) === 0 ? [ordinary(draw), at, { [pick(draw, KEYS)]: ordinary(draw) }] : { [pick(draw, KEYS)]: ordinary(draw), [`${pick(draw, KEYS)}${draw(2)}`]: at }
+  }
+  return { model: 'm', body: at }
+}
+
+const ENCODERS: Record<string, (body: Buffer) => Buffer> = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync }
+
+/** JSON as some client writes it: spaces, letters as escapes. */
+function written(draw: Draw, body: unknown, spelled: string): Buffer {
+  const json = JSON.stringify(body, null, draw(3))
+  const inside = JSON.stringify(spelled).slice(1, -1)
+  const at = draw(inside.length)
+  const letter = inside[at]!
+  const escaped = letter === '\\' || inside[at - 1] === '\\' ? inside : `${inside.slice(0, at)}\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}${inside.slice(at + 1)}`
+  return Buffer.from(draw(2) === 0 ? json : json.replaceAll(`"${inside}"`, () => `"${escaped.replaceAll('/', draw(2) === 0 ? '/' : '\\/')}"`))
+}
+
+function request(draw: Draw, provider: string, body: Buffer, query = ''): Request {
+  const endpoint = pick(draw, ENDPOINTS.get(provider)!)
+  const [encoding, encode] = draw(4) === 0 ? pick(draw, Object.entries(ENCODERS)) : [null, null]
+  const headers = ['Content-Type', 'application/json', ...(encoding === null ? [] : ['Content-Encoding', encoding])]
+  return { provider, method: 'POST', path: endpoint + query, headers, body: encode === null ? body : encode(body) }
+}
+
+/** An object of a kind that the provider makes; of which, an id that is a UUID does not say. */
+function objectOf(provider: string, draw: Draw): Made {
+  const { kinds } = table.byId(provider)!.endpoints
+  for (;;) {
+    const made = madeAt(provider, draw)
+    if (made.id.length === 36 && made.kind === 'file') return { ...made, kind: pick(draw, kinds) }
+    if (kinds.includes(made.kind)) return made
+  }
+}
+
+/** How many of `count` requests that name another key's object pass, for either kind of key; and the first of them. */
+export async function foreignThatPass(count: number, seed: number): Promise<{ passed: number; first: string | null }> {
+  const draw = drawing(seed)
+  let [passed, first]: [number, string | null] = [0, null]
+  for (let i = 0; i < count; i++) {
+    const objects = openObjects(EMPTY, () => {})
+    const provider = pick(draw, IDS)
+    const { kind, id, spelled } = objectOf(provider, draw)
+    objects.created(provider, { kind, id }, { key: 'victim', credential: 'c', now: 0 })
+    const text = pick(draw, spelled)
+    const place = draw(8)
+    const made =
+      place === 0 ? request(draw, provider, Buffer.from('{"model":"m"}'), `?x=${encodeURIComponent(text)}`)
+      : place === 1 ? { ...request(draw, provider, Buffer.from('{}')), method: 'POST', path: `/of/tomorrow`, headers: ['Content-Type', 'application/json'], body: written(draw, bodyWith(draw, text, null), text) }
+      : request(draw, provider, written(draw, bodyWith(draw, text, place === 2 ? text : null), text))
+    if (!(await passes(objects, ATTACKERS[i % 2]!, made))) continue
+    passed++
+    first ??= `${provider} ${kind} ${JSON.stringify(text)} ${made.path} ${made.body.toString().slice(0, 300)}`
+  }
+  return { passed, first }
+}
+
+/** How many of `count` ordinary requests are refused for a key with objects of its own, while others have objects with everyday names; and the first. */
+export async function ordinaryThatFail(count: number, seed: number): Promise<{ refused: number; first: string | null }> {
+  const draw = drawing(seed)
+  const objects = openObjects(EMPTY, () => {})
+  for (const provider of table.providers) {
+    for (const kind of provider.endpoints.kinds) for (const name of NAMES) objects.created(provider.id, objectRef(kind, name), { key: 'victim', credential: 'c', now: 0 })
+  }
+  let [refused, first]: [number, string | null] = [0, null]
+  for (let i = 0; i < count; i++) {
+    const text = ordinary(draw)
+    const made = request(draw, pick(draw, IDS), written(draw, bodyWith(draw, text, null), text))
+    if (await passes(objects, ATTACKERS[0]!, made)) continue
+    refused++
+    first ??= `${made.provider} ${made.path} ${JSON.stringify(text)} ${made.body.toString().slice(0, 300)}`
+  }
+  return { refused, first }
+}
