@@ -67,6 +67,7 @@ const HEX = '0123456789abcdefABCDEF'
 /** What may stand before an id, or before the collection of a resource. */
 const ANYWHERE = ['h', 'H', '/', '%', ' ', '\t', '\n', '\r', '\\', 'v']
 const RESOURCES = ['u', 'd', 'm', 'p', 'l']
+const SCHEMES = ['ht', 'Ht', 'hT', 'HT'].flatMap((head) => [`${head}tp:`, `${head}tps:`])
 /** Longest string that is looked at: an address whose every letter is escaped. */
 const LONGEST = 2_048
 const SHORTEST = 4
@@ -113,7 +114,7 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
     return segments.length === 1 ? segmentRef(segments[0]!) : pathRef(segments, address !== null)
   }
 
-  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? HEX : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, mayBeId, refOf }
+  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? HEX : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, mayBeId: quickCheck([...kindOf.keys(), ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []), ...SCHEMES, ...([...kindOf.values()].includes(ITEM) ? ['item_'] : [])], uuids), refOf }
 }
 
 /** Resource names are read in any case. */
@@ -124,15 +125,29 @@ const MARKS = Uint8Array.from({ length: 128 }, (_, byte) => (/[-_:/%]/.test(Stri
 /** Bytes within which an id has its first mark: `batchPredictionJobs/`. */
 const HEAD_BYTES = 24
 
-function mayBeId(bytes: Uint8Array, from: number, to: number): boolean {
-  let at = from
-  while (at < to && MARKS[bytes[at]!] === 2) at++
-  for (const end = Math.min(to, at + HEAD_BYTES); at < end; at++) {
-    const mark = MARKS[bytes[at]!]
-    if (mark !== 0) return mark === 1
+/** A prefix by its first two bytes and its length: most keys of a body have another (1 µs less a request of 1 KB). */
+const headSlot = (first: number, second: number, length: number): number => (first * 31 + second * 977 + length * 131) & 4_095
+
+/** @param heads what an id can begin with, up to its first mark */
+function quickCheck(heads: readonly string[], uuids: boolean): IdForms['mayBeId'] {
+  const slots = new Uint8Array(4_096)
+  for (const head of heads) slots[headSlot(head.charCodeAt(0), head.charCodeAt(1), head.length)] = 1
+  return (bytes, from, to) => {
+    let start = from
+    while (start < to && MARKS[bytes[start]!] === 2) start++
+    for (let at = start, end = Math.min(to, start + HEAD_BYTES); at < end; at++) {
+      const mark = MARKS[bytes[at]!]
+      if (mark === 0) continue
+      if (mark !== 1) return false
+      const length = at - start + 1
+      return bytes[at] === SLASH || bytes[at] === PERCENT || (uuids && length === 9) || slots[headSlot(bytes[start]!, bytes[start + 1]!, length)] === 1
+    }
+    return false
   }
-  return false
 }
+
+const SLASH = 0x2f
+const PERCENT = 0x25
 
 const perhaps = ({ kind, id }: ObjectRef): ObjectRef => ({ kind, id, mayBeUnknown: true })
 
