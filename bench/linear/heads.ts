@@ -50,6 +50,18 @@ const answerHead = (lines: string, piece?: number) => () => {
   for (const part of split(Buffer.from(`HTTP/1.1 200 OK\r\n${lines}\r\n`, 'latin1'), piece)) reader.push(part)
 }
 
+const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n0\r\n'
+
+const requestTrailers = (lines: string, piece: number) => () => {
+  const reader = new RequestReader()
+  let begun = false
+  for (const part of split(Buffer.from(`POST /proxy?url=x HTTP/1.1\r\nHost: x\r\n${CHUNKED}${lines}\r\n`, 'latin1'), piece)) {
+    reader.push(part)
+    begun ||= reader.head() !== null
+    if (begun) reader.piece()
+  }
+}
+
 /** A header of this size, for a list of them. */
 const fields = (size: number, value = 'b'): string[] => Array.from({ length: Math.min(250, Math.ceil(size / 64)) }, (_, i) => [`x-field-${i}`, fill(value, size / Math.min(250, Math.ceil(size / 64)))]).flat()
 
@@ -82,6 +94,8 @@ export const HEADS: readonly Row[] = [
   ofHead('answer head: Connection names', (size) => answerHead(`Connection: ${fill('a,', size)}\r\n`)),
   ofHead('answer head: Keep-Alive', (size) => answerHead(`Keep-Alive: ${fill('timeout=', size)}\r\n`)),
   ofHead('answer head, byte by byte', (size) => answerHead(`A: ${'b'.repeat(size)}\r\n`, 1)),
+  ofHead('request trailers, byte by byte', (size) => requestTrailers(`A: ${'b'.repeat(size)}\r\n`, 1)),
+  ofHead('answer trailers, byte by byte', (size) => answerHead(`${CHUNKED}A: ${'b'.repeat(size)}\r\n`, 1)),
   ofHead('first bytes', (size) => () => beginsProxied(Buffer.from(fill('A', size)))),
   ofHead('headers up', (size) => () => requestHeaders(fields(size), openai)),
   ofHead('headers up: Connection names', (size) => () => requestHeaders(['Connection', fill('x-field-1,', size), ...fields(4096)], openai)),

@@ -33,6 +33,8 @@ export class BodyReader {
   #place: Place = 'ended'
   #left = 0
   #extensions = 0
+  /** How many bytes of the trailers, or of a line, have been searched for their end. */
+  #searched = 0
   readonly #size: RegExp
 
   constructor(size: RegExp) {
@@ -53,6 +55,7 @@ export class BodyReader {
     this.piece = null
     this.trailers = []
     this.#extensions = 0
+    this.#searched = 0
     this.#left = typeof framing === 'number' ? framing : 0
     this.#place = framing === 'chunked' ? 'size' : framing === 'until-close' ? framing : framing === 0 ? 'ended' : 'counted'
   }
@@ -125,8 +128,9 @@ export class BodyReader {
   }
 
   #takeSize(input: Buffer): number {
-    const at = input.indexOf(LF)
+    const at = input.indexOf(LF, this.#searched)
     if (at > MAX_LINE_BYTES || (at < 0 && input.length > MAX_LINE_BYTES)) throw new FramingError('the line of a chunk is too long')
+    this.#searched = at < 0 ? input.length : 0
     if (at < 0) return 0
     const line = input[at - 1] === CR ? input.toString('latin1', 0, at - 1) : ''
     const size = this.#size.exec(line)
@@ -143,10 +147,12 @@ export class BodyReader {
       this.#place = 'ended'
       return 2
     }
-    const at = input.indexOf(HEAD_END)
+    const from = Math.max(0, this.#searched - HEAD_END.length + 1)
+    const at = input.indexOf(HEAD_END, from)
     if (at > MAX_TRAILER_BYTES || (at < 0 && input.length > MAX_TRAILER_BYTES)) throw new FramingError('the trailers are too long')
     if (at < 0) {
-      if (hasBareLineFeed(input)) throw new FramingError('a line of the trailers ends with a bare line feed')
+      if (hasBareLineFeed(input, from)) throw new FramingError('a line of the trailers ends with a bare line feed')
+      this.#searched = input.length
       return 0
     }
     const trailers = readFields(input.toString('latin1', 0, at), 0)

@@ -44,9 +44,9 @@ export function endOfLine(text: string, at: number): number {
   return at < text.length && (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) ? -1 : at
 }
 
-/** Whether a line ends with LF alone: a head or trailers in which one does never end with an empty line as we read it. */
-export function hasBareLineFeed(bytes: Buffer): boolean {
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) return true
+/** Whether a line ends with LF alone: a head or trailers in which one does never end with an empty line as we read it. @param from what stands before has been looked at */
+export function hasBareLineFeed(bytes: Buffer, from = 0): boolean {
+  for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) return true
   return false
 }
 

@@ -2,6 +2,7 @@
 // bytes, there is none.
 import { BodyReader, CALLERS_SIZE, FramingError } from './body.ts'
 import { digits, endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from './fields.ts'
+import { Room } from './room.ts'
 
 /** The head of a request. */
 export interface RequestHead {
@@ -32,8 +33,6 @@ const [CR, LF, A, Z, ZERO, NINE] = [13, 10, 65, 90, 48, 57]
 /** As Node's own server has it. */
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_FIELDS = 256
-/** A piece of a head is copied into a buffer of this size at least. */
-const LEAST_ROOM_BYTES = 1024
 /** Longer heads are not kept to be known again: there may be thousands of connections. */
 const LONGEST_KNOWN = 4 * 1024
 
@@ -55,38 +54,14 @@ interface Known {
 /** Give it bytes with `push`, then take what they make: heads with `head`, and behind each its body with `piece` until `ended`. */
 export class RequestReader {
   #unread: Buffer = NO_BYTES
-  /** Where bytes are gathered that came in small pieces, and how much of it has been written. */
-  #room: Buffer = NO_BYTES
-  #used = 0
+  readonly #room = new Room(MAX_HEAD_BYTES)
   /** How many unread bytes have been searched for the end of a head. */
   #searched = 0
   readonly #body = new BodyReader(CALLERS_SIZE)
   #known: Known | null = null
 
   push(bytes: Buffer): void {
-    this.#unread = this.#unread.length === 0 ? bytes : this.#joined(bytes)
-  }
-
-  /**
-   * What is unread, with more behind it. A head may come byte by byte: what is short is copied into a buffer with room for what follows, so that each
-   * byte is copied once or twice. Bytes that were given out are never written again.
-   */
-  #joined(bytes: Buffer): Buffer {
-    const unread = this.#unread
-    const length = unread.length + bytes.length
-    if (length > MAX_HEAD_BYTES) return Buffer.concat([unread, bytes], length)
-    const from = unread.byteOffset - this.#room.byteOffset
-    const to = from + unread.length
-    if (unread.buffer !== this.#room.buffer || to !== this.#used || to + bytes.length > this.#room.length) {
-      this.#room = Buffer.allocUnsafeSlow(Math.max(LEAST_ROOM_BYTES, length * 2))
-      this.#used = length
-      unread.copy(this.#room)
-      bytes.copy(this.#room, unread.length)
-      return this.#room.subarray(0, length)
-    }
-    bytes.copy(this.#room, to)
-    this.#used = to + bytes.length
-    return this.#room.subarray(from, this.#used)
+    this.#unread = this.#unread.length === 0 ? bytes : this.#room.join(this.#unread, bytes)
   }
 
   /** The bytes that nobody has taken yet. */
@@ -166,7 +141,7 @@ export class RequestReader {
     this.#unread = length === this.#unread.length ? NO_BYTES : this.#unread.subarray(length)
     this.#searched = 0
     // A connection that rests keeps no more than its next head needs.
-    if (this.#unread.length === 0) this.#room = NO_BYTES
+    if (this.#unread.length === 0) this.#room.leave()
   }
 }
 

@@ -1,6 +1,7 @@
 // Reads the answers of one connection to an upstream.
 import { BodyReader, FramingError, PROVIDERS_SIZE } from '../../http/body.ts'
 import { digits, endOfLine, hasBareLineFeed, HEAD_END, NO_BYTES, readFields, without, type RawHeaders } from '../../http/fields.ts'
+import { Room } from '../../http/room.ts'
 
 /** What a {@link ResponseReader} reports, in wire order. */
 export type ResponseSink = {
@@ -37,6 +38,9 @@ export class ResponseReader {
   #method = 'GET'
   /** Bytes of a head, size line or trailer section that has not ended yet. */
   #held: Buffer = NO_BYTES
+  readonly #room = new Room(MAX_HEAD_BYTES)
+  /** How many bytes of the head have been searched for its end. */
+  #searched = 0
   /** The head has not come yet. */
   #inHead = false
   readonly #body = new BodyReader(PROVIDERS_SIZE)
@@ -59,6 +63,7 @@ export class ResponseReader {
     this.#method = method
     this.#inHead = true
     this.#held = NO_BYTES
+    this.#searched = 0
     this.#interim = 0
     this.done = false
     this.started = false
@@ -79,7 +84,7 @@ export class ResponseReader {
     // Bytes that nobody asked for: the next caller must never read them.
     if (this.done) throw new ProtocolError('the upstream sent bytes after its answer')
     this.started = true
-    let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    let rest = this.#held.length === 0 ? chunk : this.#room.join(this.#held, chunk)
     this.#held = NO_BYTES
     while (rest.length > 0) {
       const used = this.#inHead ? this.#head(rest) : this.#take(rest)
@@ -89,11 +94,13 @@ export class ResponseReader {
         return
       }
       if (used === 0) {
-        this.#held = Buffer.from(rest)
+        this.#held = this.#room.holds(rest) ? rest : Buffer.from(rest)
         break
       }
       rest = rest.subarray(used)
     }
+    // A connection that rests, or carries a long body, keeps no more than it needs.
+    if (this.#held.length === 0) this.#room.leave()
     this.#sink.onPause()
   }
 
@@ -121,12 +128,15 @@ export class ResponseReader {
   }
 
   #head(input: Buffer): number {
-    const at = input.indexOf(HEAD_END)
+    const from = Math.max(0, this.#searched - HEAD_END.length + 1)
+    const at = input.indexOf(HEAD_END, from)
     if (at > MAX_HEAD_BYTES || (at < 0 && input.length > MAX_HEAD_BYTES)) throw new ProtocolError('the upstream sent an oversized head')
     if (at < 0) {
-      if (!mayBeHead(input)) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
+      if (!mayBeHead(input, from)) throw new ProtocolError('the upstream did not answer in HTTP/1.1')
+      this.#searched = input.length
       return 0
     }
+    this.#searched = 0
     const text = input.toString('latin1', 0, at)
     const end = endOfLine(text, 0)
     const status = end < 0 ? 0 : statusOf(text, end)
@@ -198,9 +208,9 @@ export class ResponseReader {
   }
 }
 
-/** Whether bytes without an empty line can still become a head. */
-function mayBeHead(bytes: Buffer): boolean {
-  return VERSION.startsWith(bytes.toString('latin1', 0, VERSION.length)) && !hasBareLineFeed(bytes)
+/** Whether bytes without an empty line can still become a head. @param from what stands before has been looked at */
+function mayBeHead(bytes: Buffer, from: number): boolean {
+  return VERSION.startsWith(bytes.toString('latin1', 0, VERSION.length)) && !hasBareLineFeed(bytes, from)
 }
 
 /** The headers with the first `wanted` lengths of those that they have (RFC 9110, section 8.6: a 204 has none). */

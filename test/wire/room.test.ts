@@ -1,0 +1,54 @@
+// What comes byte by byte is gathered without a copy of everything for each byte.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NO_BYTES } from '../../server/http/fields.ts'
+import { Room } from '../../server/http/room.ts'
+import { ResponseReader } from '../../server/proxy/upstream/response.ts'
+
+const MOST = 16 * 1024
+
+test('bytes that come one by one are moved to a larger buffer only when theirs is full', () => {
+  const room = new Room(MOST)
+  const buffers = new Set<ArrayBufferLike>()
+  let held: Buffer = NO_BYTES
+  let sent = ''
+  for (let i = 0; i < MOST; i++) {
+    const byte = Buffer.from([97 + (i % 26)])
+    sent += byte.toString()
+    held = room.join(held, byte)
+    buffers.add(held.buffer)
+  }
+  assert.equal(held.toString(), sent)
+  assert.ok(buffers.size <= 5, `${buffers.size} buffers for 1 KB, doubled until 16 KB`)
+})
+
+test('bytes that were given out are never written again', () => {
+  const room = new Room(MOST)
+  const first = room.join(Buffer.from('a'), Buffer.from('b'))
+  const longer = room.join(first, Buffer.from('c'))
+  const other = room.join(first, Buffer.from('d'))
+  const tail = room.join(longer.subarray(2), Buffer.from('e'))
+  assert.deepEqual([first, longer, other, tail].map(String), ['ab', 'abc', 'abd', 'ce'])
+  assert.equal(room.join(Buffer.alloc(MOST, 'x'), Buffer.from('y')).length, MOST + 1)
+})
+
+test('an answer says the same in pieces of any size', () => {
+  const answer = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\nA\r\n, everyone\r\n0\r\nA: b\r\nC: d\r\n\r\n'
+  const read = (size: number): string[] => {
+    const said: string[] = []
+    let body = ''
+    const reader = new ResponseReader({
+      onInterim: (status) => said.push(String(status)),
+      onHead: (status, _, headers) => said.push(`${status} ${headers.join()}`),
+      onBody: (bytes) => (body += bytes.toString()),
+      onEnd: (trailers) => said.push(body, trailers.join()),
+      onPause() {},
+    })
+    reader.begin('GET')
+    for (let at = 0; at < answer.length; at += size) reader.push(Buffer.from(answer.slice(at, at + size)))
+    return said
+  }
+  const whole = read(answer.length)
+  assert.deepEqual(whole, ['103', '200 Transfer-Encoding,chunked', 'hello, everyone', 'A,b,C,d'])
+  for (let size = 1; size < 60; size++) assert.deepEqual(read(size), whole, `in pieces of ${size}`)
+})
