@@ -1,6 +1,6 @@
 // GET /metrics.
 import { z } from '@hono/zod-openapi'
-import { createRoute, newApi, problems, type Api } from '../api.ts'
+import { createRoute, newApi, noQuery, problems, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { isSecret } from '../secret.ts'
 import type { Metrics } from './metrics.ts'
@@ -15,7 +15,7 @@ export function metricsRoutes(metrics: Metrics, token: string | null): Api {
     responses: { 200: { description: 'Metrics in the text format of Prometheus', content: { 'text/plain': { schema: z.string() } } }, ...problems('invalid_token') },
   })
   api.openAPIRegistry.registerPath(route)
-  api.get(route.path, async (c) => {
+  api.get(route.path, noQuery, async (c) => {
     if (token !== null && !isSecret(/^Bearer +(.*)$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? '', token)) {
       throw new Problem('invalid_token', 'Send the token of TOLLMARK_METRICS_TOKEN in the header "Authorization: Bearer <token>".')
     }
