@@ -6,13 +6,13 @@ import type { Target } from './target.ts'
 const CASE_MS = 20_000
 
 /**
- * Runs cases until the time is over.
+ * Runs cases until the time is over, and at least `least` of them.
  *
  * @param first the first seed; each case has the next one
  * @returns how many there were
  * @throws Error that names the seed of the case that went wrong
  */
-export async function fuzz(name: string, open: () => Promise<Target>, first: number, milliseconds: number): Promise<number> {
+export async function fuzz(name: string, open: () => Promise<Target>, first: number, milliseconds: number, least = 1): Promise<number> {
   await using target = await open()
   const until = performance.now() + milliseconds
   let seed = first
@@ -30,6 +30,6 @@ export async function fuzz(name: string, open: () => Promise<Target>, first: num
       clearTimeout(timer)
     }
     seed++
-  } while (performance.now() < until)
+  } while (seed - first < least || performance.now() < until)
   return seed - first
 }
