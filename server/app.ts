@@ -14,8 +14,10 @@ import { jobRoutes } from './convert/job-routes.ts'
 import type { JobWatch } from './convert/watch.ts'
 import { Problem } from './errors.ts'
 import { healthRoutes, type Health } from './health.ts'
+import { LoopTurns } from './http/loop-turns.ts'
 import { NodeCaller, faultOf } from './http/node-caller.ts'
 import { newId } from './id.ts'
+import type { Owner } from './ledger/fair-queue.ts'
 import { linger } from './linger.ts'
 import type { Doors, RawHandler } from './listen.ts'
 import type { Log, RequestLine } from './log.ts'
@@ -71,10 +73,23 @@ const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 } as const
 
+/**
+ * Requests of the API, and pages, that are begun in one turn of the event loop, and bodies that are looked at. Each takes up to half a millisecond, for
+ * which every proxied request and stream waits.
+ */
+const REQUESTS_A_TURN = 1
+
+/** Whose turn it is: addresses take theirs one after the other. */
+const ownerOf = (incoming: HttpBindings['incoming'], trusted: boolean): Owner => {
+  const { address } = clientOf(incoming, trusted)
+  return { account_id: address, key_id: address }
+}
+
 /** Builds what a server that answers everything listens with. */
 export function app(parts: AppParts): Doors {
   const { store, plans, clock, proxied, dashboard, setupToken } = parts
-  const api = surface(parts, (c) => apiHeaders(c, store, plans, clock()))
+  const turns = new LoopTurns(REQUESTS_A_TURN)
+  const api = surface(parts, turns, (c) => apiHeaders(c, store, plans, clock()))
   api.route('/', convertRoutes(parts))
   api.route('/', jobRoutes(parts))
   api.route('/', sessionRoutes(store, plans, clock, setupToken))
@@ -93,12 +108,14 @@ export function app(parts: AppParts): Doors {
   api.router.match('GET', '/')
   const answerApi = listener(api, parts, () => rateLimitHeaders(plans.of(FREE), null, clock()))
   const showPage = watched(dashboard, parts)
+  const answer: RawHandler = (incoming, outgoing) => {
+    if (faultOf(incoming) !== null || !showPage(incoming, outgoing)) answerApi(incoming, outgoing)
+  }
   const rest: RawHandler = (incoming, outgoing) => {
-    if (faultOf(incoming) !== null) answerApi(incoming, outgoing)
     // On a connection that began with something else requests for the proxy come by this way.
     // In absolute form too (RFC 9112, section 3.2.2).
-    else if (/^(?:https?:\/\/[^/?#]*)?\/proxy(?:[?/]|$)/i.test(incoming.url ?? '')) proxied.handle(new NodeCaller(incoming, outgoing))
-    else if (!showPage(incoming, outgoing)) answerApi(incoming, outgoing)
+    if (faultOf(incoming) === null && /^(?:https?:\/\/[^/?#]*)?\/proxy(?:[?/]|$)/i.test(incoming.url ?? '')) proxied.handle(new NodeCaller(incoming, outgoing))
+    else turns.take(ownerOf(incoming, parts.trustProxy), () => answer(incoming, outgoing))
   }
   return { proxy: proxied.handle, rest }
 }
@@ -118,17 +135,18 @@ function watched(dashboard: Dashboard, { log, clock }: SurfaceParts): Dashboard 
 
 /** Builds what a process that only works listens with: it says how it is. */
 export function workerApp(parts: SurfaceParts): Doors {
-  return { proxy: null, rest: listener(surface(parts, async () => ({})), parts) }
+  return { proxy: null, rest: listener(surface(parts, new LoopTurns(REQUESTS_A_TURN), async () => ({})), parts) }
 }
 
 /** What every answer has, what is answered to what nothing else answers, and how the process is. */
-function surface({ log, health, clock, metrics, metricsToken, trustProxy, transferIdle }: SurfaceParts, more: (c: Context<ApiEnv>) => Promise<Record<string, string>>): Api {
+function surface({ log, health, clock, metrics, metricsToken, trustProxy, transferIdle }: SurfaceParts, turns: LoopTurns, more: (c: Context<ApiEnv>) => Promise<Record<string, string>>): Api {
   const api = newApi()
   api.use(async (c, next) => {
     const started = performance.now()
     c.set('requestId', newId('req', clock()))
     c.set('client', clientOf(c.env.incoming, trustProxy))
     c.set('transferIdle', transferIdle)
+    c.set('turn', () => new Promise((resolve) => turns.take(ownerOf(c.env.incoming, trustProxy), resolve)))
     await next()
     const headers = { 'x-request-id': c.get('requestId'), ...SECURITY_HEADERS, ...(await more(c)) }
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)

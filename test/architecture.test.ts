@@ -53,6 +53,7 @@ const AREAS: Area[] = [
   },
   { path: 'server/convert/run.ts', from: ['server/convert/'], packages: ['@tollmark/notion-markdown'], node: ['fs'] },
   { path: 'server/http/', from: LEAVES, node: ['http', 'net'] },
+  { path: 'server/http/loop-turns.ts', from: ['server/ledger/'], node: [] },
   { path: 'server/proxy/', from: ['server/http/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['zod'] },
   { path: 'server/manage/', from: ['server/api.ts', 'server/request/', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
   { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
@@ -71,7 +72,7 @@ const AREAS: Area[] = [
   { path: 'server/listen.ts', from: ['server/http/', ...LEAVES], node: ['http', 'net'] },
   {
     path: 'server/app.ts',
-    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/dashboard.ts', 'server/health.ts', 'server/openapi.ts', 'server/watch/', 'server/http/', 'server/listen.ts', ...LEAVES],
+    from: [...FEATURES, 'server/accounts/', 'server/store/', 'server/api.ts', 'server/dashboard.ts', 'server/health.ts', 'server/openapi.ts', 'server/watch/', 'server/http/', 'server/ledger/', 'server/listen.ts', ...LEAVES],
     packages: ['hono', '@hono/node-server'],
     node: [],
   },

@@ -1,6 +1,6 @@
 // The pools: which connection a request goes out on, and how long an unused one is kept.
+import { LoopTurns } from '../http/loop-turns.ts'
 import { Connection } from './upstream/connection.ts'
-import { DialTurns } from './upstream/dial-turns.ts'
 import type { Dial } from './upstream/dial.ts'
 import { Exchange, type Connections, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
 import type { Outgoing } from './upstream/sending.ts'
@@ -19,6 +19,12 @@ export type Sender = {
 /** Requests of no key, such as probes. */
 const OURSELVES = { account_id: '', key_id: '' }
 
+/**
+ * Connections that are begun in one turn of the event loop. A TLS handshake costs about a millisecond of our processor: a thousand at once, which is
+ * what a burst of one key asks for, would hold up everything else for a second. How many are under way is not limited: an upstream that is far away
+ * takes its time.
+ */
+const DIALS_A_TURN = 8
 /** A pooled connection that has rested longer than this is looked at once more before it is trusted. */
 const FRESH_MS = 250
 /** The upstream's own keep-alive time less this: its FIN may be on the way already. */
@@ -34,7 +40,7 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
   const pools = new Map<Dial, Connection[]>()
   // Not the requests: a set that changes with each of them would keep their garbage alive from one of its tables to the next.
   const live = new Set<Connection>()
-  const turns = new DialTurns()
+  const turns = new LoopTurns(DIALS_A_TURN)
   const connections: Connections = {
     open: ({ dial, owner = OURSELVES }, use) => turns.take(owner, () => use(() => open(dial))),
     takeIdle,
@@ -112,7 +118,6 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
     close() {
       closed = true
       for (const pool of pools.values()) for (const connection of pool.splice(0)) connection.destroy()
-      turns.close()
       if (sweeper !== null) clearInterval(sweeper)
       sweeper = null
     },

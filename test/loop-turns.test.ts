@@ -1,12 +1,11 @@
-// A burst of new connections of one key does not stand in front of another key's.
+// What is done a few at a time: a burst of one key does not stand in front of another key's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DialTurns } from '../../../server/proxy/upstream/dial-turns.ts'
-import { until } from '../../until.ts'
+import { LoopTurns } from '../server/http/loop-turns.ts'
+import { until } from './until.ts'
 
-test('connections are begun a few in each turn of the event loop, by account and key in turns', async (t) => {
-  const turns = new DialTurns()
-  t.after(() => turns.close())
+test('work is done a few in each turn of the event loop, by account and key in turns', async () => {
+  const turns = new LoopTurns(8)
   const dialled: { key: string; turn: number }[] = []
   let turn = 0
   const count = (): void => {

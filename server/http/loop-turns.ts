@@ -1,0 +1,44 @@
+// What costs time, done a little at a time: so much in one turn of the event loop, and of what waits, each owner's in its turn.
+import { FairQueue, type Owner } from '../ledger/fair-queue.ts'
+
+interface Waiting {
+  readonly owner: Owner
+  work(): void
+}
+
+const newQueue = (): FairQueue<Waiting> => new FairQueue<Waiting>(Infinity, ({ owner }) => owner)
+
+export class LoopTurns {
+  readonly #most: number
+  #left: number
+  #isNextPlanned = false
+  #waiting = newQueue()
+
+  /** @param most how many are done in one turn of the event loop */
+  constructor(most: number) {
+    this.#most = this.#left = most
+  }
+
+  /** Calls `work`, at once unless as many as may be were called in this turn of the event loop. */
+  take(owner: Owner, work: () => void): void {
+    if (this.#left > 0 && this.#waiting.size === 0) {
+      this.#left--
+      work()
+    } else this.#waiting.push({ owner, work })
+    this.#planNext()
+  }
+
+  #planNext(): void {
+    if (this.#isNextPlanned) return
+    this.#isNextPlanned = true
+    setImmediate(() => {
+      this.#isNextPlanned = false
+      const next = this.#waiting.take(this.#most)
+      this.#left = this.#most - next.length
+      // Owners with nothing waiting are forgotten.
+      if (next.length > 0 && this.#waiting.size === 0) this.#waiting = newQueue()
+      if (next.length > 0) this.#planNext()
+      for (const { work } of next) work()
+    })
+  }
+}
