@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { Call, type Line } from './call.ts'
 import type { Addresses, Leave } from './addresses.ts'
 import type { Caller } from './caller.ts'
+import type { LoopTurns } from './loop-turns.ts'
 import { beginsProxied, RequestError, RequestReader, type RequestHead } from './request.ts'
 
 /** What all connections of a server share. */
@@ -20,6 +21,8 @@ export interface House {
   readonly closing: boolean
   readonly limits: CallerLimits
   readonly addresses: Addresses
+  /** Large pieces of bodies, as many as may be read in one turn of the event loop. */
+  readonly reads: LoopTurns
   /** The last lines of a head that lets its connection live. */
   readonly keep: string
 }
@@ -48,6 +51,11 @@ const LINGER_BYTES = 64 * 1_048_576
 /** Bytes that may wait for somebody to take them before the socket is paused. */
 const MOST_WAITING = 64 * 1024
 
+/** Where so many bytes have come at once, more wait in the system: of a fast upload Node reads up to two megabytes in a turn of the loop. */
+const LARGE_BYTES = 32 * 1024
+/** Whose turn it is to be read: bodies take theirs one after the other. */
+const BODIES = { account_id: '', key_id: '' }
+
 /** What the connection waits for. */
 type Wait = 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
 
@@ -58,6 +66,9 @@ export class Connection implements Line {
   #call: Call | null = null
   #advancing = false
   #paused = false
+  /** It waits for its turn to be read. */
+  #resting = false
+  #handedOver = false
   #lingered = 0
   /** Ends the count of the call where it is counted by its address. */
   #leave: Leave | undefined
@@ -104,7 +115,7 @@ export class Connection implements Line {
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    this.socket.resume()
+    if (!this.#resting) this.socket.resume()
   }
 
   fail(error: unknown): void {
@@ -138,10 +149,23 @@ export class Connection implements Line {
     this.reader.push(bytes)
     if (this.#call === null) this.#advance()
     else this.#call.more()
+    if (bytes.length >= LARGE_BYTES && this.#call !== null && !this.#resting) this.#rest()
     // Nobody takes them at the moment: the caller's system keeps the rest.
     if (this.#paused || this.reader.unread.length < MOST_WAITING) return
     this.#paused = true
     this.socket.pause()
+  }
+
+  /** Reads on when it is its turn, which may be now. */
+  #rest(): void {
+    let isNow = true
+    this.#resting = true
+    this.#house.reads.take(BODIES, () => {
+      this.#resting = false
+      if (!isNow && !this.#paused && !this.#handedOver) this.socket.resume()
+    })
+    isNow = false
+    if (this.#resting) this.socket.pause()
   }
 
   /** The caller sends no more. That is how a caller leaves: one that only closes its sending side cannot be told from it. */
@@ -195,6 +219,7 @@ export class Connection implements Line {
 
   #handOver(): void {
     const { socket } = this
+    this.#handedOver = true
     socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose).off('drain', this.#onDrain).off('error', ignore)
     this.#house.left(this)
     this.#house.handOver(socket, this.reader.unread)

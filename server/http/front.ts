@@ -6,6 +6,7 @@ import { newId } from '../id.ts'
 import type { Log } from '../log.ts'
 import type { Caller } from './caller.ts'
 import { Addresses } from './addresses.ts'
+import { LoopTurns } from './loop-turns.ts'
 import { Connection, TOO_MANY, type CallerLimits, type House, type RefusalCode } from './connection.ts'
 
 export interface Front {
@@ -15,10 +16,17 @@ export interface Front {
   cut(): void
 }
 
+/** Pieces of bodies, of 64 KB each, that are read in one turn of the event loop: to read one takes about 40 microseconds. */
+const READS_A_TURN = 8
 /** How long a connection that was turned away may take to read why. */
 const TURN_AWAY_MS = 1_000
 /** How often it is looked whether a connection has waited too long. */
 const LOOK_MS = 1_000
+
+/** When large bodies are read on. */
+export function readTurns(): LoopTurns {
+  return new LoopTurns(READS_A_TURN)
+}
 
 /**
  * Stands before Node's server: every connection that it accepts is read here first.
@@ -26,8 +34,9 @@ const LOOK_MS = 1_000
  * @param handle takes each request for the proxy
  * @param now milliseconds since 1970
  * @param addresses counts connections by the address of their client
+ * @param reads what all fronts of a process share
  */
-export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number, addresses = new Addresses(0, false)): Front {
+export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number, addresses = new Addresses(0, false), reads = readTurns()): Front {
   const connections = new Set<Connection>()
   const handedOver = new Set<Socket>()
   const serve = server.listeners('connection')
@@ -48,6 +57,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
     refusal: (code, message) => refusal(code, message, { 'x-proxy-error': code }),
     limits,
     addresses,
+    reads,
     keep: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAlive / 1000)}\r\n\r\n`,
     left: (connection) => connections.delete(connection),
     get closing() {

@@ -122,6 +122,39 @@ test('a thousand requests in one piece are all answered', async (t) => {
   assert.deepEqual(answers(socket.text), Array.from({ length: 1_000 }, (_, i) => `<${i}>`))
 })
 
+test('of large bodies that come at once a few pieces are read in each turn of the event loop, of all in turns', async (t) => {
+  const [size, callers, piece] = [8 * 1024 * 1024, 12, 64 * 1024]
+  const inTurns: Map<Caller, number>[] = [new Map()]
+  const { port, seen } = await start(t, (caller, one) => {
+    caller.body?.read({
+      onData: (bytes) => void inTurns.at(-1)!.set(caller, (inTurns.at(-1)!.get(caller) ?? 0) + bytes.length),
+      onEnd() {
+        one.ended = true
+        answer(caller, 'read')
+      },
+      onGone() {},
+    })
+  })
+  const sockets = Array.from({ length: callers }, () => dial(t, port))
+  for (const socket of sockets) socket.write(post('/proxy', '', `Content-Length: ${size}\r\n`))
+  await until(() => seen.length === callers)
+  let counting = true
+  const count = (): void => {
+    inTurns.push(new Map())
+    if (counting) setImmediate(count)
+  }
+  setImmediate(count)
+  for (const socket of sockets) socket.write(Buffer.alloc(size))
+  await until(() => sockets.every(({ text }) => answers(text)[0] === 'read'))
+  counting = false
+  const sums = inTurns.map((turn) => [...turn.values()].reduce((sum, bytes) => sum + bytes, 0))
+  assert.equal(sums.reduce((sum, bytes) => sum + bytes, 0), callers * size)
+  // Each reads one piece before it waits, and what it had read when it was paused once it goes on.
+  const most = Math.max(...sums) / piece
+  assert.ok(most <= 2 * (callers + 8), `${most} pieces in one turn`)
+  assert.ok(Math.max(...inTurns.flatMap((turn) => [...turn.values()])) <= 10 * piece, 'of one body')
+})
+
 test('a connection goes from our reader to Node\'s server and works on, wherever the bytes are cut', async (t) => {
   const { port, rest, seen } = await start(t, echo)
   const text = post('/proxy?1', 'abc') + get('/proxy?2') + post('/other', 'defg') + post('/proxy?3', 'hi') + get('/last') + get('/proxy?4', 'Connection: close\r\n')
