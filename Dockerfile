@@ -44,5 +44,6 @@ EXPOSE 8484
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8484) + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--conditions=tollmark", "--disable-warning=ExperimentalWarning", "packages/cli/src/main.ts"]
+# As scripts/launch.mjs starts it.
+ENTRYPOINT ["node", "--conditions=tollmark", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=16", "--initial-old-space-size=128", "packages/cli/src/main.ts"]
 CMD ["serve"]

@@ -64,7 +64,8 @@ install(dev)
 // What has been compiled once is not compiled again: a third of the time to start.
 const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...process.env }
 // A larger space for young objects saves nothing and takes longer to fill: 280 MB at 2,000 open streams instead of 240. With half of it, a request costs a tenth more.
-const flags = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=16']
+// Bytes that are read count as memory of the heap until young objects are collected. Without room for them each 20 MB of bodies cause a full collection: 3.0 ms instead of 1.7 a body of 300 KB.
+const flags = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=16', '--initial-old-space-size=128']
 const child = spawn(findNode(), [...flags, join(root, file), ...rest], { stdio: 'inherit', env })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))

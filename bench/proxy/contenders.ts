@@ -27,6 +27,8 @@ export interface Ours extends Contender {
 
 const PATH = '/v1/chat/completions'
 const here = import.meta.dirname
+/** The heap's sizes, as the launcher sets them. */
+const HEAP_FLAGS = process.execArgv.filter((flag) => /^--(?:max|initial)-/.test(flag))
 const children: ChildProcess[] = []
 
 /** Runs a program until the bench ends. */
@@ -132,7 +134,7 @@ export async function startPortkeys(upstream: number): Promise<Contender[]> {
 /** Our own data path without the gate: the reader of callers' requests, the client of providers, and what passes bytes between them. */
 export async function startRelay(upstream: number): Promise<Contender> {
   const port = await freePort()
-  const child = start(process.execPath, [...NODE_FLAGS, join(here, 'relay.ts'), String(port), String(upstream)])
+  const child = start(process.execPath, [...NODE_FLAGS, ...HEAP_FLAGS, join(here, 'relay.ts'), String(port), String(upstream)])
   await listening(port)
   return { name: 'bare relay', port, pid: child.pid!, path: `/proxy${PATH}`, headers: [] }
 }
@@ -142,7 +144,7 @@ export async function startOurs(folder: string, upstream: number): Promise<Ours>
   const data = join(folder, 'data')
   const { token, key } = await makeSecrets(data, 'free', { models: ['gpt-*'], rpm: 1_000_000 })
   const env = { TOLLMARK_DATA: data, LOG_LEVEL: 'warn', OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`, TOLLMARK_FREE_CONVERSIONS: '1000' }
-  const { port, pid, child } = await startServer(env, [...process.execArgv.filter((flag) => flag.startsWith('--max-')), ...(process.env['BENCH_FLAGS']?.split(' ') ?? [])])
+  const { port, pid, child } = await startServer(env, [...HEAP_FLAGS, ...(process.env['BENCH_FLAGS']?.split(' ') ?? [])])
   children.push(child)
   const path = `/proxy?url=${encodeURIComponent(`https://api.openai.com${PATH}`)}`
   return { name: 'tollmark', port, pid, path, headers: [`Authorization: Bearer ${key}`], token }

@@ -120,6 +120,12 @@ test('the image has every package, also those that npm puts into the folder of o
   for (const path of installed) assert.ok(copied.some((source) => `/app/${path}`.startsWith(`${source}/`)), path)
 })
 
+test("the image runs with the launcher's flags", () => {
+  const flags = /const flags = (\[.*\])/.exec(read('scripts/launch.mjs'))?.[1] ?? ''
+  assert.ok(flags.includes('--initial-old-space-size='))
+  assert.ok(argsOf('ENTRYPOINT').at(-1)?.includes(flags.slice(1, -1).replaceAll("'", '"')))
+})
+
 test('the image runs without rights, and its settings are known', () => {
   assert.equal(argsOf('USER').at(-1), 'node')
   const variables = argsOf('ENV').flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, name = '']) => name))
