@@ -4,6 +4,7 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { ObjectRow } from '../store/schema.ts'
 import { passingTrouble } from '../store/trouble.ts'
+import { TimeSlices } from '../time-slices.ts'
 import { BATCH_INPUT } from './inspect/places.ts'
 import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
 import { createKnownObjects } from './known-objects.ts'
@@ -40,7 +41,10 @@ export interface Objects {
   created(provider: string, object: ObjectRef, by: Creation): void
   /** Has `look` wait for an answer that has passed and is still being decoded; `created` follows at once. */
   expect(reading: Promise<unknown>): void
-  /** Whether the key may name these objects; `credential`: the one that reaches them, null where none of them is known. One query at most. */
+  /**
+   * Whether the key may name these objects; `credential`: the one that reaches them, null where none of them is known. One query for each thousand
+   * names at most; others have their turns in between.
+   */
   look(naming: Naming): Promise<{ denied: Denial | null; credential: string | null }>
   /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
   anyForeign(provider: string, key: string, kind?: string): Promise<boolean>
@@ -55,7 +59,7 @@ const RETRY_MS = 1_000
  * is known at once; another process's object can be named by others this much longer only if they named it before it was there.
  */
 const UNKNOWN_MS = 1_000
-/** Names in one query. */
+/** Objects that are looked for together, and names in one query. */
 const AT_ONCE = 1_000
 
 /** Kinds that using alters: what is shared of them can only be read. */
@@ -105,16 +109,46 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     for (const row of owed.splice(0)) write(row)
   }
 
-  /** Who owns these, of those that are known, by name. */
-  const find = async (provider: string, objects: readonly ObjectRef[]): Promise<Map<string, ObjectRow>> => {
+  /** Who owns objects of these kinds with these ids, of those that are known, by name. */
+  const find = async (provider: string, kinds: ReadonlySet<string>, asked: ReadonlySet<string>): Promise<Map<string, ObjectRow>> => {
     const found = new Map<string, ObjectRow>()
-    const kinds = [...new Set(objects.map(({ kind }) => kind))]
-    const ids = [...new Set(objects.map(({ id }) => id))]
+    const ids = [...asked]
     for (let at = 0; at < ids.length; at += AT_ONCE) {
-      const rows = await store.db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', 'in', kinds).where('object_id', 'in', ids.slice(at, at + AT_ONCE)).execute()
+      const rows = await store.db.selectFrom('objects').selectAll().where('provider', '=', provider).where('kind', 'in', [...kinds]).where('object_id', 'in', ids.slice(at, at + AT_ONCE)).execute()
       for (const row of rows) found.set(nameOf(provider, row.kind, row.object_id), row)
     }
     return found
+  }
+
+  /** The owner of each object, in their order; undefined where nobody here made it. */
+  const ownersOf = async (provider: Naming['provider'], objects: readonly ObjectRef[], slices: TimeSlices): Promise<(ObjectRow | undefined)[]> => {
+    const candidates = (object: ObjectRef): readonly ObjectRef[] =>
+      object.kind === ANY_KIND ? provider.endpoints.kinds.map((kind) => ({ kind, id: object.id })) : spellingsOf(object)
+    const remembered = ({ kind, id }: ObjectRef): ObjectRow | undefined => known.get(nameOf(provider.id, kind, id))
+    const owners: (ObjectRow | undefined)[] = []
+    const kinds = new Set<string>()
+    const ids = new Set<string>()
+    for (const object of objects) {
+      const owner = remembered(object) ?? (object.kind === ANY_KIND ? candidates(object).map(remembered).find((row) => row !== undefined) : undefined)
+      owners.push(owner)
+      if (owner === undefined && !isUnknown(nameOf(provider.id, object.kind, object.id))) {
+        for (const { kind, id } of candidates(object)) {
+          kinds.add(kind)
+          ids.add(id)
+        }
+      }
+      if (slices.isOver()) await slices.next()
+    }
+    const found = ids.size === 0 ? NOTHING_FOUND : await find(provider.id, kinds, ids)
+    for (const [i, object] of objects.entries()) {
+      owners[i] ??= candidates(object).map(({ kind, id }) => found.get(nameOf(provider.id, kind, id))).find((row) => row !== undefined)
+      // An item in a range too: no row of its own appears later, because nobody can name it before it is made.
+      const name = nameOf(provider.id, object.kind, object.id)
+      if (owners[i] === undefined) unknown.set(name, performance.now() + UNKNOWN_MS)
+      else known.set(name, owners[i])
+      if (slices.isOver()) await slices.next()
+    }
+    return owners
   }
 
   return {
@@ -139,27 +173,22 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     },
     async look(naming) {
       const { provider, key, objects } = naming
-      const candidates = (object: ObjectRef): readonly ObjectRef[] =>
-        object.kind === ANY_KIND ? provider.endpoints.kinds.map((kind) => ({ kind, id: object.id })) : spellingsOf(object)
       if (expected.length > 0) await Promise.all(expected)
-      const remembered = ({ kind, id }: ObjectRef): ObjectRow | undefined => known.get(nameOf(provider.id, kind, id))
-      const rows = objects.map((object) => remembered(object) ?? (object.kind === ANY_KIND ? candidates(object).map(remembered).find((row) => row !== undefined) : undefined))
-      const asked = objects.flatMap((object, i) => (rows[i] === undefined && !isUnknown(nameOf(provider.id, object.kind, object.id)) ? candidates(object) : []))
-      const found = asked.length === 0 ? NOTHING_FOUND : await find(provider.id, asked)
+      const slices = new TimeSlices()
       let credential: string | null = null
       let itemCredential: string | null = null
-      for (const [i, object] of objects.entries()) {
-        const owner = rows[i] ?? candidates(object).map(({ kind, id }) => found.get(nameOf(provider.id, kind, id))).find((row) => row !== undefined)
-        // An item in a range too: no row of its own appears later, because nobody can name it before it is made.
-        const name = nameOf(provider.id, object.kind, object.id)
-        if (owner === undefined) unknown.set(name, performance.now() + UNKNOWN_MS)
-        else known.set(name, owner)
-        const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
-        if (denied !== null) return { denied, credential: null }
-        if (owner === undefined) continue
-        // The newest item stands last.
-        if (object.kind === ITEM) itemCredential = owner.credential_id
-        else credential ??= owner.credential_id
+      for (let at = 0; at < objects.length; at += AT_ONCE) {
+        const some = objects.length <= AT_ONCE ? objects : objects.slice(at, at + AT_ONCE)
+        const owners = await ownersOf(provider, some, slices)
+        for (const [i, object] of some.entries()) {
+          const owner = owners[i]
+          const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
+          if (denied !== null) return { denied, credential: null }
+          if (owner === undefined) continue
+          // The newest item stands last.
+          if (object.kind === ITEM) itemCredential = owner.credential_id
+          else credential ??= owner.credential_id
+        }
       }
       return { denied: null, credential: credential ?? itemCredential }
     },

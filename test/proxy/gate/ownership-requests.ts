@@ -14,12 +14,12 @@ const table = createProviderTable({ instances: [{ provider: 'azure', values: { r
 const IDS = PROVIDERS.map(({ id }) => id)
 
 /** A store that holds nothing: what is made is remembered by the process. */
-const EMPTY = ((): Store => {
+export const EMPTY = ((): Store => {
   const query: unknown = new Proxy(() => query, { get: (_, name) => (name === 'execute' ? async () => [] : name === 'executeTakeFirst' ? async () => undefined : query) })
   return { run: async (_: unknown, row: unknown) => row, db: { selectFrom: () => query } } as unknown as Store
 })()
 
-const keyOf = (id: string, objects: CachedKey['objects']): CachedKey => ({
+export const keyOf = (id: string, objects: CachedKey['objects']): CachedKey => ({
   id, accountId: 'acc', scope: { all: true, allows: () => true }, rpm: null, allowedOrigins: null, objects, providers: null, readOnly: false, shared: new Set(), expiresAt: null, disabled: false, revoked: false,
 })
 const ATTACKERS = [keyOf('own', 'own'), keyOf('upstream', 'upstream')]
