@@ -5,7 +5,7 @@ import { Problem, SetupError, codeOf } from './errors.ts'
 import type { Caller } from './http/caller.ts'
 import { Addresses } from './http/addresses.ts'
 import { TOO_MANY } from './http/connection.ts'
-import { openFront, readTurns, type Front } from './http/front.ts'
+import { openFront, frontTurns, type Front } from './http/front.ts'
 import { newId } from './id.ts'
 import { linger } from './linger.ts'
 import type { Log } from './log.ts'
@@ -86,14 +86,14 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
     rest(incoming, outgoing)
   }
   const fronts: Front[] = []
-  const reads = readTurns()
+  const turns = frontTurns()
   const addresses = host === 'localhost' ? LOOPBACK : [host]
   let taken = port
   const open = async (address: string): Promise<void> => {
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
     const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000, requireHostHeader: false }, bounded)
     server.on('checkContinue', bounded).on('checkExpectation', bounded)
-    if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock, callers, reads))
+    if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock, callers, turns))
     await bind(server, address, taken, SOCKETS > 1)
     servers.push(server)
   }

@@ -18,14 +18,24 @@ export interface Front {
 
 /** Pieces of bodies, of 64 KB each, that are read in one turn of the event loop: to read one takes about 40 microseconds. */
 const READS_A_TURN = 8
+/** Connections that Node's server gets in one turn, and reads the first head of. */
+const HAND_OVERS_A_TURN = 4
+const CONNECTIONS = { account_id: '', key_id: '' }
 /** How long a connection that was turned away may take to read why. */
 const TURN_AWAY_MS = 1_000
 /** How often it is looked whether a connection has waited too long. */
 const LOOK_MS = 1_000
 
-/** When large bodies are read on. */
-export function readTurns(): LoopTurns {
-  return new LoopTurns(READS_A_TURN)
+/** What is done a few times in a turn of the event loop. */
+export interface FrontTurns {
+  /** Large pieces of bodies are read. */
+  readonly reads: LoopTurns
+  /** Node's server gets connections. */
+  readonly handOvers: LoopTurns
+}
+
+export function frontTurns(): FrontTurns {
+  return { reads: new LoopTurns(READS_A_TURN), handOvers: new LoopTurns(HAND_OVERS_A_TURN) }
 }
 
 /**
@@ -34,9 +44,9 @@ export function readTurns(): LoopTurns {
  * @param handle takes each request for the proxy
  * @param now milliseconds since 1970
  * @param addresses counts connections by the address of their client
- * @param reads what all fronts of a process share
+ * @param turns what all fronts of a process share
  */
-export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number, addresses = new Addresses(0, false), reads = readTurns()): Front {
+export function openFront(server: Server, handle: (caller: Caller) => void, limits: CallerLimits, log: Log, now: () => number, addresses = new Addresses(0, false), turns = frontTurns()): Front {
   const connections = new Set<Connection>()
   const handedOver = new Set<Socket>()
   const serve = server.listeners('connection')
@@ -57,7 +67,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
     refusal: (code, message) => refusal(code, message, { 'x-proxy-error': code }),
     limits,
     addresses,
-    reads,
+    reads: turns.reads,
     keep: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAlive / 1000)}\r\n\r\n`,
     left: (connection) => connections.delete(connection),
     get closing() {
@@ -69,8 +79,13 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
       socket.unshift(unread)
       handedOver.add(socket)
       socket.once('close', () => handedOver.delete(socket))
-      for (const listener of serve) listener.call(server, socket)
-      process.nextTick(() => socket.resume())
+      // Until Node's server listens.
+      socket.on('error', () => {})
+      turns.handOvers.take(CONNECTIONS, () => {
+        if (socket.destroyed) return
+        for (const listener of serve) listener.call(server, socket)
+        process.nextTick(() => socket.resume())
+      })
     },
   }
   server.keepAliveTimeout = limits.keepAlive

@@ -155,6 +155,26 @@ test('of large bodies that come at once a few pieces are read in each turn of th
   assert.ok(Math.max(...inTurns.flatMap((turn) => [...turn.values()])) <= 10 * piece, 'of one body')
 })
 
+test('Node\'s server gets a few of many connections in each turn of the event loop, and none that is gone', async (t) => {
+  const { port, rest } = await start(t, echo)
+  const sockets = Array.from({ length: 60 }, () => dial(t, port))
+  for (const socket of sockets) socket.write(get('/proxy'))
+  await until(() => sockets.every(({ text }) => answers(text).length === 1))
+  const inTurns: number[] = []
+  let counted = 0
+  const count = (): void => {
+    inTurns.push(rest.length - counted)
+    counted = rest.length
+    if (counted < 60) setImmediate(count)
+  }
+  setImmediate(count)
+  for (const socket of sockets) socket.write(get('/rest'))
+  const lost = dial(t, port)
+  lost.write(get('/lost'), () => lost.resetAndDestroy())
+  await until(() => counted >= 60 && sockets.every(({ text }) => text.includes('node GET')))
+  assert.ok(Math.max(...inTurns) <= 8, `${Math.max(...inTurns)} in one turn`)
+})
+
 test('a connection goes from our reader to Node\'s server and works on, wherever the bytes are cut', async (t) => {
   const { port, rest, seen } = await start(t, echo)
   const text = post('/proxy?1', 'abc') + get('/proxy?2') + post('/other', 'defg') + post('/proxy?3', 'hi') + get('/last') + get('/proxy?4', 'Connection: close\r\n')
