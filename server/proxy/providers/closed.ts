@@ -40,6 +40,8 @@ const CLOSED: readonly ClosedEndpoint[] = [
   { class: 'admin', segments: String.raw`serviceaccounts?|permissions?|[sg]etiampolicy|testiampermissions|transferownership` },
   // Deeper paths may belong to models (Clarifai `/users/{user}/apps/{app}/models/…`, Cloudflare `/accounts/{account}/ai/run/…`).
   { class: 'admin', segments: String.raw`(?:users?|endusers?|teams?|customers?|accounts?|orgs?|budgets?|credits?|balances?|subscriptions?|spend)(?:/[^/]+)?$` },
+  // The door of Google's own clients, to every method of a service (google.aip.dev/127): `/$rpc/google.ai.generativelanguage.v1beta.FileService/ListFiles`.
+  { class: 'admin', segments: String.raw`\$rpc|google(?:\.\w+)+/\w+` },
   // The server that an operator runs. LiteLLM `/model/new`, Ollama `/api/pull`, vLLM `/v1/load_lora_adapter`, SGLang `/flush_cache`,
   // llama.cpp `/models/unload`, Triton `/v2/repository/models/{name}/load`.
   { class: 'admin', segments: String.raw`models?/(?:[^/]+/)?(?:new|update|delete|load|unload|download)|config/update|cache/(?:flush\w*|delete)` },

@@ -129,6 +129,8 @@ export interface Match {
    * more segments than are looked at. `odd`: encoded, doubled, cased or parametrised in a way that could reach a known endpoint.
    */
   readonly spelling: 'plain' | 'odd' | 'dots' | 'long'
+  /** Of an unknown endpoint: whether it is one that calls a method by its name, which may list or read whatever is stored. */
+  readonly procedure?: true
 }
 
 interface Resembled {
@@ -248,7 +250,7 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
   if (exact) return { class: exact.class, endpoint: exact, pattern: path, model: null, objects: NO_OBJECTS, spelling: 'plain' }
   const loose = loosen(path)
   const spelling = path.split('/').some((segment) => segment === '.' || segment === '..') ? 'dots' : loose.plain ? 'plain' : 'odd'
-  const unknown: Match = { class: 'unknown', endpoint: null, pattern: '', model: null, objects: NO_OBJECTS, spelling }
+  const unknown: Match = { class: 'unknown', endpoint: null, pattern: '', model: null, objects: NO_OBJECTS, spelling, ...(isProcedure(loose) ? { procedure: true } : {}) }
   const found = spelling === 'dots' ? null : provider.endpoints.match(method, path)
   const closed = closedEverywhere(found === null ? loose.path : spelledOut(found))
   const isClosed = (pattern: RegExp): boolean => pattern.test(loose.path)
@@ -344,9 +346,16 @@ function loosen(path: string): Loose {
   return { path: loose, segments, plain: loose === path.toLowerCase() }
 }
 
+/** A gRPC path, `/package.Service/Method`: grpc.io/docs, PROTOCOL-HTTP2. */
+const GRPC = /^\/(?:[\w$-]+\/)*\w+(?:\.[a-z_]\w*)+\/\w+$/
+/** A last segment that says that it lists, reads or deletes: `ListFiles`, `files.list`, `files:batchGet`, `delete`. */
+const READS = /(?:^|[.:])(?:[Bb]atch)?(?:[Ll]ist|[Gg]et|[Dd]elete|[Pp]urge|[Ee]xport)(?:$|[A-Z_-])/
+
+const isProcedure = ({ path, segments }: Loose): boolean => GRPC.test(path) || READS.test(segments.at(-1) ?? '')
+
 /** Why a key with objects of its own may not call an endpoint that no row knows: what it reads or changes there is not known. Null when it may. */
-export function refuseUnknown({ class: kind }: Match, method: string): string | null {
-  if (kind !== 'unknown' || method === 'POST') return null
+export function refuseUnknown({ class: kind, procedure }: Match, method: string): string | null {
+  if (kind !== 'unknown' || (method === 'POST' && procedure !== true)) return null
   return 'This endpoint is not known to the proxy, and this key may only reach objects of its own.'
 }
 

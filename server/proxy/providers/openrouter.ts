@@ -43,7 +43,8 @@ export const openrouter: ProviderRow = {
     neutral('POST /api/v1/containers/{container}/files/{any}/promote', creates('file')),
     // An intern answers with a model, and tools, of its own.
     model('POST /api/v1/interns', STORED, creates('intern', 'id', 'data.id')),
-    neutral('GET /api/v1/generation'),
+    // Its answer tells what was asked, and what it cost; nobody writes down who made which.
+    neutral('GET /api/v1/generation', { asks: { id: 'generation' } }),
     neutral('GET /api/v1/providers'),
     ...['embeddings', 'images', 'videos'].map((kind) => neutral(`GET /api/v1/${kind}/models`)),
     neutral('GET /api/v1/images/models/{any*}'),

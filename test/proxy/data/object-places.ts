@@ -11,7 +11,7 @@ const PERPLEXITY = 'https://api.perplexity.ai'
 
 /** Served with the providers of these addresses besides. */
 export const more = (origin: string) =>
-  Object.fromEntries([['VERTEX', 'GOOGLE_VERTEX'], ...['MISTRAL', 'XAI', 'DEEPSEEK', 'COHERE', 'PERPLEXITY'].map((id) => [id, id])].flatMap(([id, name]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [`${name}_API_KEY`, 'upstream']]))
+  Object.fromEntries([['VERTEX', 'GOOGLE_VERTEX'], ...['MISTRAL', 'XAI', 'DEEPSEEK', 'COHERE', 'PERPLEXITY', 'OPENROUTER'].map((id) => [id, id])].flatMap(([id, name]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [`${name}_API_KEY`, 'upstream']]))
 
 /** TABLE of what is made: the request, and the answer, in which ID stands for its id. */
 export const MADE: Record<string, { address: string; answered: object }> = {

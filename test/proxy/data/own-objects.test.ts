@@ -48,11 +48,14 @@ const NOBODYS = [
   `GET ${V1}/batches/batch_1`, `POST ${V1}/batches/batch_1/cancel`, `DELETE ${V1}/assistants/asst_1`, `GET ${V1}/unknown`, `HEAD ${V1}/unknown`, `PUT ${V1}/unknown/x`, `PATCH ${V1}/x`,
   `DELETE ${V1}/unknown`, `GET ${V1}/files/`, `GET ${V1}/Files`, `GET ${GEMINI}/files/f1`, `DELETE ${GEMINI}/files/f1`, `GET ${GEMINI}/files/f1:download?alt=media`, `GET ${GOOGLE}/v9/files`,
   `DELETE ${GEMINI}/cachedContents/c1`, `PATCH ${GEMINI}/cachedContents/c1`, `GET ${ANTHROPIC}/v1/files/file_1`, `DELETE ${ANTHROPIC}/v1/agents/x`, `GET ${ANTHROPIC}/v1/messages/batches/msgbatch_1`,
+  // Methods that are called by their names.
+  `POST ${XAI}/xai_api.Files/ListFiles`, `POST ${V1}/files.list`, `POST ${V1}/files:batchGet`, `POST ${V1}/unknown/list`, `POST ${V1}/unknown/deleteAll`, `POST ${V1}/GetFile`,
+  `GET https://openrouter.ai/api/v1/generation?id=gen-1`,
   `DELETE ${XAI}/custom-voices/eve`, `DELETE ${V1}/audio/voices/alloy`,
 ]
 /** TABLE of requests that name nothing stored, or what is everybody's. */
 const EVERYBODYS: [line: string, body?: object][] = [
-  [`GET ${V1}/models`], [`GET ${V1}/models/gpt-5`], [`GET ${GEMINI}/models`], [`POST ${V1}/unknown`, { file: 'x' }], [`GET ${XAI}/tts/voices`], [`GET ${XAI}/models`],
+  [`GET ${V1}/models`], [`GET ${V1}/models/gpt-5`], [`GET ${GEMINI}/models`], [`POST ${V1}/unknown`, { file: 'x' }], [`POST ${V1}/unknown/listen`, {}], [`POST ${V1}/getty`, {}], [`POST ${V1}/v1.5/edit`, {}], [`GET ${XAI}/tts/voices`], [`GET ${XAI}/models`],
   [`POST ${V1}/audio/speech`, { model: 'tts', voice: 'alloy', input: 'x' }],
   [`POST ${V1}/chat/completions`, { model: 'gpt-5-audio', audio: { voice: 'coral', format: 'mp3' }, messages: [] }],
   [`POST ${ANTHROPIC}/v1/messages`, { model: 'claude', container: { skills: [{ type: 'anthropic', skill_id: 'pptx' }] }, messages: [] }],

@@ -80,6 +80,11 @@ const MINTING: readonly (readonly [endpoint: string, source: string])[] = [
 
 /** TABLE of endpoints that manage an account or a server. */
 const ADMIN: readonly (readonly [endpoint: string, source: string])[] = [
+  ['POST generativelanguage.googleapis.com/$rpc/google.ai.generativelanguage.v1beta.FileService/ListFiles', 'google.aip.dev/127'],
+  ['POST generativelanguage.googleapis.com/google.ai.generativelanguage.v1beta.FileService/DeleteFile', 'google.aip.dev/127'],
+  ['POST generativelanguage.googleapis.com/%24rpc/google.ai.generativelanguage.v1beta.ModelService/ListTunedModels', 'google.aip.dev/127'],
+  ['POST aiplatform.googleapis.com/$rpc/google.cloud.aiplatform.v1.GenAiCacheService/ListCachedContents', 'google.aip.dev/127'],
+  ['POST aiplatform.googleapis.com//google.cloud.aiplatform.v1.ModelService/ListModels', 'google.aip.dev/127'],
   ['GET ai-gateway.vercel.sh/config', 'vercel.com/docs/ai-gateway'],
   ['GET ai-gateway.vercel.sh/v1/credits', 'vercel.com/docs/ai-gateway'],
   ['GET ai-gateway.vercel.sh/v1/generation', 'vercel.com/docs/ai-gateway'],
