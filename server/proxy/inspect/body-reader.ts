@@ -7,6 +7,7 @@ import { objectRef, type BodyRule } from '../providers/endpoint.ts'
 import { ambiguous, unknownModel, type Findings, type Refusal } from './findings.ts'
 import { boundaryOf, MultipartReader } from './multipart.ts'
 import { LONGEST_NAME, type Places } from './places.ts'
+import { UrlencodedReader } from './urlencoded.ts'
 
 /** Takes the bytes of a body, and tells a `Findings` what they say. */
 export interface BodyReader {
@@ -28,7 +29,9 @@ export function readerFor(rule: BodyRule, places: Places, headers: readonly stri
     if (boundary === null) return unknownModel('The body is multipart in a way in which its model cannot be known.')
     return new FormBody(new MultipartReader(boundary, places.fields), places, strict, findings)
   }
-  if (strict && /^application\/x-www-form-urlencoded/i.test(type.trim())) return unknownModel('The body is not JSON.')
+  if (/^application\/x-www-form-urlencoded/i.test(type.trim())) {
+    return strict ? unknownModel('The body is not JSON.') : new UrlencodedReader(places, findings, new JsonBody(places, false, findings))
+  }
   const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";\s]*)/i.exec(type)?.[1]
   if (strict && charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) return ambiguous('The body is in another charset than UTF-8.')
   return new JsonBody(places, strict, findings)
@@ -48,7 +51,7 @@ class JsonBody implements BodyReader {
     this.#findings = findings
     const strings = findings.strings()
     const wanted = strict ? places.wanted : places.observed
-    this.#scanner = new JsonScanner(wanted, findings, strings === undefined ? { strict, longestValue: LONGEST_NAME } : { strict, longestValue: LONGEST_NAME, strings })
+    this.#scanner = new JsonScanner(wanted, findings, strings === undefined ? { strict, longestValue: LONGEST_NAME } : { strict: true, longestValue: LONGEST_NAME, strings })
     this.#utf8 = strict ? new Utf8Check() : null
   }
 

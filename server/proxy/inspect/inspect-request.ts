@@ -97,7 +97,7 @@ function namesObjects(match: Match, rule: BodyRule | null, headers: readonly str
   const type = valuesOf(headers, 'content-type')[0] ?? ''
   if (isForm(type)) return rule !== null && placesOf(rule).objectFields.size > 0
   if (rule?.objects !== undefined) return true
-  return !storesFile(match) && (type === '' || /json/i.test(type))
+  return !storesFile(match) && (type === '' || /json|urlencoded|text\/plain/i.test(type) || (rule !== null && match.class === 'model'))
 }
 
 /** A body that streams up without being held. @param begun the beginning of one that is too long to be held */
@@ -189,6 +189,7 @@ function decideInspected(target: Target, read: Read, inspection: Inspection): In
     return { objects: resolved.objects, body, observer: null }
   }
   if (refusal !== null || findings.unclear) throw new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
+  if (trip.key!.objects === 'own' && inspection.isOfOtherKind) throw new Refused('ambiguous_body', 'The body is neither JSON nor a form, so it is not known which stored objects it names.')
   trip.model = written(findings.model ?? headModel(match, pathAndQuery))
   trip.kept = findings.kept
   return { objects: [...match.objects, ...findings.mentioned], body, observer: null }

@@ -60,6 +60,12 @@ export class Inspection implements SlicedTask {
     return this.#source !== null && !(this.#source instanceof PieceSource)
   }
 
+  /** Whether it is said to be something else than JSON, and is: what it names is not known. */
+  get isOfOtherKind(): boolean {
+    const type = typeOf(this.#question.headers)
+    return this.#reader instanceof WordReader && type !== '' && !/json|^(?:audio|image|video)\//i.test(type.trim())
+  }
+
   step(resume: () => void): 'more' | 'waiting' | 'done' {
     const source = this.#source
     const reader = this.#reader

@@ -13,12 +13,34 @@ const BACKSLASH = 0x5c
 const SMALL_U = 0x75
 /** 1 for each byte that a name can have. */
 const NAMES = Uint8Array.from({ length: 256 }, (_, byte) => (/[\w.~-]/.test(String.fromCharCode(byte)) ? 1 : 0))
+/** A name of several parts has these besides: `ft:gpt-4o:acme::abc`, `files/abc`. */
+const WIDE_NAMES = Uint8Array.from(NAMES, (is, byte) => (is === 1 || /[:/%]/.test(String.fromCharCode(byte)) ? 1 : 0))
+
+/** Tells the words of a body, and the names of several parts that they make. */
+export class WordReader implements BodyReader {
+  readonly #readers: readonly BodyReader[]
+
+  constructor(kinds: readonly string[], findings: Findings) {
+    this.#readers = [new Words(NAMES, kinds, findings), new Words(WIDE_NAMES, [], findings)]
+  }
+
+  write(piece: Buffer): void {
+    for (const reader of this.#readers) reader.write(piece)
+  }
+
+  end(): Refusal | null {
+    let refusal: Refusal | null = null
+    for (const reader of this.#readers) refusal = reader.end() ?? refusal
+    return refusal
+  }
+}
 
 /**
  * Tells every word of a body as an object of every kind that its endpoint may name. `\u…` counts as the character that it stands for, and zeros
  * are left out: without them UTF-16 reads as ASCII.
  */
-export class WordReader implements BodyReader {
+class Words implements BodyReader {
+  readonly #names: Uint8Array
   readonly #kinds: readonly string[]
   readonly #findings: Findings
   readonly #words = new Set<string>()
@@ -30,7 +52,8 @@ export class WordReader implements BodyReader {
   #letter = 0
   readonly #digits = new Uint8Array(4)
 
-  constructor(kinds: readonly string[], findings: Findings) {
+  constructor(names: Uint8Array, kinds: readonly string[], findings: Findings) {
+    this.#names = names
     this.#kinds = kinds
     this.#findings = findings
   }
@@ -41,7 +64,7 @@ export class WordReader implements BodyReader {
       const byte = piece[i]!
       if (byte === 0) continue
       if (this.#escape > 0 && this.#continueEscape(byte)) continue
-      if (NAMES[byte] === 1) this.#add(byte)
+      if (this.#names[byte] === 1) this.#add(byte)
       else if (byte === BACKSLASH) this.#escape = 1
       else if (this.#length > 0) this.#endWord()
     }
@@ -69,7 +92,7 @@ export class WordReader implements BodyReader {
     if (digits < 3) return true
     this.#escape = 0
     const code = Number.parseInt(String.fromCharCode(...this.#digits), 16)
-    if (code < 256 && NAMES[code] === 1) this.#add(code)
+    if (code < 256 && this.#names[code] === 1) this.#add(code)
     else this.#endWord()
     return true
   }

@@ -69,6 +69,44 @@ test('an id that another key made is refused in any shape, and passes for its ma
   }
 })
 
+const FORM = 'application/x-www-form-urlencoded'
+/** TABLE of bodies of other kinds. */
+const KINDS: [address: string, type: string, body: string][] = [
+  [`${V1}/responses`, FORM, `model=m&previous_response_id=resp_${HEX}`],
+  [`${V1}/unknown_xyz`, `${FORM}; charset=utf-8`, `a=1&x=resp%5F${HEX}&b=2`],
+  [`${V1}/chat/completions`, FORM, `a[]=1;x=resp_${HEX}`],
+  [`${V1}/embeddings`, FORM, `x=${encodeURIComponent(`{"a":["\\u0072esp_${HEX}"]}`)}`],
+  [`${V1}/responses`, FORM, `{"x":"\\u0072esp_${HEX}"}`],
+  [`${V1}/vector_stores`, FORM, 'file_ids[]=file-theirs'],
+  [`${V1}/responses`, 'text/plain', `{"x":"\\u0072esp_${HEX}"}`],
+  [`${V1}/unknown_xyz`, 'application/json', `\ufeff{"x":"\\u0072esp_${HEX}"}`],
+  [`${GEMINI}/unknown_xyz`, 'application/json', `\ufeff{"x":"files/theirs"}`],
+  [`${MISTRAL}/audio/speech`, FORM, `model=m&voice=${UUID}`],
+]
+
+test('an id that another key made is refused in a body of any kind', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const [mine, own] = [await key(), await key()]
+  for (const [address, answered] of MADE) {
+    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    await send(mine.secret, address, { body: '{"model":"m","embeddingModel":"m"}', headers: JSON_TYPE })
+  }
+  fake.play(answer(200, JSON_TYPE, '{}'))
+  const status = async (secret: string, address: string, type: string, body: string) => (await send(secret, address, { body, headers: { 'Content-Type': type } })).status
+  for (const [address, type, body] of KINDS) {
+    assert.equal(await status(mine.secret, address, type, body), 200, `${address} ${type} ${body}`)
+    assert.equal(await status(own.secret, address, type, body), 403, `${address} ${type} ${body}`)
+  }
+  assert.equal(await status(own.secret, `${V1}/responses`, 'application/json', `\ufeff{"model":"ft:gpt-4o:acme::${HEX}"}`), 403)
+  for (const type of ['application/xml', 'application/msgpack', 'application/x-protobuf', 'text/plain']) {
+    assert.equal(await status(own.secret, `${V1}/responses`, type, '<a>&#114;esp</a>'), 400, type)
+    assert.equal(await status(own.secret, `${V1}/unknown_xyz`, type, '<a>&#114;esp</a>'), 400, type)
+  }
+  for (const [type, body] of [[FORM, 'model=m&input=x'], [FORM, '{"model":"m","input":"a=b&c"}'], ['text/plain', '{"model":"m","input":"x"}']]) {
+    assert.equal(await status(own.secret, `${V1}/responses`, type!, body!), 200, `${type} ${body}`)
+  }
+})
+
 test('an id inside of longer text is text', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, own] = [await key(), await key()]

@@ -1,0 +1,75 @@
+// Reads a form without parts (application/x-www-form-urlencoded): what its fields name, as values of their own or as JSON inside of them.
+import { wantPaths } from '../json-paths.ts'
+import { JsonScanner } from '../json-scanner.ts'
+import { objectRef } from '../providers/endpoint.ts'
+import type { BodyReader } from './body-reader.ts'
+import type { Findings, Refusal } from './findings.ts'
+import type { Places } from './places.ts'
+
+/** Bytes of a field that are kept. */
+const LONGEST_FIELD = 65_536
+const AMPERSAND = 0x26
+const NOTHING_WANTED = wantPaths([])
+
+/** Tells every field of a form to the findings, beside a reader for JSON: `curl -d` sends that with the type of a form. */
+export class UrlencodedReader implements BodyReader {
+  readonly #places: Places
+  readonly #findings: Findings
+  readonly #json: BodyReader
+  #field: Buffer[] = []
+  #length = 0
+  #tooLong = false
+
+  constructor(places: Places, findings: Findings, json: BodyReader) {
+    this.#places = places
+    this.#findings = findings
+    this.#json = json
+  }
+
+  write(piece: Buffer): void {
+    this.#json.write(piece)
+    for (let at = 0; at < piece.length; ) {
+      const end = piece.indexOf(AMPERSAND, at)
+      this.#take(piece.subarray(at, end < 0 ? piece.length : end))
+      if (end < 0) return
+      this.#endField()
+      at = end + 1
+    }
+  }
+
+  end(): Refusal | null {
+    this.#endField()
+    const isJson = this.#json.end() === null
+    if (!isJson && this.#tooLong) this.#findings.unclear = true
+    return null
+  }
+
+  #take(bytes: Buffer): void {
+    this.#length += bytes.length
+    if (this.#length <= LONGEST_FIELD) this.#field.push(Buffer.from(bytes))
+    else this.#tooLong = true
+  }
+
+  #endField(): void {
+    const text = this.#length > LONGEST_FIELD ? '' : Buffer.concat(this.#field).toString('utf8')
+    this.#field = []
+    this.#length = 0
+    // Some servers part fields at a semicolon as well (HTML 4.01, appendix B.2.2).
+    for (const one of text.includes(';') ? [text, ...text.split(';')] : [text]) {
+      for (const [name, value] of new URLSearchParams(one)) this.#tell(name, value)
+    }
+  }
+
+  #tell(name: string, value: string): void {
+    const findings = this.#findings
+    findings.text(name)
+    findings.text(value)
+    const kind = this.#places.objects.get(name) ?? this.#places.objects.get(name.replace(/\[\d*\]$/, '[]'))
+    if (kind !== undefined) findings.object(objectRef(kind, value))
+    const strings = findings.strings()
+    if (strings === undefined || !/^\s*[[{"]/.test(value)) return
+    const scanner = new JsonScanner(NOTHING_WANTED, { value() {} }, { strings })
+    scanner.write(Buffer.from(value))
+    scanner.end()
+  }
+}
