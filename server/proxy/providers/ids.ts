@@ -82,7 +82,7 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
   const segmentRef = (segment: string): ObjectRef | null => {
     const prefix = segment.slice(0, segment.search(SEPARATOR) + 1)
     const kind = kindOf.get(prefix)
-    if (kind === undefined) return uuids && UUID.test(segment) ? perhaps({ kind: ANY_KIND, id: segment }) : null
+    if (kind === undefined) return uuids && UUID.test(segment) ? perhaps({ kind: ANY_KIND, id: segment.toLowerCase() }) : null
     const tail = segment.slice(prefix.length)
     if (!TAIL.test(tail) || WORDS.has(segment) || (kind === 'tuned_model' && !TUNED.test(segment))) return null
     const certain = !OFTEN_UNKNOWN.has(kind) && (kind === 'tuned_model' || GENERATED.test(tail))

@@ -33,7 +33,7 @@ const STRINGS: [provider: string, text: string, names: string | null][] = [
   ['openai', `call_${GENERATED}`, null],
   ['openai', UUID, null],
   ['mistral', UUID, `* ${UUID} ?`],
-  ['mistral', UUID.toUpperCase(), `* ${UUID.toUpperCase()} ?`],
+  ['mistral', UUID.toUpperCase(), `* ${UUID} ?`],
   ['together', `file-${UUID}`, `file file-${UUID}`],
   ['anthropic', 'file_011CNha8iCJcU1wXNR6q4V8w', 'file file_011CNha8iCJcU1wXNR6q4V8w'],
   ['anthropic', 'toolu_01A09q90qw90lq917835lq9', null],
