@@ -1,6 +1,7 @@
 // An answer that is given before the request's body has been read (401, 413, 429, …). Closing the connection at once would make the caller's
-// system throw the answer away together with what it is still sending (a reset), so we go on reading for a while, into nothing.
+// system throw the answer away together with what it is still sending (a reset), so we go on reading for a while, into nothing (drain.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { throwAway } from './drain.ts'
 
 /** More than the largest upload: a caller that sends everything before it reads the answer still gets to read it. */
 const MOST_BYTES = 64 * 1_048_576
@@ -14,6 +15,8 @@ export function linger(incoming: IncomingMessage, outgoing: ServerResponse): () 
   if (incoming.complete || incoming.destroyed) return () => {}
   const wantsClose = !outgoing.shouldKeepAlive
   outgoing.shouldKeepAlive = true
+  // Where nobody has asked for the body, Node reads it itself behind the answer, all at once.
+  incoming.read(0)
   const finish = (): void => {
     if (!wantsClose) return
     if (outgoing.writableFinished) incoming.socket.end()
@@ -21,18 +24,13 @@ export function linger(incoming: IncomingMessage, outgoing: ServerResponse): () 
   }
   return () => {
     if (incoming.complete) return finish()
-    let received = 0
     const timer = setTimeout(() => incoming.socket.destroy(), MOST_TIME)
-    incoming.on('data', (piece: Buffer) => {
-      received += piece.length
-      if (received > MOST_BYTES) incoming.socket.destroy()
-    })
     incoming.on('error', () => {})
     incoming.once('close', () => clearTimeout(timer))
     incoming.once('end', () => {
       clearTimeout(timer)
       finish()
     })
-    incoming.resume()
+    throwAway(incoming, incoming.socket.remoteAddress ?? '', MOST_BYTES, () => incoming.socket.destroy())
   }
 }

@@ -61,12 +61,29 @@ function withHeaders<D extends { paths?: object }>(description: D): D {
 /** The methods that an address answers to; none where nothing is there. */
 export function allowedMethods(api: Api, path: string): string[] {
   const methods = new Set<string>()
-  for (const { type, ...definition } of api.openAPIRegistry.definitions) {
-    if (type !== 'route' || !('route' in definition)) continue
-    const { path: pattern, method } = definition.route
-    const form = new RegExp(`^${pattern.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/]+')}$`)
-    if (form.test(path)) methods.add(method.toUpperCase())
-  }
+  for (const { form, method } of formsOf(api)) if (form.test(path)) methods.add(method)
   if (methods.has('GET')) methods.add('HEAD')
   return [...methods].sort()
+}
+
+/** What the addresses of a route look like. */
+interface Form {
+  readonly form: RegExp
+  readonly method: string
+}
+
+/** Made once for each API: what asks for no route must cost less than what does. Routes that are added later make them anew. */
+const known = new WeakMap<Api, { readonly of: number; readonly forms: readonly Form[] }>()
+
+function formsOf(api: Api): readonly Form[] {
+  const { definitions } = api.openAPIRegistry
+  const made = known.get(api)
+  if (made?.of === definitions.length) return made.forms
+  const forms = definitions.flatMap(({ type, ...definition }): Form[] => {
+    if (type !== 'route' || !('route' in definition)) return []
+    const { path, method } = definition.route
+    return [{ form: new RegExp(`^${path.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/]+')}$`), method: method.toUpperCase() }]
+  })
+  known.set(api, { of: definitions.length, forms })
+  return forms
 }

@@ -19,7 +19,7 @@ interface Area {
 }
 
 /** TABLE of leaves: anyone in the server may import them. */
-const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server/setting.ts', 'server/secret.ts', 'server/id.ts', 'server/clock.ts', 'server/linger.ts', 'server/own-text.ts', 'server/client.ts', 'server/fair-shares.ts', 'server/fair-queue.ts', 'server/time-slices.ts']
+const LEAVES = ['server/errors.ts', 'server/log.ts', 'server/config.ts', 'server/setting.ts', 'server/secret.ts', 'server/id.ts', 'server/clock.ts', 'server/linger.ts', 'server/drain.ts', 'server/own-text.ts', 'server/client.ts', 'server/fair-shares.ts', 'server/fair-queue.ts', 'server/time-slices.ts']
 const NOUNS = ['server/accounts/', 'server/keys/', 'server/ledger/']
 const FEATURES = ['server/convert/', 'server/proxy/', 'server/manage/']
 
@@ -67,7 +67,8 @@ const AREAS: Area[] = [
   },
   { path: 'server/openapi.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/master-key.ts', from: ['server/errors.ts', 'server/setting.ts'], node: ['crypto', 'fs', 'path'] },
-  { path: 'server/linger.ts', from: [], node: ['http'] },
+  { path: 'server/drain.ts', from: [], node: [] },
+  { path: 'server/linger.ts', from: ['server/drain.ts'], node: ['http'] },
   { path: 'server/dashboard.ts', from: [], node: ['crypto', 'fs', 'http', 'path'] },
   { path: 'server/client.ts', from: [], node: ['http', 'net'] },
   { path: 'server/listen.ts', from: ['server/http/', ...LEAVES], node: ['http', 'net'] },

@@ -1,6 +1,7 @@
 // A caller's connection: one request after another until the caller or we have enough. Each is a Call, and is over when its answer has been
 // taken and its body has been read.
 import type { Socket } from 'node:net'
+import { AT_ONCE_BYTES, drain, throwAway, type Drained } from '../drain.ts'
 import { Call, type Line } from './call.ts'
 import type { Addresses, Leave } from './addresses.ts'
 import type { Caller } from './caller.ts'
@@ -43,7 +44,7 @@ export const TOO_MANY = ['too_many_connections', 'Too many requests from this ad
 /** How long the last bytes of an answer may wait for a caller that does not read. */
 const LAST_BYTES_MS = 300_000
 /**
- * After an early answer (401, 413, 429, …) the rest of the request is read into nothing, so that the caller gets to read the answer: closing at
+ * After an early answer (401, 413, 429, …) the rest of the request is read into nothing, slowly, so that the caller gets to read the answer: closing at
  * once would make its system throw the answer away. More than the largest body, but not for ever.
  */
 const LINGER_MS = 5_000
@@ -59,8 +60,9 @@ const BODIES = { account_id: '', key_id: '' }
 /** What the connection waits for. */
 type Wait = 'head' | 'next' | 'call' | 'linger' | 'taking' | 'close'
 
-export class Connection implements Line {
+export class Connection implements Line, Drained {
   readonly socket: Socket
+  readonly address: string
   readonly reader = new RequestReader()
   readonly #house: House
   #call: Call | null = null
@@ -79,6 +81,7 @@ export class Connection implements Line {
 
   constructor(socket: Socket, house: House) {
     this.socket = socket
+    this.address = socket.remoteAddress ?? ''
     this.#house = house
     this.#limit = house.limits.head
     socket.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose).on('drain', this.#onDrain).on('error', ignore)
@@ -149,11 +152,24 @@ export class Connection implements Line {
     this.reader.push(bytes)
     if (this.#call === null) this.#advance()
     else this.#call.more()
-    if (bytes.length >= LARGE_BYTES && this.#call !== null && !this.#resting) this.#rest()
+    if (this.#wait === 'linger' && this.#lingered >= AT_ONCE_BYTES) this.#slow()
+    else if (bytes.length >= LARGE_BYTES && this.#call !== null && !this.#resting) this.#rest()
     // Nobody takes them at the moment: the caller's system keeps the rest.
     if (this.#paused || this.reader.unread.length < MOST_WAITING) return
     this.#paused = true
     this.socket.pause()
+  }
+
+  /** Reads on what nobody wants when it is its turn. */
+  #slow(): void {
+    this.#resting = true
+    this.socket.pause()
+    drain.wait(this)
+  }
+
+  readOn(): void {
+    this.#resting = false
+    if (!this.#paused && !this.#handedOver) this.socket.resume()
   }
 
   /** Reads on when it is its turn, which may be now. */
@@ -161,8 +177,8 @@ export class Connection implements Line {
     let isNow = true
     this.#resting = true
     this.#house.reads.take(BODIES, () => {
-      this.#resting = false
-      if (!isNow && !this.#paused && !this.#handedOver) this.socket.resume()
+      if (isNow) this.#resting = false
+      else this.readOn()
     })
     isNow = false
     if (this.#resting) this.socket.pause()
@@ -176,6 +192,7 @@ export class Connection implements Line {
   }
 
   readonly #onClose = (): void => {
+    drain.leave(this)
     this.#house.left(this)
     this.#leave?.()
     this.#call?.lose()
@@ -239,8 +256,9 @@ export class Connection implements Line {
   #close(): void {
     if (this.#wait === 'close') return
     this.#waitFor('close', LINGER_MS)
-    this.socket.off('data', this.#onData).on('data', ignore)
-    this.resume()
+    this.socket.off('data', this.#onData)
+    this.#paused = false
+    throwAway(this.socket, this.address, LINGER_BYTES, () => this.socket.destroy())
     this.socket.end()
   }
 

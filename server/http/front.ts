@@ -1,6 +1,7 @@
 // Who serves a connection: our own reader as long as its requests are for the proxy, Node's server from the first other request on.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { throwAway } from '../drain.ts'
 import { ERRORS, Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Log } from '../log.ts'
@@ -96,7 +97,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   })
   // The request is on its way already: closed at once, the connection would be reset, and the answer lost with it.
   const turnAway = (socket: Socket): void => {
-    socket.on('error', () => {}).resume()
+    throwAway(socket.on('error', () => {}), socket.remoteAddress ?? '', Infinity, () => {})
     socket.end(refusal(...TOO_MANY))
     setTimeout(() => socket.destroy(), TURN_AWAY_MS).unref()
   }
