@@ -124,6 +124,8 @@ export class BodyReader {
       else for (let from = parts[i]!; from < parts[i + 1]!; from++) piece[written++] = input[from]!
     }
     this.piece = piece
+    // The beginning of the first size may have been searched, and found incomplete, before.
+    this.#searched = 0
     return at
   }
 

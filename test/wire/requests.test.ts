@@ -295,6 +295,15 @@ test('whatever Node refuses we refuse, and what both take is the same to both', 
   assert.ok(taken > 300, `${taken} generated requests were taken: too few to mean anything`)
 })
 
+test('a long size that comes in two parts is followed by small chunks', () => {
+  const reader = new RequestReader()
+  reader.push(Buffer.from('POST /proxy HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n000000000001'))
+  reader.head()
+  assert.equal(reader.piece(), null)
+  reader.push(Buffer.from('\r\nx\r\n1\r\ny\r\n0\r\n\r\n'))
+  assert.deepEqual([reader.piece()?.toString(), reader.piece(), reader.ended], ['xy', null, true])
+})
+
 test('small chunks that have come together are one piece, whatever stands among them', () => {
   const small = Array.from({ length: 5_000 }, (_, i) => `${(1 + (i % 40)).toString(16)}\r\n${String.fromCharCode(97 + (i % 26)).repeat(1 + (i % 40))}\r\n`)
   // Upper case, leading zeros, a large chunk and an extension.
