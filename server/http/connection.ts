@@ -72,6 +72,8 @@ export class Connection implements Line, Drained {
   #resting = false
   #handedOver = false
   #lingered = 0
+  /** How many pieces of a refused body are read before it waits for its next turn. */
+  #pieces = 0
   /** Ends the count of the call where it is counted by its address. */
   #leave: Leave | undefined
   #wait: Wait = 'head'
@@ -129,6 +131,7 @@ export class Connection implements Line, Drained {
   linger(bytes: number): void {
     if (this.#wait !== 'linger') {
       this.#lingered = 0
+      this.#pieces = 0
       this.#waitFor('linger', LINGER_MS)
     }
     this.#lingered += bytes
@@ -152,7 +155,7 @@ export class Connection implements Line, Drained {
     this.reader.push(bytes)
     if (this.#call === null) this.#advance()
     else this.#call.more()
-    if (this.#wait === 'linger' && this.#lingered >= AT_ONCE_BYTES) this.#slow()
+    if (this.#wait === 'linger' && this.#lingered >= AT_ONCE_BYTES && --this.#pieces <= 0) this.#slow()
     else if (bytes.length >= LARGE_BYTES && this.#call !== null && !this.#resting) this.#rest()
     // Nobody takes them at the moment: the caller's system keeps the rest.
     if (this.#paused || this.reader.unread.length < MOST_WAITING) return
@@ -167,7 +170,12 @@ export class Connection implements Line, Drained {
     drain.wait(this)
   }
 
-  readOn(): void {
+  readOn(pieces: number): void {
+    this.#pieces = pieces
+    this.#goOn()
+  }
+
+  #goOn(): void {
     this.#resting = false
     if (!this.#paused && !this.#handedOver) this.socket.resume()
   }
@@ -178,7 +186,7 @@ export class Connection implements Line, Drained {
     this.#resting = true
     this.#house.reads.take(BODIES, () => {
       if (isNow) this.#resting = false
-      else this.readOn()
+      else this.#goOn()
     })
     isNow = false
     if (this.#resting) this.socket.pause()
