@@ -21,6 +21,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   SniffingReader: 'Chooses the reader of an answer whose type is not said: createMeter.',
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
   WordReader: 'Reads what is not quite JSON: Inspection.',
+  UrlencodedReader: 'Reads a body in the form of a query: Inspection.',
 }
 
 test('every reader has a row, or a reason to have none', () => {
