@@ -2,11 +2,10 @@
 // Each shape runs in a process of its own with a deadline, so that a hang or a crash is a row of the table and no more.
 //   --size N      the larger size in characters (default 10,000,000)      --deadline S  seconds a shape may take (default 60)
 // Fails when time at 4n is more than 5 times time at n, when a word is lost, or when a process dies.
-import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { convertHtml } from '../packages/notion-markdown/src/index.ts'
-import { NODE_FLAGS } from '../test/node.ts'
 import { NEEDLE, shapes, type Shape } from './parts/shapes.ts'
+import { runChild } from './parts/child.ts'
 
 /** What a child measured. Milliseconds of processor time of the converting thread, which other work on the machine does not stretch; MB. */
 interface Measure {
@@ -60,7 +59,7 @@ async function compareAll(): Promise<number> {
   console.log(`${'shape'.padEnd(44)}${'n ms'.padStart(9)}${'4n ms'.padStart(9)}${'ratio'.padStart(7)}${'MB/s'.padStart(8)}${'out MB'.padStart(8)}${'RSS MB'.padStart(8)}`)
   let bad = 0
   for (const { name } of chosen) {
-    const result = await runChild(name)
+    const result = await runChild<Measure>([import.meta.filename, '--child', name, '--size', String(size)], values.deadline)
     if (typeof result === 'string') {
       bad++
       console.log(`${name.padEnd(44)}  ${result}`)
@@ -81,24 +80,3 @@ async function compareAll(): Promise<number> {
   return bad > 0 ? 1 : 0
 }
 
-/** Runs one shape in a process of its own; a sentence says why it failed. */
-function runChild(name: string): Promise<Measure | string> {
-  return new Promise((resolve) => {
-    const args = ['--expose-gc', ...NODE_FLAGS, import.meta.filename, '--child', name, '--size', String(size)]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    let out = ''
-    let err = ''
-    child.stdout.on('data', (chunk: Buffer) => (out += String(chunk)))
-    child.stderr.on('data', (chunk: Buffer) => (err += String(chunk)))
-    let late = false
-    const deadline = setTimeout(() => {
-      late = true
-      child.kill('SIGKILL')
-    }, Number(values.deadline) * 1000)
-    child.on('close', (code) => {
-      clearTimeout(deadline)
-      if (code === 0) resolve(JSON.parse(out) as Measure)
-      else resolve(late ? `STOPPED after ${values.deadline} s` : `DIED: ${/^.*(?:Error|FATAL).*$/m.exec(err)?.[0] ?? `exit ${code}`}`)
-    })
-  })
-}

@@ -1,14 +1,13 @@
 // Whether every reader and list that a caller's input reaches is linear: processor time at 4n over that at n, for n such that it takes 60 ms (heads, which
 // have 16 KB at most: so often that it does). The best of five; each row in a process of its own, with a deadline. `npm run bench -- linear [TEXT …]`
 // (parts of rows' names). Ends with code 1 where a row takes more than five times as long, or does not end. Tables: bench/linear/.
-import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { NODE_FLAGS } from '../test/node.ts'
 import { BODIES } from './linear/bodies.ts'
 import { HEADS } from './linear/heads.ts'
 import { INSPECTIONS } from './linear/inspections.ts'
 import type { Row } from './linear/row.ts'
 import { ROWS } from './linear/rows.ts'
+import { runChild } from './parts/child.ts'
 
 /** Milliseconds. */
 interface Measure {
@@ -78,7 +77,7 @@ async function compareAll(): Promise<number> {
   console.log(`${'reader'.padEnd(52)}${'n'.padStart(10)}${'n ms'.padStart(9)}${'4n ms'.padStart(9)}${'ratio'.padStart(7)}`)
   let bad = 0
   for (const { name } of chosen) {
-    const result = await runChild(name)
+    const result = await runChild<Measure>(['--max-old-space-size=2000', import.meta.filename, '--child', name], values.deadline)
     if (typeof result === 'string') {
       bad++
       console.log(`${name.padEnd(52)}  ${result}`)
@@ -94,24 +93,3 @@ async function compareAll(): Promise<number> {
   return bad > 0 ? 1 : 0
 }
 
-/** Measures one row in a process of its own; a sentence says why it failed. */
-function runChild(name: string): Promise<Measure | string> {
-  return new Promise((resolve) => {
-    const args = ['--expose-gc', '--max-old-space-size=2000', ...NODE_FLAGS, import.meta.filename, '--child', name]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    let out = ''
-    let err = ''
-    child.stdout.on('data', (chunk: Buffer) => (out += String(chunk)))
-    child.stderr.on('data', (chunk: Buffer) => (err += String(chunk)))
-    let late = false
-    const deadline = setTimeout(() => {
-      late = true
-      child.kill('SIGKILL')
-    }, Number(values.deadline) * 1000)
-    child.on('close', (code) => {
-      clearTimeout(deadline)
-      if (code === 0) resolve(JSON.parse(out) as Measure)
-      else resolve(late ? `STOPPED after ${values.deadline} s` : `DIED: ${/^.*(?:Error|FATAL).*$/m.exec(err)?.[0] ?? `exit ${code}`}`)
-    })
-  })
-}
