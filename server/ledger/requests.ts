@@ -7,6 +7,7 @@ import type { RequestRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { entered } from './journal.ts'
 import { namesOf } from './names.ts'
+import { STATE_OF, isFailed, isOdd, outcomeOf, type Outcome } from './outcome.ts'
 import { RESERVED_STATE } from './rows.ts'
 import { boundary, isKeyOf, seqAt } from './scan.ts'
 import { sumUp } from './summing.ts'
@@ -22,7 +23,7 @@ const SHOWN = [
 ] as const satisfies (keyof RequestRow)[]
 
 /** A row of the ledger as the API shows it. */
-export type ShownRequest = Omit<Pick<RequestRow, (typeof SHOWN)[number]>, 'created_at'> & { object: 'request'; created_at: string }
+export type ShownRequest = Omit<Pick<RequestRow, (typeof SHOWN)[number]>, 'created_at'> & { object: 'request'; created_at: string; outcome: Outcome }
 
 /** `account` null: all accounts. Times in milliseconds since 1970, the end not included. */
 export interface RequestFilter {
@@ -31,6 +32,7 @@ export interface RequestFilter {
   model?: string | undefined
   provider?: string | undefined
   state?: RequestRow['state'] | undefined
+  outcome?: Outcome | undefined
   /** An exact status, or a class: `4xx`. */
   status?: string | undefined
   from?: number | undefined
@@ -79,14 +81,17 @@ export const requestLines = procedure(import.meta.url, 'requestLines', function*
 
 type Row = Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>
 
-function* pageOf(db: QueryBuilder, { filter, limit, cursor, most = MOST_LOOKED_AT }: PageQuestion): Steps<Page<Row>> {
-  const { account, key, state, status } = filter
+function* pageOf(db: QueryBuilder, { filter: wanted, limit, cursor, most = MOST_LOOKED_AT }: PageQuestion): Steps<Page<Row>> {
+  const implied = wanted.outcome && STATE_OF[wanted.outcome]
+  if (implied !== undefined && wanted.state !== undefined && wanted.state !== implied) return { rows: [], next: null }
+  const filter = { ...wanted, state: implied ?? wanted.state }
+  const { account, key, state, status, outcome } = filter
   const start = yield* startOf(db, filter, cursor)
   if (start === null || !(yield* isKeyOf(db, account, key)) || (cursor === undefined && !(yield* everEnded(db, filter)))) return { rows: [], next: null }
   const { from } = start
   let { before } = start
   const rows: Row[] = []
-  const indexed = { account, key, state, odd: status !== undefined && Number(status[0]) >= 3 }
+  const indexed = { account, key, state, odd: outcome === 'failed' || (status !== undefined && Number(status[0]) >= 3) }
   let width = Math.min(LOOK.first, most)
   for (let looked = width; ; looked += width) {
     const bound = yield* boundary(db, indexed, before, width)
@@ -141,7 +146,7 @@ interface Stretch {
 }
 
 /** The rows of a stretch that fit, in no order. */
-function fitting(db: QueryBuilder, { account, key, model, provider, state, status, from, to }: RequestFilter, stretch: Stretch) {
+function fitting(db: QueryBuilder, { account, key, model, provider, state, outcome, status, from, to }: RequestFilter, stretch: Stretch) {
   let query = db.selectFrom('requests').select(['seq', ...SHOWN]).where('seq', '>=', stretch.from).where('seq', '<', stretch.before)
   // A key is of one account: by one of the two alone the rows are walked along the index by which their stretch was measured.
   if (key !== undefined) query = query.where('key_id', '=', key)
@@ -151,6 +156,8 @@ function fitting(db: QueryBuilder, { account, key, model, provider, state, statu
   // Written out, not bound: only then do the indexes of what is under way, and of what is no ordinary success, serve the query.
   if (state !== undefined) query = query.where('state', '=', sql.lit(state))
   if (status !== undefined && Number(status[0]) >= 3) query = query.where('status', '>=', sql.lit(300))
+  if (outcome === 'failed') query = query.where(isOdd).where(isFailed)
+  if (outcome === 'succeeded') query = query.where('status', '<', 400).where('error', 'is', null)
   if (from !== undefined) query = query.where('created_at', '>=', from)
   if (to !== undefined) query = query.where('created_at', '<', to)
   if (status !== undefined && /^\dxx$/.test(status)) query = query.where('status', '>=', Number(status[0]) * 100).where('status', '<', Number(status[0]) * 100 + 100)
@@ -166,5 +173,5 @@ export async function getRequest(store: Store, id: string, account: string | nul
 }
 
 function show({ seq: _, ...row }: Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>): ShownRequest {
-  return { ...row, object: 'request', created_at: isoTime(row.created_at) }
+  return { ...row, object: 'request', created_at: isoTime(row.created_at), outcome: outcomeOf(row) }
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { first, type Steps } from '../store/procedure.ts'
 import type { RequestRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
+import { isOdd } from './outcome.ts'
 import { RESERVED_STATE } from './rows.ts'
 
 /** What an index can tell rows by. `account` null: all accounts. */
@@ -10,7 +11,7 @@ export interface IndexedFilter {
   account: string | null
   key?: string | undefined
   state?: RequestRow['state'] | undefined
-  /** Only what has a status of 300 or more. */
+  /** Only what is no ordinary success. */
   odd?: boolean
 }
 
@@ -30,7 +31,7 @@ export function* boundary(db: QueryBuilder, { account, key, state, odd = false }
   else if (account !== null) {
     query = query.where('account_id', '=', account)
     // Written out, not bound: only then do the indexes of what is under way, has ended, and is no ordinary success serve the query.
-    if (odd) query = query.where('status', '>=', sql.lit(300))
+    if (odd) query = query.where(isOdd)
     else if (state === undefined || state === 'settled') query = query.where('state', '<>', RESERVED_STATE)
     else query = query.where('state', '=', sql.lit(state))
   }

@@ -12,6 +12,16 @@ import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
 import { Name } from './fields.ts'
 
+/** Not `.openapi(name)`: a named schema that is nullable would be so everywhere. */
+export const LastErrorSchema = z
+  .object({
+    status: z.number().int().nullable().openapi({ description: 'Null where there was no answer.' }),
+    code: z.enum(['upstream_unreachable', 'upstream_timeout']).nullable().openapi({ description: 'Why there was no answer, or not to its end.' }),
+    at: z.iso.datetime(),
+  })
+  .nullable()
+  .openapi({ description: 'The last call that the provider refused, limited, had trouble with or did not answer, as this process saw it; null if one has worked since.' })
+
 export const CredentialSchema = z
   .object({
     id: z.string(),
@@ -24,10 +34,7 @@ export const CredentialSchema = z
     source: z.enum(['environment', 'stored']),
     readable: z.boolean().openapi({ description: 'Whether the master key opens it; if not, it is not used.' }),
     resting_ms: z.number().int().openapi({ description: 'How long this process leaves it unused: because the provider refuses it, or, while another credential is healthy, after a limit or trouble (then only for that model). 0 means that it is used.' }),
-    last_error: z
-      .object({ status: z.number().int(), at: z.iso.datetime() })
-      .nullable()
-      .openapi({ description: 'The last answer by which the provider refused it, or was limited or in trouble, as this process saw it; null if it has worked since.' }),
+    last_error: LastErrorSchema,
     created_at: z.iso.datetime().nullable(),
   })
   .openapi('Credential')
@@ -176,6 +183,6 @@ function withHealth<R extends { id: string }, S extends 'environment' | 'stored'
   const error = credentials.lastError(row.id)
   return {
     ...row, source, readable: !unreadable().has(row.id), resting_ms: Math.ceil(credentials.resting(row.id)),
-    last_error: error === null ? null : { status: error.status, at: isoTime(now - error.ago) },
+    last_error: error === null ? null : { status: error.status, code: error.code, at: isoTime(now - error.ago) },
   }
 }

@@ -38,11 +38,12 @@ const refused = count.openapi({ description: 'Refused by the limit of a key, in 
 
 const AttentionSchema = z
   .object({
-    kind: z.enum(['key_expires', 'key_at_limit', 'credential_failing']),
+    kind: z.enum(['key_expires', 'key_at_limit', 'credential_failing', 'provider_unreachable']),
     detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
     key_id: z.string().nullable(),
     credential_id: z.string().nullable(),
-    at: z.iso.datetime().nullable().openapi({ description: 'When the key expires; when the credential last failed.' }),
+    provider: z.string().nullable().openapi({ description: 'The id of the provider that cannot be reached.' }),
+    at: z.iso.datetime().nullable().openapi({ description: 'When the key expires; when the call last failed.' }),
   })
   .openapi('Attention')
 
@@ -73,7 +74,7 @@ const Query = Whose.extend({
 })
 
 /** The routes of the overview. */
-export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 'credentials' | 'unreadable'>, clock: () => number): Api {
+export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 'credentials' | 'unreadable' | 'table'>, clock: () => number): Api {
   const api = newApi()
   const guard = guarded(store, clock)
 
@@ -116,7 +117,7 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
   })
 
   type Attention = z.infer<typeof AttentionSchema>
-  const nothing = { key_id: null, credential_id: null, at: null }
+  const nothing = { key_id: null, credential_id: null, provider: null, at: null }
 
   async function expiring(reading: Store, account: string | null, now: number): Promise<Attention[]> {
     const keys = await expiringKeys(reading, account, now, now + SOON)
@@ -141,12 +142,22 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
 
   async function failing(now: number): Promise<Attention[]> {
     const credentials = await allCredentials(store, proxied, now)
-    return credentials.flatMap(({ id, name, provider, status, readable, last_error }) => {
+    return [...unreachable(credentials), ...credentials.flatMap(({ id, name, provider, status, readable, last_error }) => {
       // Limits and troubles of a provider pass, and no other credential would help.
       if (status === 'paused' || (readable && !REFUSED.has(last_error?.status ?? 0))) return []
       const failure = last_error === null ? 'cannot be opened with the master key of this server' : `was last answered ${last_error.status}`
       const detail = `The credential "${name}" of ${provider} ${failure}. Test it, or replace it.`
       return [{ ...nothing, kind: 'credential_failing' as const, credential_id: id, at: last_error?.at ?? null, detail }]
+    })]
+  }
+
+  /** One line for a provider, however many of its credentials have found that out. */
+  function unreachable(credentials: Awaited<ReturnType<typeof allCredentials>>): Attention[] {
+    const lost = credentials.filter(({ status, last_error }) => status === 'active' && last_error !== null && last_error.code !== null)
+    return [...Map.groupBy(lost, ({ provider }) => provider)].map(([provider, [first]]) => {
+      const name = proxied.table().byId(provider)?.name ?? provider
+      const what = first!.last_error!.code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or broke off'
+      return { ...nothing, kind: 'provider_unreachable' as const, provider, at: first!.last_error!.at, detail: `${name} ${what} at the last call. Check its status, and the network of this server.` }
     })
   }
 

@@ -9,7 +9,8 @@ import { hostValues } from '../proxy/providers/table.ts'
 import { patchOf } from '../request/patch.ts'
 import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
-import { CredentialSchema, allCredentials } from './credentials.ts'
+import { CredentialSchema, LastErrorSchema, allCredentials } from './credentials.ts'
+import { HEALTH, healthOf } from './provider-health.ts'
 
 const AuthSchema = strictObject({
   header: z.string().max(100),
@@ -26,6 +27,10 @@ const ProviderSchema = z
     hosts: z.array(z.string()).openapi({ description: 'Hosts that callers may use. `{…}` stands for a value of a credential.' }),
     auth: z.object({ header: z.string(), scheme: z.string().nullable() }),
     ready: z.boolean().openapi({ description: 'Whether there is a credential to use.' }),
+    health: z.enum(HEALTH).openapi({
+      description: 'What the last calls showed, in this process. `failing`: no credential works, or the provider cannot be reached. `degraded`: some do not, or the provider was limited or in trouble. `no_credential`: requests are answered 502 `upstream_credential_missing`.',
+    }),
+    last_error: LastErrorSchema,
     dial: z.string().nullable().openapi({ description: 'Where the proxy connects instead; administrators only.' }),
     credentials: z.array(CredentialSchema).nullable().openapi({ description: 'With their health; administrators only.' }),
   })
@@ -38,7 +43,7 @@ const wishes = {
 }
 const id = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'lower-case letters, digits, - and _')
 const Wanted = strictObject({ id, origin: wishes.origin, dial: wishes.dial.default(null), auth: wishes.auth.default(null) })
-const Change = patchOf(ProviderSchema, wishes, ['ready', 'credentials'])
+const Change = patchOf(ProviderSchema, wishes, ['ready', 'health', 'last_error', 'credentials'])
 
 type Proxied = Pick<Proxy, 'credentials' | 'unreadable' | 'table' | 'configured' | 'refresh' | 'complaint'>
 
@@ -54,6 +59,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
     const table = proxied.table()
     return table.providers.map((provider) => {
       const mine = credentials.filter((one) => one.provider === provider.id)
+      const usable = mine.filter(({ status, readable, weight }) => status === 'active' && readable && weight > 0)
       const upstreams = table.upstreams.filter((one) => one.provider.id === provider.id)
       const dialled = upstreams.find(({ origin, dial }) => dial.origin !== origin || dial.basePath !== '')?.dial
       return {
@@ -61,7 +67,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
         source: stored.has(provider.id) ? ('stored' as const) : proxied.configured.has(provider.id) ? ('settings' as const) : ('built_in' as const),
         hosts: hostsOf(provider, upstreams.map(({ origin }) => new URL(origin).host)),
         auth: { header: provider.auth.header, scheme: provider.auth.scheme ?? null },
-        ready: mine.some(({ status, readable, weight }) => status === 'active' && readable && weight > 0),
+        ready: usable.length > 0, ...healthOf(usable),
         dial: admin && dialled ? `${dialled.origin}${dialled.basePath}` : null,
         credentials: admin ? mine : null,
       }

@@ -5,6 +5,7 @@ import { Problem } from '../errors.ts'
 import { keyNames } from '../keys/keys.ts'
 import { getRequest, listRequests, requestLines, type RequestFilter, type ShownRequest } from '../ledger/requests.ts'
 import { entered } from '../ledger/journal.ts'
+import { OUTCOMES } from '../ledger/outcome.ts'
 import type { Store } from '../store/open.ts'
 import { csvHead, csvHeaders, textBody } from './csv.ts'
 import { Moment } from './fields.ts'
@@ -12,6 +13,9 @@ import { Whose, whose } from './whose.ts'
 
 const count = z.number().int()
 const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
+const Outcome = z
+  .enum(OUTCOMES)
+  .openapi({ description: '`failed`: answered 400 or above, or not to the end. `aborted`: the caller left. `unknown`: the process that served it died.' })
 
 const RequestSchema = z
   .object({
@@ -26,8 +30,9 @@ const RequestSchema = z
     endpoint: z.string(),
     method: z.string(),
     state: State,
-    status: count.nullable(),
-    error: z.string().nullable().openapi({ description: 'Code of the error that the proxy answered in place of the provider.' }),
+    outcome: Outcome,
+    status: count.nullable().openapi({ description: 'The status that the caller was answered; null while there is none.' }),
+    error: z.string().nullable().openapi({ description: 'Code of the error that the proxy answered in place of the provider, or by which the answer broke off.' }),
     first_byte_ms: count.nullable(),
     total_ms: count.nullable(),
     bytes_in: count.nullable(),
@@ -55,6 +60,7 @@ const Query = PageQuery.extend({
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),
   state: State.optional(),
+  outcome: Outcome.optional(),
   status: z.string().regex(/^[1-5](?:\d\d|xx)$/, 'a status such as 429, or a class such as 4xx').optional(),
   from: Moment.optional(),
   to: Moment.optional().openapi({ description: 'Not included.' }),

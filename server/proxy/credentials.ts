@@ -1,6 +1,6 @@
 // The pool: which credential a request goes out with. Step 7 of the contract.
 import { hash } from 'node:crypto'
-import { Health, type Lane } from './credentials/health.ts'
+import { Health, type FailureCode, type Lane, type LastError } from './credentials/health.ts'
 import type { Upstream } from './providers/provider.ts'
 
 /** A credential ready for use. */
@@ -27,12 +27,14 @@ export interface CredentialPool {
   pick(upstream: Upstream, context: string | null, pinned: string | null, lane: Lane): Credential | null
   /** Takes note of the answer to a caller's request. */
   note(credential: Credential, lane: Lane, status: number, retryAfterMs: number | null): void
+  /** Takes note of a caller's request that got no answer, or not to its end. */
+  unanswered(credential: Credential, code: FailureCode): void
   /** Takes note of what came of a probe of ours. @param status null where there was no answer */
   tested(credential: Credential, status: number | null): void
   /** Milliseconds for which a credential is left unused, if only for requests for one model or of one key; 0 when it is healthy. */
   resting(id: string): number
-  /** The last answer that was a refusal, and how many milliseconds ago; null where the credential has worked since. */
-  lastError(id: string): { status: number; ago: number } | null
+  /** See `Health`. */
+  lastError(id: string): LastError | null
 }
 
 /**
@@ -77,6 +79,7 @@ export function createPool(mono: () => number, probe: (credential: Credential) =
       return choose(healthy.length > 0 ? healthy : accepted, context)
     },
     note: (credential, lane, status, retryAfterMs) => health.note(credential.id, lane, status, retryAfterMs),
+    unanswered: (credential, code) => health.unanswered(credential.id, code),
     tested: (credential, status) => health.tested(credential.id, status),
     resting(id) {
       const refused = health.refused(id)

@@ -4,7 +4,7 @@ import { valueOf, type RawHeaders } from '../http/fields.ts'
 import type { Admission, Ledger } from '../ledger/admit.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
-import type { Lane } from './credentials/health.ts'
+import type { FailureCode, Lane } from './credentials/health.ts'
 import { responseHeaders } from './headers.ts'
 import { Mask } from './mask.ts'
 import { createMeter, UNKNOWN, type Meter, type Usage } from './meter.ts'
@@ -12,7 +12,7 @@ import { BATCH_INPUT } from './inspect/places.ts'
 import type { Creation, Objects } from './objects.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Upstream } from './providers/provider.ts'
-import type { RefusalCode } from './refusal.ts'
+import { REFUSALS } from './refusal.ts'
 import type { Passing, Relayed } from './relay.ts'
 import type { Passed, Trip } from './trip.ts'
 import type { Route } from './ways.ts'
@@ -103,10 +103,11 @@ export class Passage implements Passing {
   }
 
   /** Notes how it ended. @returns the code of the error, where it was one */
-  settle(relayed: Relayed, usage: Usage | null): RefusalCode | null {
+  settle(relayed: Relayed, usage: Usage | null): FailureCode | null {
     const { credential, admission } = this.#bound
     if (this.#meter !== null) this.#note(this.#meter)
     const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
+    if (error !== null) this.#parts.credentials.unanswered(credential, error)
     settle(this.#parts, this.#trip, { admission, credential, relayed, firstByte: this.#firstByte, error, usage: usage ?? UNKNOWN })
     return error
   }
@@ -148,7 +149,7 @@ interface Ended {
   credential: Credential
   relayed: Relayed
   firstByte: number | null
-  error: RefusalCode | null
+  error: FailureCode | null
   usage: Usage
 }
 
@@ -159,7 +160,7 @@ function settle({ ledger, clock }: PassageParts, { key, provider, model, started
     seq: admission.seq, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at: admission.created_at,
     state: relayed.outcome === 'aborted' ? 'aborted' : 'settled',
     model,
-    status: relayed.status,
+    status: relayed.outcome === 'failed' && ended.error !== null ? REFUSALS[ended.error].status : relayed.status,
     error: ended.error,
     credential_id: ended.credential.id,
     first_byte_ms: firstByte === null ? null : Math.round(firstByte),

@@ -107,7 +107,7 @@ export const Credential = z.object({
   source: z.enum(['environment', 'stored']),
   readable: z.boolean(),
   resting_ms: z.number(),
-  last_error: z.optional(z.nullable(z.object({ status: z.number(), at: text }))),
+  last_error: z.optional(z.nullable(z.object({ status: maybe, at: text }))),
   created_at: maybeText,
 })
 export const CredentialTest = z.object({ ok: z.boolean(), status: maybe, detail: text })

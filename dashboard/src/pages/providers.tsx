@@ -171,7 +171,7 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
 function Health({ credential: { status, readable, resting_ms, last_error } }: { credential: Credential }) {
   if (!readable) return <Badge label="Cannot be opened" tone="bad" />
   if (status === 'paused') return <Badge label="Paused" tone="calm" />
-  if (resting_ms > 0) return <Badge label={`Cooling down${last_error ? ` (${last_error.status})` : ''}, ${duration(resting_ms)} left`} tone="bad" />
-  if (last_error) return <Badge label={`${last_error.status} ${ago(last_error.at)}`} tone="warn" />
+  if (resting_ms > 0) return <Badge label={`Cooling down${last_error ? ` (${last_error.status ?? 'no answer'})` : ''}, ${duration(resting_ms)} left`} tone="bad" />
+  if (last_error) return <Badge label={`${last_error.status ?? 'No answer'} ${ago(last_error.at)}`} tone="warn" />
   return <Badge label="Healthy" tone="good" />
 }

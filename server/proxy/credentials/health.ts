@@ -25,12 +25,23 @@ const nameOf = ({ model, key }: Lane): string => (model === null ? `key ${key}` 
 /** Whether an error can be about the credential: others are about the request. */
 const saysSomething = (status: number): boolean => status === 401 || status === 403 || REST_MS[status] !== undefined
 
+/** How a request fails that no provider answers to its end. */
+export type FailureCode = 'upstream_unreachable' | 'upstream_timeout'
+
+/** The last failure: a status that the provider answered, or why there was none. */
+export interface LastError {
+  status: number | null
+  code: FailureCode | null
+  /** Milliseconds since then. */
+  ago: number
+}
+
 interface State {
   /** Monotonic milliseconds until which the whole credential rests. */
   refusedUntil: number
   /** Until when each lane rests. */
   readonly busyUntil: Map<string, number>
-  error: { status: number; at: number } | null
+  error: (Omit<LastError, 'ago'> & { at: number }) | null
   /** When the last probe began. */
   probedAt: number
   probing: boolean
@@ -62,9 +73,14 @@ export class Health {
     const rest = REST_MS[status]
     const state = this.#stateOf(id)
     const now = this.#mono()
-    state.error = { status, at: now }
+    state.error = { status, code: null, at: now }
     if (rest !== undefined) restLane(state.busyUntil, nameOf(lane), now + Math.min(retryAfterMs ?? rest, LONGEST_REST_MS))
     else if (status === 401) this.#suspect(id, state, now)
+  }
+
+  /** Takes note of a request that got no answer, or not to its end. It goes on being used: another credential would reach nothing else. */
+  unanswered(id: string, code: FailureCode): void {
+    this.#stateOf(id).error = { status: null, code, at: this.#mono() }
   }
 
   /** Takes note of what came of a probe. @param status null where there was no answer */
@@ -78,7 +94,7 @@ export class Health {
     } else if (saysSomething(status)) {
       // A 403 alone may be about the one call; behind a 401 it says the same.
       if (status === 401 || (status === 403 && state.error?.status === 401)) state.refusedUntil = now + REFUSED_REST_MS
-      state.error = { status, at: now }
+      state.error = { status, code: null, at: now }
     }
   }
 
@@ -99,10 +115,10 @@ export class Health {
     return [...(this.#states.get(id)?.busyUntil.keys() ?? [])].filter((lane) => this.busy(id, lane) > 0)
   }
 
-  /** The last answer that was a refusal, and how many milliseconds ago; null where the credential has worked since. */
-  lastError(id: string): { status: number; ago: number } | null {
+  /** The last failure; null where the credential has worked since. */
+  lastError(id: string): LastError | null {
     const error = this.#states.get(id)?.error
-    return error ? { status: error.status, ago: this.#mono() - error.at } : null
+    return error ? { status: error.status, code: error.code, ago: this.#mono() - error.at } : null
   }
 
   /** Ends the rests that the answer disproves. */

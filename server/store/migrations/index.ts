@@ -20,6 +20,7 @@ import { endedRequests } from './0043-ended-requests.ts'
 import { journal } from './0044-journal.ts'
 import { keyObjects } from './0050-key-objects.ts'
 import { fairJobs } from './0060-fair-jobs.ts'
+import { failedRequests } from './0070-failed-requests.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -30,4 +31,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests]

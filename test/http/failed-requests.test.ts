@@ -1,0 +1,95 @@
+// A request that got no answer from its provider is a failed one, wherever the API speaks of it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { answer, type Script } from '../providers/fake.ts'
+import { startServed } from '../proxy/data/served.ts'
+import { until } from '../until.ts'
+import { manager } from './manager.ts'
+
+interface Row {
+  id: string
+  outcome: string
+  status: number | null
+  error: string | null
+}
+interface Health {
+  id: string
+  health: string
+  last_error: { status: number | null; code: string | null; at: string } | null
+  credentials: { last_error: Health['last_error'] }[]
+}
+
+const CHAT = 'https://api.openai.com/v1/chat/completions'
+const BODY = JSON.stringify({ model: 'gpt-5', messages: [] })
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+test('a request that failed is found as one, and its provider is not healthy until a call works again', async (t) => {
+  const served = await startServed(t, ({ reset }) => reset(), { TOLLMARK_FIRST_BYTE_TIMEOUT: '300ms' })
+  const { api } = await manager(served)
+  const key = await served.key()
+  const send = async (script: Script) => {
+    served.fake.play(script)
+    const sent = await served.send(key.secret, CHAT, { method: 'POST', headers: JSON_TYPE, body: BODY }).catch(() => null)
+    return sent?.status
+  }
+  const list = async (query: string) => (await api('GET', `requests?${query}`)).json<{ data: Row[] }>().data
+  const openai = async () => (await api('GET', 'providers')).json<{ data: Health[] }>().data.find(({ id }) => id === 'openai')!
+  const health = async () => {
+    const { health, last_error, credentials } = await openai()
+    assert.deepEqual(credentials[0]?.last_error, last_error)
+    return [health, last_error?.status, last_error?.code]
+  }
+
+  assert.deepEqual(await health(), ['healthy', undefined, undefined])
+  /** TABLE: what the provider does, what its caller is answered, the row, and the provider's health afterwards. */
+  const cases: [script: Script, status: number, row: Omit<Row, 'id'>, health: unknown[]][] = [
+    [({ reset }) => reset(), 502, { outcome: 'failed', status: 502, error: 'upstream_unreachable' }, ['failing', null, 'upstream_unreachable']],
+    [({ gone }) => gone(), 504, { outcome: 'failed', status: 504, error: 'upstream_timeout' }, ['failing', null, 'upstream_timeout']],
+    [answer(500, JSON_TYPE, '{}'), 500, { outcome: 'failed', status: 500, error: null }, ['degraded', 500, null]],
+    [answer(404, JSON_TYPE, '{}'), 404, { outcome: 'failed', status: 404, error: null }, ['degraded', 500, null]],
+    [answer(200, JSON_TYPE, '{}'), 200, { outcome: 'succeeded', status: 200, error: null }, ['healthy', undefined, undefined]],
+  ]
+  for (const [at, [script, status, row, expected]] of cases.entries()) {
+    assert.equal(await send(script), status)
+    await until(async () => (await list('')).filter(({ outcome }) => outcome !== 'in_progress').length > at)
+    const [newest] = await list('limit=1')
+    assert.deepEqual({ ...newest, ...row }, newest)
+    assert.deepEqual(await health(), expected)
+  }
+  const rows = (await list('')).map(({ id }) => id)
+  /** TABLE: a filter, and the places of the rows that it finds, the newest first. */
+  const filters: [query: string, found: number[]][] = [
+    ['outcome=failed', [1, 2, 3, 4]],
+    ['outcome=succeeded', [0]],
+    ['outcome=aborted', []],
+    ['outcome=unknown', []],
+    ['outcome=in_progress', []],
+    ['outcome=failed&state=reserved', []],
+    ['outcome=failed&account=all', [1, 2, 3, 4]],
+    [`outcome=failed&key=${key.id}&status=5xx`, [2, 3, 4]],
+    ['status=502', [4]],
+    ['outcome=failed&limit=2', [1, 2]],
+  ]
+  for (const [query, found] of filters) assert.deepEqual((await list(query)).map(({ id }) => rows.indexOf(id)), found, query)
+  assert.equal((await api('GET', 'requests?outcome=broken')).status, 400)
+})
+
+test('a provider without a credential is not healthy', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { api } = await manager(served)
+  const { data } = (await api('GET', 'providers')).json<{ data: Health[] }>()
+  assert.deepEqual(data.find(({ id }) => id === 'mistral')?.health, 'no_credential')
+  const member = await manager(served, 'member')
+  const shown = (await member.api('GET', 'providers')).json<{ data: Health[] }>().data.find(({ id }) => id === 'openai')
+  assert.deepEqual([shown?.health, shown?.last_error], ['healthy', null])
+})
+
+test('what cannot be reached needs attention', async (t) => {
+  const served = await startServed(t, ({ reset }) => reset())
+  const { api } = await manager(served)
+  const key = await served.key()
+  await served.send(key.secret, CHAT, { method: 'POST', headers: JSON_TYPE, body: BODY })
+  const { attention } = (await api('GET', 'overview')).json<{ attention: { kind: string; provider: string; detail: string }[] }>()
+  assert.deepEqual(attention.map(({ kind, provider }) => [kind, provider]), [['provider_unreachable', 'openai']])
+  assert.match(attention[0]!.detail, /^OpenAI could not be reached/)
+})
