@@ -27,6 +27,7 @@ import { invitationRoutes } from './manage/invitations.ts'
 import { keyRoutes } from './manage/keys.ts'
 import { overviewRoutes } from './manage/overview.ts'
 import { providerRoutes } from './manage/providers.ts'
+import { refusalRoutes } from './manage/refusals.ts'
 import { requestRoutes } from './manage/requests.ts'
 import { sessionRoutes } from './manage/session.ts'
 import { sharedObjectRoutes } from './manage/shared-objects.ts'
@@ -99,7 +100,8 @@ export function app(parts: AppParts): Doors {
   api.route('/', keyRoutes(store, proxied, clock))
   api.route('/', sharedObjectRoutes(store, proxied, clock))
   api.route('/', usageRoutes(store, clock))
-  api.route('/', requestRoutes(store, clock))
+  api.route('/', requestRoutes(store, proxied.refusals, clock))
+  api.route('/', refusalRoutes(store, proxied.refusals, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
   api.route('/', providerRoutes(store, proxied, clock))
   api.route('/', overviewRoutes(store, plans, proxied, clock))

@@ -64,6 +64,20 @@ export function authenticate(keys: KeyCache, authorization: string | undefined, 
   return { ok: true, key }
 }
 
+/**
+ * The key whose whole secret stands in a header, whatever state it is in; null where there is none. For records about the key: it opens nothing.
+ *
+ * @param authorization null where there are several
+ */
+export function keyOfHeader(keys: KeyCache, authorization: string | null | undefined): CachedKey | null {
+  const secret = BEARER.exec(authorization ?? '')?.[1]
+  const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
+  if (secret === undefined || publicId === undefined) return null
+  const found = keys.find(publicId)
+  const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? NOBODY)
+  return matches && found !== undefined ? found.key : null
+}
+
 function invalid(message: string): Authenticated {
   return { ok: false, code: 'invalid_api_key', message }
 }

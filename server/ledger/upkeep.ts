@@ -3,13 +3,14 @@ import type { Store } from '../store/open.ts'
 import { addHours } from './days.ts'
 import { forget } from './forget.ts'
 import { enter } from './journal.ts'
+import { KEPT_MS, forgetRefusals } from './refusal-log.ts'
 import { WINDOW_MS } from './window.ts'
 
 /** How long the ledger is left alone between two times. */
 const PAUSE_MS = 2 * WINDOW_MS
 
 /**
- * Adds hours that are over to their days, and forgets old requests, now and again after each pause. Disposing of it waits for the step that is under way.
+ * Adds hours that are over to their days, and forgets old requests and refusals, now and again after each pause. Disposing of it waits for the step that is under way.
  *
  * Only what was in the ledger before the last pause can be forgotten: whatever the clock was set to, no limit counts it any more.
  *
@@ -23,6 +24,7 @@ export function keepUp(store: Store, now: () => number, retention: number | null
   const goesOn = (): boolean => !closed
   const keep = async (): Promise<void> => {
     await addHours(store, now(), goesOn)
+    await forgetRefusals(store, now() - Math.min(retention ?? KEPT_MS, KEPT_MS), goesOn)
     if (retention === null || closed) return
     await forget(store, { before: now() - retention, upTo: newest }, goesOn)
     newest = await store.run(enter, null)

@@ -6,9 +6,12 @@ import { keyNames } from '../keys/keys.ts'
 import { getRequest, listRequests, requestLines, type RequestFilter, type ShownRequest } from '../ledger/requests.ts'
 import { entered } from '../ledger/journal.ts'
 import { OUTCOMES } from '../ledger/outcome.ts'
+import { getRefusal } from '../ledger/refusal-list.ts'
+import type { RefusalLog } from '../ledger/refusal-log.ts'
 import type { Store } from '../store/open.ts'
 import { csvHead, csvHeaders, textBody } from './csv.ts'
 import { Moment } from './fields.ts'
+import { RefusalSchema, flushed, withNames } from './refusals.ts'
 import { Whose, whose } from './whose.ts'
 
 const count = z.number().int()
@@ -67,8 +70,12 @@ const Query = PageQuery.extend({
   format: z.enum(['json', 'csv']).default('json').openapi({ description: 'CSV gives every row that fits, and knows no `limit`.' }),
 })
 
+/** All reasons for which nothing is found: we cannot tell which it is. */
+const NOT_FOUND =
+  'Nothing is recorded under this id in this account. It must be the X-Request-Id of an answer of the proxy. Of refused requests, samples are kept where many are refused, and none where the key is unknown.'
+
 /** The routes of the ledger. */
-export function requestRoutes(store: Store, clock: () => number): Api {
+export function requestRoutes(store: Store, refusals: Pick<RefusalLog, 'flush'>, clock: () => number): Api {
   const api = newApi()
   const guard = guarded(store, clock)
 
@@ -93,16 +100,21 @@ export function requestRoutes(store: Store, clock: () => number): Api {
   const read = createRoute({
     method: 'get',
     path: '/api/v1/requests/{id}',
-    summary: 'Read one proxied request',
+    summary: 'Read one proxied request, or refusal',
+    description: '`object` tells which it is: `request`, a row of the ledger, or `refusal`.',
     ...guard,
     request: { params: IdParams, query: Whose },
-    responses: answers(200, 'The request', RequestSchema, 'request_not_found'),
+    responses: answers(200, 'The request, or the refusal', z.union([RequestSchema, RefusalSchema]), 'request_not_found'),
   })
   api.openapi(read, async (c) => {
-    const found = await getRequest(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account))
-    const [row] = await named(store, found ? [found] : [])
-    if (!row) throw new Problem('request_not_found', 'No request of this account has this id. It is the X-Request-Id of the answer.')
-    return c.json(row, 200)
+    const { id } = c.req.valid('param')
+    const account = whose(callerOf(c), c.req.valid('query').account)
+    const found = await getRequest(store, id, account)
+    if (found) return c.json((await named(store, [found]))[0]!, 200)
+    await flushed(refusals)
+    const refused = await getRefusal(store, id, account)
+    if (!refused) throw new Problem('request_not_found', NOT_FOUND)
+    return c.json((await withNames(store, [refused]))[0]!, 200)
   })
 
   return api

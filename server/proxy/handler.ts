@@ -6,6 +6,7 @@ import { newId } from '../id.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import type { Admission } from '../ledger/admit.ts'
+import type { RefusalLog } from '../ledger/refusal-log.ts'
 import type { Log } from '../log.ts'
 import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
@@ -27,6 +28,7 @@ export interface ProxyParts extends PassageParts {
   ways: Ways
   sender: Sender
   inspections: InspectionQueue
+  refusals: RefusalLog
   log: Log
   limits: Limits & SharesLimits
 }
@@ -43,7 +45,7 @@ const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
 export function createProxy(parts: ProxyParts): ProxyHandler {
   const shares = new Shares(parts.limits)
   const handle = (caller: Caller): void => {
-    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, place: null, model: null, kept: false }
+    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, place: null, model: null, kept: false, admitted: false, refusedAs: null }
     if (caller.method === 'OPTIONS') return answerPreflight(parts, trip)
     pass(parts, trip, shares).then(
       () => trip.place?.leave(),
@@ -131,6 +133,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     throw busy('The ledger cannot be written at the moment. Nothing was sent to the provider.')
   }
   if (!admission.admitted) throw limited(key.rpm!, admission)
+  trip.admitted = true
 
   // 7. The credential goes on the request.
   const list = listChecked(parts.objects, about, trip, (refusal) => refuse(parts, trip, refusal))

@@ -5,6 +5,7 @@ import { SetupError } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
 import { openLedger } from '../ledger/admit.ts'
+import { openRefusalLog, type RefusalLog } from '../ledger/refusal-log.ts'
 import { keepUp } from '../ledger/upkeep.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
@@ -26,6 +27,7 @@ export interface Proxy extends AsyncDisposable {
   readonly shares: ProxyHandler['shares']
   /** Whether the ledger cannot be written for now. */
   failing(): boolean
+  readonly refusals: RefusalLog
   readonly keys: KeyCache
   readonly credentials: CredentialPool
   /** Ids of the stored credentials that the master key does not open: they are not used. */
@@ -103,13 +105,14 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   opening.defer(() => stopping.abort())
   const ledger = opening.use(await openLedger(store, instance, clock, log, settings.storeGrace))
   opening.use(keepUp(store, () => clock.now(), settings.ledgerRetention, (error) => log.error('Hours cannot be added to the roll-ups by day, or old requests not deleted.', error)))
+  const refusals = opening.use(openRefusalLog(store, (error) => log.error('Refused requests cannot be written.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
   const ways = createWays(() => table)
   const limits = { body: Math.min(settings.maxBody, settings.maxHeld), still: settings.firstByteTimeout, grace: settings.bodyGrace, open: settings.maxOpen, held: settings.maxHeld }
-  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, sender, inspections: new InspectionQueue(() => clock.mono()), clock, log, limits })
+  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, sender, inspections: new InspectionQueue(() => clock.mono()), refusals, clock, log, limits })
   const opened = opening.move()
   return {
-    ...proxy, failing: ledger.failing, keys, credentials: pool, unreadable: () => unreadable, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
+    ...proxy, failing: ledger.failing, refusals, keys, credentials: pool, unreadable: () => unreadable, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
     complaint: async (provider) => {
       const others = (await storedProviders(store)).filter(({ id }) => id !== provider.id)
       return complaintOf({ ...given, custom: [...given.custom, ...others, provider] }, pool.all)

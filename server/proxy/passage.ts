@@ -12,7 +12,7 @@ import { BATCH_INPUT } from './inspect/places.ts'
 import type { Creation, Objects } from './objects.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Upstream } from './providers/provider.ts'
-import { REFUSALS } from './refusal.ts'
+import { REFUSALS, type RefusalCode } from './refusal.ts'
 import type { Passing, Relayed } from './relay.ts'
 import type { Passed, Trip } from './trip.ts'
 import type { Route } from './ways.ts'
@@ -108,7 +108,8 @@ export class Passage implements Passing {
     if (this.#meter !== null) this.#note(this.#meter)
     const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
     if (error !== null) this.#parts.credentials.unanswered(credential, error)
-    settle(this.#parts, this.#trip, { admission, credential, relayed, firstByte: this.#firstByte, error, usage: usage ?? UNKNOWN })
+    const answered = error ?? this.#trip.refusedAs
+    settle(this.#parts, this.#trip, { admission, credential, relayed, firstByte: this.#firstByte, error: answered, usage: usage ?? UNKNOWN })
     return error
   }
 
@@ -149,18 +150,19 @@ interface Ended {
   credential: Credential
   relayed: Relayed
   firstByte: number | null
-  error: FailureCode | null
+  /** What the caller was told in place of the provider's answer, or why that broke off. */
+  error: RefusalCode | null
   usage: Usage
 }
 
 /** Completes the ledger's row. */
-function settle({ ledger, clock }: PassageParts, { key, provider, model, started }: Trip, ended: Ended): void {
+function settle({ ledger, clock }: PassageParts, { key, provider, model, started, refusedAs }: Trip, ended: Ended): void {
   const { relayed, firstByte, usage, admission } = ended
   ledger.settle({
     seq: admission.seq, account_id: key!.accountId, key_id: key!.id, provider: provider!.id, created_at: admission.created_at,
     state: relayed.outcome === 'aborted' ? 'aborted' : 'settled',
     model,
-    status: relayed.outcome === 'failed' && ended.error !== null ? REFUSALS[ended.error].status : relayed.status,
+    status: (relayed.outcome === 'failed' || refusedAs !== null) && ended.error !== null ? REFUSALS[ended.error].status : relayed.status,
     error: ended.error,
     credential_id: ended.credential.id,
     first_byte_ms: firstByte === null ? null : Math.round(firstByte),

@@ -1,8 +1,10 @@
 // One proxied request on its way, and how it ends: an answer of ours where it is refused, and a line in the log.
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../http/caller.ts'
-import { valueOf } from '../http/fields.ts'
-import type { CachedKey } from '../keys/cache.ts'
+import { onlyValueOf, valueOf } from '../http/fields.ts'
+import { keyOfHeader } from '../keys/authenticate.ts'
+import type { CachedKey, KeyCache } from '../keys/cache.ts'
+import type { RefusalLog } from '../ledger/refusal-log.ts'
 import type { Log } from '../log.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
@@ -28,6 +30,10 @@ export interface Trip {
   model: string | null
   /** Whether the request asks the provider to keep the answer. */
   kept: boolean
+  /** Whether it has a row in the ledger. */
+  admitted: boolean
+  /** What the caller was answered in place of the provider's answer, where that was our own decision. */
+  refusedAs: RefusalCode | null
 }
 
 /** Thrown to end a request with a refusal. */
@@ -54,6 +60,8 @@ export function busy(message: string): Refused {
 interface Parts {
   clock: Clock
   log: Log
+  keys: KeyCache
+  refusals: RefusalLog
 }
 
 /** Ends a request that was refused, or that failed on our side. Never throws. */
@@ -73,12 +81,21 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   if (caller.gone) return logLine(parts, trip, 0, code)
   if (caller.answered) return caller.breakOff()
   const answer = refusal(code, message, trip.near)
+  if (trip.admitted) trip.refusedAs = code
   const all = [...answer.headers, ...headers, 'Date', new Date(parts.clock.now()).toUTCString(), 'X-Request-Id', trip.id]
   caller.head(answer.status, answer.reason, valueOf(caller.headers, 'origin') === undefined ? all : all.concat(corsHeaders(all)))
   caller.write(answer.body)
   caller.end()
   caller.flush()
   logLine(parts, trip, answer.status, code)
+  if (!trip.admitted) noteRefusal(parts, trip, { status: answer.status, code, detail: message })
+}
+
+/** Takes note of a refusal of a known key, behind its answer. Some are decided before the key is looked at. */
+function noteRefusal({ keys, refusals, clock }: Parts, { id, caller, key: proven, provider, model }: Trip, answered: { status: number; code: string; detail: string }): void {
+  const key = proven ?? keyOfHeader(keys, onlyValueOf(caller.headers, 'authorization'))
+  if (key === null) return
+  refusals.note({ id, created_at: clock.now(), account_id: key.accountId, key_id: key.id, provider: provider?.id ?? null, model, method: caller.method, ...answered })
 }
 
 /** What the caller is told of an error that is no refusal. */
@@ -87,7 +104,7 @@ function refusalOf(error: unknown): Refused {
 }
 
 /** Preflights need no key: a browser sends none. */
-export function answerPreflight(parts: Parts, { caller, id }: Trip): void {
+export function answerPreflight(parts: Pick<Parts, 'clock'>, { caller, id }: Trip): void {
   const headers = preflightHeaders(valueOf(caller.headers, 'access-control-request-headers'))
   caller.head(204, 'No Content', [...headers, 'Date', new Date(parts.clock.now()).toUTCString(), 'X-Request-Id', id])
   caller.end()
@@ -102,7 +119,7 @@ export interface Passed extends Pick<Relayed, 'bytesIn' | 'bytesOut' | 'outcome'
 }
 
 /** Logs a request that is over. @param status 0 where the caller has had none */
-export function logLine({ log, clock }: Parts, trip: Trip, status: number, code: string | undefined, passed?: Passed): void {
+export function logLine({ log, clock }: Pick<Parts, 'log' | 'clock'>, trip: Trip, status: number, code: string | undefined, passed?: Passed): void {
   log.request({
     request_id: trip.id,
     method: trip.caller.method,

@@ -294,6 +294,33 @@ export interface RefusedHourRow {
   refused: number
 }
 
+/** A sample of the requests that the proxy refused: see ledger/refusal-log.ts. */
+export interface RefusalRow {
+  id: string
+  created_at: number
+  account_id: string
+  key_id: string
+  provider: string | null
+  model: string | null
+  method: string
+  /** What the caller was answered. */
+  status: number
+  code: string
+  detail: string
+  /** Refusals of this key and code that it stands for, itself included. */
+  count: number
+}
+
+/** Requests of a key that were refused with one code within a minute. */
+export interface RefusalMinuteRow {
+  key_id: string
+  /** Milliseconds since 1970 at which the minute begins. */
+  minute: number
+  code: string
+  account_id: string
+  refused: number
+}
+
 /** A provider that the operator added by the API. */
 export interface ProviderRow {
   id: string
@@ -344,6 +371,8 @@ export interface Database {
   usage_days: UsageDayRow
   usage_added: UsageAddedRow
   refused_hours: RefusedHourRow
+  refusals: RefusalRow
+  refusal_minutes: RefusalMinuteRow
   providers: ProviderRow
   credentials: CredentialRow
   objects: ObjectRow

@@ -21,6 +21,7 @@ import { journal } from './0044-journal.ts'
 import { keyObjects } from './0050-key-objects.ts'
 import { fairJobs } from './0060-fair-jobs.ts'
 import { failedRequests } from './0070-failed-requests.ts'
+import { refusals } from './0071-refusals.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -31,4 +32,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals]
