@@ -6,7 +6,7 @@ export const PROXY_MANAGED = 'proxy-managed'
 /** TABLE of headers in which providers are told a credential, in lower case. */
 const HEADERS = new Set([
   'authorization', 'proxy-authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'x-goog-iam-authorization-token', 'x-serverless-authorization',
-  'ocp-apim-subscription-key', 'x-amz-security-token', 'x-amz-date', 'x-amz-content-sha256',
+  'ocp-apim-subscription-key', 'x-amz-security-token', 'x-amz-date', 'x-amz-content-sha256', 'xi-api-key', 'x-key', 'x-gladia-key', 'x-hume-api-key',
 ])
 
 /** The query parameters in which they are. */
@@ -18,7 +18,7 @@ export function cleanHeaders(init: ConstructorParameters<typeof Headers>[0]): He
 }
 
 /** The address without credentials in its query, and without its fragment, which no server receives. Every other byte stays. */
-export function cleanAddress({ href }: URL): string {
+export function cleanAddress(href: string): string {
   const [whole = ''] = href.split('#')
   const question = whole.indexOf('?')
   if (question < 0) return whole

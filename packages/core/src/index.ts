@@ -1,5 +1,5 @@
 export { createManagedFetch, DEFAULT_PROXY_URL } from './managed-fetch.ts'
 export type { ManagedFetchConfig } from './managed-fetch.ts'
 export { createProxyFetch } from './proxy-fetch.ts'
-export type { Fetch, ProxyFetchConfig } from './proxy-fetch.ts'
+export type { ApiKey, Fetch, ProxyFetchConfig } from './proxy-fetch.ts'
 export { PROXY_MANAGED } from './credentials.ts'

@@ -12,14 +12,34 @@ declare const process: { env: { NEXT_PUBLIC_AI_PROXY_KEY?: string; NEXT_PUBLIC_A
 
 /**
  * `createProxyFetch` with fallbacks: `apiKey` → NEXT_PUBLIC_AI_PROXY_KEY; `proxyUrl` → NEXT_PUBLIC_AI_PROXY_URL → `DEFAULT_PROXY_URL`.
- * They are read when a call is made, not before; it rejects with an Error when there is no key.
+ * They are read when a call is made, not before; it rejects with an Error when there is no key. When nothing answers at the default
+ * address, the error's `cause` says that the address was the default.
  */
 export function createManagedFetch(config: ManagedFetchConfig = {}): Fetch {
   return async (input, init) => {
     const apiKey = config.apiKey || keyFromEnvironment()
-    const proxyUrl = config.proxyUrl || urlFromEnvironment() || DEFAULT_PROXY_URL
-    return createProxyFetch({ ...config, apiKey, proxyUrl })(input, init)
+    const proxyUrl = config.proxyUrl || urlFromEnvironment()
+    const send = createProxyFetch({ ...config, apiKey, proxyUrl: proxyUrl || DEFAULT_PROXY_URL })
+    if (proxyUrl) return send(input, init)
+    return send(input, init).catch((error: unknown) => {
+      throw isUnreachable(error) ? unreachableDefault(error) : error
+    })
   }
+}
+
+/** How platforms say that there was no connection: Node, Chromium, Safari, Firefox and React Native, Bun. */
+const UNREACHABLE = /fetch failed|failed to fetch|load failed|network|unable to connect/i
+
+function isUnreachable(error: unknown): error is Error {
+  return error instanceof Error && UNREACHABLE.test(error.message)
+}
+
+/** The same error, for the AI SDK knows it by its message; it shows the message of the cause. */
+function unreachableDefault(error: Error): TypeError {
+  const { cause } = error
+  const reason = cause instanceof Error && cause.message !== '' ? `${cause.message}. ` : ''
+  const message = `${reason}No proxy answers at ${DEFAULT_PROXY_URL}, the default. Pass \`proxyUrl\`, or set NEXT_PUBLIC_AI_PROXY_URL.`
+  return new TypeError(error.message, { cause: new Error(message, { cause: cause ?? error }) })
 }
 
 // Bundlers replace the literal texts `process.env.NEXT_PUBLIC_…` and no other spelling. Where they do not, `process` may be missing.

@@ -1,28 +1,38 @@
 import { cleanAddress, cleanHeaders, PROXY_MANAGED } from './credentials.ts'
+import { asFromUpstream } from './response.ts'
 
 export type Fetch = typeof globalThis.fetch
 type Input = Parameters<Fetch>[0]
 type Init = NonNullable<Parameters<Fetch>[1]>
 
+/** Gives the key whenever one is needed: for keys that are made on demand, or change. */
+export type ApiKey = string | (() => string | Promise<string>)
+
 export interface ProxyFetchConfig {
   /** Where the proxy is: `https://ai.example.com`, with a path if it is mounted below one, or in a browser relative to the page: `/api/ai`. */
   proxyUrl: string
   /**
-   * The proxy's key, `tmk_…`. `PROXY_MANAGED` sends none: for a `proxyUrl` that leads to a route of your own, which adds the key on its
-   * way to the proxy.
+   * The proxy's key, `tmk_…`, or a function that gives it. The function is called for each request, and once more when the proxy refuses
+   * what it gave (401); a different key is then tried, unless the body was a stream, which cannot be sent twice.
+   * `PROXY_MANAGED` sends no key: for a `proxyUrl` that leads to a route of your own, which adds the key on its way to the proxy.
    */
-  apiKey: string
+  apiKey: ApiKey
   /** Requests with the same context key go to the same upstream credential, so that the provider's prompt cache stays warm. */
   contextKey?: string | undefined
-  /** The fetch that sends; the platform's where it is left out. */
-  fetch?: Fetch | undefined
+  /** What sends the requests: any function that is called as `fetch` is. The platform's `fetch` by default. */
+  fetch?: Sender['fetch'] | undefined
   /** Addresses that must not go through the proxy: they are fetched as they are. None by default. */
   bypass?: ((url: URL) => boolean) | undefined
 }
 
+/** Written as a method, whose parameters TypeScript compares loosely: a function that takes only texts is a sender too. */
+interface Sender {
+  fetch(input: Input, init?: Init): Promise<Response>
+}
+
 /**
  * A `fetch` whose requests go through the proxy. It takes whatever the platform's takes and gives what that gives; the provider's
- * credentials are dropped, the proxy's key is set, and everything else passes unchanged.
+ * credentials are dropped, the proxy's key is set, and everything else passes unchanged. The response's `url` and `Location` are the upstream's.
  *
  * Not proxied: what is no http(s) address (`data:`, `blob:`), what `bypass` names, and what is at the proxy already (which still gets the key).
  * Nothing is checked before the first call, so that creating one never fails. A call rejects with a TypeError when `proxyUrl` is no
@@ -32,43 +42,64 @@ export interface ProxyFetchConfig {
  */
 export function createProxyFetch({ proxyUrl, apiKey, contextKey, fetch, bypass }: ProxyFetchConfig): Fetch {
   return async (input, init) => {
-    const send = fetch ?? globalThis.fetch
+    const send: Sender['fetch'] = fetch ?? globalThis.fetch
     const request = isRequest(input) ? input : undefined
-    // The platform's own parser: relative addresses, its errors.
-    const url = new URL(request === undefined ? new Request(input).url : request.url)
-    if (!url.protocol.startsWith('http') || bypass?.(url) === true) return send(input, init)
+    // The platform's own parser: relative addresses, its errors. React Native's URL cannot be trusted with either.
+    const { url: address } = request ?? new Request(input)
+    const target = HTTP_ADDRESS.exec(address)
+    if (target === null || bypass?.(new URL(address)) === true) return send(input, init)
     const endpoint = endpointOf(proxyUrl)
-    const atProxy = url.origin === endpoint.origin
-    if (atProxy && url.pathname !== endpoint.pathname) return send(input, init)
-    if (!apiKey) throw new Error(NO_KEY)
+    const atProxy = target[1] === endpoint.origin
+    if (atProxy && target[2] !== endpoint.path) return send(input, init)
 
     const options = optionsOf(request, init ?? {})
     const headers = cleanHeaders(init?.headers ?? request?.headers)
-    if (apiKey !== PROXY_MANAGED) headers.set('Authorization', `Bearer ${apiKey.trim()}`)
     if (contextKey && !headers.has(CONTEXT_KEY)) headers.set(CONTEXT_KEY, headerText(contextKey))
+    const keyOf = async (): Promise<string> => (typeof apiKey === 'string' ? apiKey : await apiKey()).trim()
+    const key = await keyOf()
+    if (key === '') throw new Error(NO_KEY)
     if (request && request.body !== null && options.body == null) options.body = await bodyOf(request, options.signal)
-    return send(atProxy ? url.href : `${endpoint.href}?url=${encodeURIComponent(cleanAddress(url))}`, { ...options, headers })
+
+    const url = atProxy ? address : `${endpoint.origin}${endpoint.path}?url=${encodeURIComponent(cleanAddress(address))}`
+    const sendWith = async (key: string): Promise<Response> => {
+      if (key !== PROXY_MANAGED) headers.set('Authorization', `Bearer ${key}`)
+      return asFromUpstream(await send(url, { ...options, headers }))
+    }
+    const response = await sendWith(key)
+    if (typeof apiKey === 'string' || !refusesKey(response) || isStream(options.body)) return response
+    const other = await keyOf()
+    if (other === key || other === '') return response
+    await response.body?.cancel()
+    return sendWith(other)
   }
 }
 
 const NO_KEY = 'There is no key for the proxy. Pass `apiKey` (tmk_…), or set NEXT_PUBLIC_AI_PROXY_KEY, which createProxyGenai and createProxyExpress read.'
 const CONTEXT_KEY = 'X-Proxy-Context-Key'
 
+/** An http(s) address as platforms write them: its origin, and its path. */
+const HTTP_ADDRESS = /^(https?:\/\/[^/?#\\\s]+)([^?#]*)/i
+
 /** Also a Request of another realm (a test's, a virtual machine's) is one. */
 function isRequest(input: Input): input is Request {
   return typeof input === 'object' && 'url' in input
 }
 
+const isStream = (body: unknown): boolean => body != null && typeof body === 'object' && 'getReader' in body
+
+/** Whether the proxy itself refused the key; a provider's 401 says something else in the same header. */
+function refusesKey({ status, headers }: Response): boolean {
+  return status === 401 && /api_key/.test(headers.get('X-Proxy-Error') ?? '')
+}
+
 /** The address that takes `?url=`. @throws TypeError when `proxyUrl` is none that can be called from here */
-function endpointOf(proxyUrl: string): URL {
+function endpointOf(proxyUrl: string): { origin: string; path: string } {
   try {
-    const url = new URL(new Request(proxyUrl).url)
-    if (!proxyUrl || !/^https?:$/.test(url.protocol)) throw new TypeError(url.protocol)
-    url.pathname = `${url.pathname.replace(/\/+$/, '')}/proxy`
-    url.search = url.hash = ''
-    return url
+    const [, origin = '', path = ''] = HTTP_ADDRESS.exec(proxyUrl === '' ? '' : new Request(proxyUrl).url) ?? []
+    if (origin === '' || origin.includes('@')) throw new TypeError()
+    return { origin, path: `${path.replace(/\/+$/, '')}/proxy` }
   } catch (cause) {
-    throw new TypeError('`proxyUrl` must be an http(s) address such as https://ai.example.com or, in a browser only, a path such as /api/ai.', { cause })
+    throw new TypeError('`proxyUrl` must be an address such as https://ai.example.com or, in browsers only, a path such as /api/ai.', { cause })
   }
 }
 

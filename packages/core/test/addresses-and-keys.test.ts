@@ -1,7 +1,7 @@
 // Where createProxyFetch sends, and what of the caller's it takes along. The inner fetch only writes down what it is given.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createManagedFetch, createProxyFetch, DEFAULT_PROXY_URL, PROXY_MANAGED, type Fetch, type ProxyFetchConfig } from '@proxy-sdk/core'
+import { createManagedFetch, createProxyFetch, DEFAULT_PROXY_URL, PROXY_MANAGED, type Fetch, type ManagedFetchConfig, type ProxyFetchConfig } from '@proxy-sdk/core'
 import { answer, startFake } from '../../../test/providers/fake.ts'
 import { startProxied } from '../../../test/packages/proxied.ts'
 
@@ -96,7 +96,7 @@ describe('credentials', () => {
     const { fetch, sent } = recording()
     const headers = {
       Authorization: 'Bearer sk-theirs', 'X-API-Key': 'sk-theirs', 'api-key': 'sk-theirs', 'x-goog-api-key': 'sk-theirs', 'x-amz-security-token': 'sk-theirs',
-      'proxy-authorization': 'sk-theirs', 'xi-api-key': PROXY_MANAGED, 'x-any': `Key ${PROXY_MANAGED}`, 'anthropic-version': '2023-06-01',
+      'proxy-authorization': 'sk-theirs', 'xi-api-key': 'sk-theirs', 'x-key': 'sk-theirs', 'X-Gladia-Key': 'sk-theirs', 'x-hume-api-key': 'sk-theirs', 'x-any': `Key ${PROXY_MANAGED}`, 'anthropic-version': '2023-06-01',
     }
     await fetch(`https://generativelanguage.googleapis.com/v1/a?key=sk-theirs&alt=sse&Access_Token=sk-theirs&k=${PROXY_MANAGED}&api-key=sk-theirs`, { headers })
     assert.deepEqual(sent[0]?.headers, { 'anthropic-version': '2023-06-01', authorization: `Bearer ${KEY}` })
@@ -200,5 +200,16 @@ describe('createManagedFetch', () => {
       assert.match(String(outcome[0]), /There is no key/)
       assert.deepEqual(outcome[1], [through(UPSTREAM, DEFAULT_PROXY_URL), `Bearer ${KEY}`])
     }
+  })
+  test('a default address at which nobody answers is named in the error that the AI SDK shows', async () => {
+    const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:8484') })
+    const unreachable = async (): Promise<Response> => Promise.reject(refused)
+    const failure = async (config: ManagedFetchConfig): Promise<Error> => createManagedFetch({ apiKey: KEY, fetch: unreachable, ...config })(UPSTREAM).then(() => assert.fail(), (error: Error) => error)
+    const error = await failure({})
+    assert.equal(error.message, 'fetch failed')
+    assert.match(String(error.cause), /ECONNREFUSED 127.0.0.1:8484. No proxy answers at http:\/\/localhost:8484, the default. Pass `proxyUrl`, or set NEXT_PUBLIC_AI_PROXY_URL/)
+    assert.equal(await failure({ proxyUrl: 'https://given.test' }), refused)
+    const aborted = new DOMException('stop', 'AbortError')
+    assert.equal(await failure({ fetch: () => Promise.reject(aborted) }), aborted)
   })
 })

@@ -186,8 +186,18 @@ const CASES: Case[] = [
   { name: 'redirects that never end', call: (at) => [`${at}/to?/to%3F/to`], run: async (fetch, at) => seen(await fetch(`${at}/loop`)) },
   { name: 'redirect: error', call: (at) => [`${at}/to?/landing`, { redirect: 'error' }] },
   { name: 'redirect: manual', run: async (fetch, at) => {
-    const { status, type, redirected } = await fetch(`${at}/to?/landing`, { redirect: 'manual' })
-    return { status, type, redirected }
+    const response = await fetch(`${at}/to?/landing%3Fa=1`, { redirect: 'manual' })
+    const { status, type, redirected } = response.clone()
+    // A relative address is the proxy's to resolve: what matters is where it leads from what was asked for.
+    return { status, type, redirected, url: response.url.replace(at, ''), to: new URL(response.headers.get('location')!, response.url).href.replace(at, '') }
+  } },
+  { name: 'the address of an answer', run: async (fetch, at) => {
+    const response = await fetch(`${at}/a?b=%2Fc&d=e+f`)
+    return [response.url.replace(at, ''), response.clone().url.replace(at, '')]
+  } },
+  { name: 'the address of an answer behind redirects', run: async (fetch, at) => {
+    const response = await fetch(`${at}/to?/landing%3Fa=1`)
+    return [response.url.replace(at, ''), response.redirected]
   } },
   { name: 'redirect: manual, of a Request', run: async (fetch, at) => (await fetch(new Request(`${at}/to?/landing`, { redirect: 'manual' }))).status },
 
