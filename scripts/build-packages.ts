@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import * as z from 'zod'
 
 const root = join(import.meta.dirname, '..')
 const run = promisify(execFile)
@@ -11,6 +12,8 @@ const run = promisify(execFile)
 interface Published {
   name: string
   folder: string
+  /** Whether it can be required as well: a second build, in `dist/cjs`. */
+  commonJs?: true
   /** The settings that its sources are checked with: those of the client packages know no Node. */
   settings: string
 }
@@ -20,6 +23,7 @@ export const CLIENT_PACKAGES: Published[] = ['core', 'genai', 'genai-express'].m
   name: `@proxy-sdk/${folder}`,
   folder: `packages/${folder}`,
   settings: 'packages/tsconfig.json',
+  commonJs: true,
 }))
 export const PUBLISHED: Published[] = [...CLIENT_PACKAGES, { name: '@tollmark/notion-markdown', folder: 'packages/notion-markdown', settings: 'tsconfig.json' }]
 
@@ -33,19 +37,17 @@ const ALONG = ['README.md', 'CHANGELOG.md']
  */
 export async function buildPackages(into: string, packages: readonly Published[] = PUBLISHED): Promise<void> {
   const built: Record<string, string[]> = {}
-  for (const { name, folder, settings } of packages) {
+  for (const one of packages) {
+    const { name, folder, commonJs } = one
     const target = join(into, name)
     rmSync(target, { recursive: true, force: true })
     mkdirSync(target, { recursive: true })
-    const project = join(target, 'tsconfig.json')
-    const compilerOptions = {
-      noEmit: false, declaration: true, rewriteRelativeImportExtensions: true, rootDir: join(root, folder, 'src'), outDir: join(target, 'dist'),
-      // The packages that were built before this one, as their users see them.
-      customConditions: [], paths: built, typeRoots: [join(root, 'node_modules', '@types')],
+    await compile(one, target, 'dist', { paths: built })
+    if (commonJs) {
+      await compile(one, target, 'dist/cjs', { ...COMMON_JS, paths: built })
+      writeFileSync(join(target, 'dist/cjs/package.json'), '{ "type": "commonjs" }\n')
     }
-    writeFileSync(project, JSON.stringify({ extends: join(root, settings), compilerOptions, include: [join(root, folder, 'src')] }))
-    await compile(project)
-    rmSync(project)
+    // Those that are built after this one see it as its users do.
     built[name] = [join(target, 'dist', 'index.d.ts')]
     writeFileSync(join(target, 'package.json'), `${JSON.stringify(published(join(root, folder, 'package.json')), null, 2)}\n`)
     for (const file of ALONG) if (existsSync(join(root, folder, file))) cpSync(join(root, folder, file), join(target, file))
@@ -53,12 +55,29 @@ export async function buildPackages(into: string, packages: readonly Published[]
   }
 }
 
-async function compile(project: string): Promise<void> {
+const COMMON_JS = { module: 'commonjs', moduleResolution: 'bundler', verbatimModuleSyntax: false }
+
+/** Compiles the sources of a package for the oldest Node that is supported, 20. @throws Error with the compiler's words */
+async function compile({ folder, settings }: Published, target: string, out: string, options: Record<string, unknown>): Promise<void> {
+  const project = join(target, 'tsconfig.json')
+  const compilerOptions = {
+    noEmit: false, declaration: true, sourceMap: true, inlineSources: true, rewriteRelativeImportExtensions: true, target: 'es2023',
+    rootDir: join(root, folder, 'src'), outDir: join(target, out), customConditions: [], typeRoots: [join(root, 'node_modules', '@types')], ...options,
+  }
+  writeFileSync(project, JSON.stringify({ extends: join(root, settings), compilerOptions, include: [join(root, folder, 'src')] }))
   try {
     await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', project])
   } catch (error) {
     const said = error instanceof Error && 'stdout' in error ? String(error.stdout) : ''
     throw new Error(`A package does not compile:\n${said}`, { cause: error })
+  } finally {
+    rmSync(project)
+  }
+  // Where the sources lay while they were compiled is nobody's business; the maps hold the sources themselves.
+  for (const map of globSync('**/*.map', { cwd: join(target, out) })) {
+    const path = join(target, out, map)
+    const whole = z.looseObject({ sources: z.array(z.string()) }).parse(JSON.parse(readFileSync(path, 'utf8')))
+    writeFileSync(path, JSON.stringify({ ...whole, sources: whole.sources.map((source) => `src/${source.split('/src/').at(-1)}`) }))
   }
 }
 

@@ -9,7 +9,7 @@ import { buildPackages, PUBLISHED } from './build-packages.ts'
 
 const Manifest = z.looseObject({ version: z.string() })
 const dry = process.argv.includes('--dry-run')
-/** `owner/name` where the workflow runs: a provenance needs the package to say where its sources are. */
+/** `owner/name` where the workflow runs: a provenance needs the package to say where its sources are, and readers want to know. */
 const repository = process.env['GITHUB_REPOSITORY']
 
 /** Runs a program to its end. @throws Error where it fails */
@@ -31,7 +31,9 @@ try {
       continue
     }
     if (repository !== undefined) {
-      writeFileSync(file, JSON.stringify({ ...manifest, repository: { type: 'git', url: `git+https://github.com/${repository}.git`, directory: folder } }, null, 2))
+      const home = `https://github.com/${repository}`
+      const places = { homepage: `${home}/tree/main/${folder}#readme`, bugs: `${home}/issues`, repository: { type: 'git', url: `git+${home}.git`, directory: folder } }
+      writeFileSync(file, JSON.stringify({ ...manifest, ...places }, null, 2))
     }
     run('npm', dry ? ['publish', '--dry-run'] : ['publish', '--provenance'], target)
     if (dry) continue
