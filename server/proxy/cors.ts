@@ -16,11 +16,18 @@ const EXPOSED: ReadonlyMap<string, string> = new Map(
 /** TABLE: how the names of further ones begin, which are exposed where the answer has them. */
 const FAMILIES = ['ratelimit', 'x-ratelimit-', 'anthropic-ratelimit-', 'x-goog-upload-']
 
+/** Headers of a preflight that are looked at: no client has as many. */
+const MOST_ASKED = 64
+/** A header's name (RFC 9110, section 5.6.2) of some sensible length. */
+const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/
+
 /** The answer to a preflight, which needs no key: `Authorization` by name (a `*` would not cover it), and whatever was asked for. */
 export function preflightHeaders(requestedHeaders: string | undefined): string[] {
-  const asked = (requestedHeaders ?? '').split(',').map((name) => name.trim())
   const names = new Map(['Authorization', 'Content-Type'].map((name) => [name.toLowerCase(), name]))
-  for (const name of asked) if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(name) && !names.has(name.toLowerCase()) && names.size < 64) names.set(name.toLowerCase(), name)
+  for (const asked of (requestedHeaders ?? '').split(',', MOST_ASKED)) {
+    const name = asked.trim()
+    if (TOKEN.test(name) && !names.has(name.toLowerCase())) names.set(name.toLowerCase(), name)
+  }
   return [
     'Access-Control-Allow-Origin', '*',
     'Access-Control-Allow-Methods', METHODS.join(', '),

@@ -62,6 +62,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const { caller } = trip
   const { method, headers } = caller
   const { keys, ways, ledger, clock } = parts
+  if (!isForPrograms(headers)) throw new Refused('origin_not_allowed', 'The answers of the proxy are read by programs. A browser may not open them as a page, a frame or a script.')
 
   // 1. The target.
   const route = ways.routeOf(method, caller.target)
@@ -159,6 +160,21 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const code = passage.settle(relayed, usage)
   if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
   if (list?.refused !== true) logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
+}
+
+/** What a browser may do with an answer besides reading it in a script: https://www.w3.org/TR/fetch-metadata/ */
+const DESTINATIONS: ReadonlySet<string> = new Set(['empty', 'audio', 'video', 'image'])
+const FETCH_METADATA = 'sec-fetch-mode'
+
+/** Whether an answer is for a program: shown or run by a browser it would be of our origin. */
+function isForPrograms(headers: readonly string[]): boolean {
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    if (name.length !== FETCH_METADATA.length) continue
+    const lower = name.toLowerCase()
+    if (lower === FETCH_METADATA ? headers[i + 1] === 'navigate' : lower === 'sec-fetch-dest' && !DESTINATIONS.has(headers[i + 1]!)) return false
+  }
+  return true
 }
 
 /** draft-ietf-httpapi-ratelimit-headers for `RateLimit`; AI SDKs read `Retry-After-Ms` first. */

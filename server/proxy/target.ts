@@ -1,4 +1,5 @@
 // The raw request target of `/proxy?url=…` → the upstream address that will be dialled, or a refusal. Step 1 of the contract.
+import { addressHoldsKey } from './own-keys.ts'
 
 /** The address that a caller named, after exactly one decoding, ready to be matched and sent. */
 export interface UpstreamAddress {
@@ -77,7 +78,9 @@ export function readAddress(address: string): Target {
   if (BAD_PERCENT.test(tail)) return refuse('The upstream address holds a % that is not followed by two hexadecimal digits. Encode it as %25.')
   if (changesWhenDecodedAgain(path)) return refuse('The path of the upstream address would change its meaning if it were decoded a second time.')
   const kept = query === null ? null : withoutCredentials(query)
-  return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery: kept === null || (kept === '' && query !== '') ? path : `${path}?${kept}` } }
+  const pathAndQuery = kept === null || (kept === '' && query !== '') ? path : `${path}?${kept}`
+  if (addressHoldsKey(pathAndQuery)) return refuse('The upstream address holds a proxy key, which would reach the provider. Send the key in the Authorization header.')
+  return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery } }
 }
 
 /** A host that no parser spells otherwise: letters, digits and hyphens, no label in punycode, the last one not a number. */

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { readTarget } from '../../../server/proxy/target.ts'
+import { makeSecret } from '../../../server/secret.ts'
 
 const enc = encodeURIComponent
 const GEMINI = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-x:generateContent'
@@ -48,12 +49,16 @@ const accepted: [name: string, search: string, hostname: string, port: number, p
   ['a question mark with nothing behind it stays', 'url=https://a.test/x?', 'a.test', 443, '/x?'],
   ['every character that a path and a query may hold', `url=${enc("https://a.test/-._~!$&'()*+,;=:@/?!$&'()*+,;=:@/?-._~[]^`{|}")}`, 'a.test', 443, "/-._~!$&'()*+,;=:@/?!$&'()*+,;=:@/?-._~[]^`{|}"],
   ['the last port', 'url=https://a.test:65535/', 'a.test', 65_535, '/'],
+  ['what only begins as a proxy key', `url=${enc('https://a.test/tmk_models/x?q=tmk_a_b')}`, 'a.test', 443, '/tmk_models/x?q=tmk_a_b'],
+  ['a proxy key where credentials stand is stripped', `url=${enc(`https://a.test/x?key=${makeSecret('tmk').secret}&a=1`)}`, 'a.test', 443, '/x?a=1'],
   ['an apostrophe in the query', `url=${enc("https://a.test/x?filter=a='b'")}`, 'a.test', 443, "/x?filter=a='b'"],
 ]
 
 for (const [name, search, hostname, port, pathAndQuery] of accepted) {
   test(`accepted: ${name}`, () => assert.deepEqual(readTarget(search), { ok: true, upstream: { protocol: 'https:', hostname, port, pathAndQuery } }))
 }
+
+const KEY = makeSecret('tmk').secret
 
 /** search → a word of the sentence */
 const refused: [name: string, search: string, word: RegExp][] = [
@@ -146,6 +151,12 @@ const refused: [name: string, search: string, word: RegExp][] = [
   ['angle brackets', `url=${enc('https://a.test/<x>')}`, /path/],
   ['quotes in the query', `url=${enc('https://a.test/?q="x"')}`, /query/],
   ['braces in the path', `url=${enc('https://a.test/{x}')}`, /path/],
+  ['a proxy key in the query', `url=${enc(`https://a.test/x?q=${KEY}`)}`, /proxy key/],
+  ['a proxy key in the query, encoded', `url=${enc(`https://a.test/x?q=a%20${KEY.replace('_', '%5F')}`)}`, /proxy key/],
+  ['a proxy key in the query, encoded twice', `url=${enc(`https://a.test/x?q=${KEY.replace('_', '%255f')}`)}`, /proxy key/],
+  ['a proxy key as a name in the query', `url=${enc(`https://a.test/x?${KEY}`)}`, /proxy key/],
+  ['a proxy key in the path', `url=${enc(`https://a.test/x/${KEY}/y`)}`, /proxy key/],
+  ['a proxy key in the path, encoded', `url=${enc(`https://a.test/x/tmk%5f${KEY.slice(4)}`)}`, /proxy key/],
   ['too long', `url=https://a.test/${'a'.repeat(20_000)}`, /longer/],
 ]
 
