@@ -2,8 +2,9 @@
 // value, …) as in Node's rawHeaders: what passes keeps its order, its case and its duplicates.
 import { valuesOf } from '../http/fields.ts'
 import { ownText } from '../own-text.ts'
-import { SECRET_TEXT_LENGTH } from '../secret.ts'
 import { BROWSER_CHALLENGE, compileRules, EXCEPTIONS, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from './headers/rules.ts'
+import { valueHoldsKey } from './own-keys.ts'
+import type { Mask } from './mask.ts'
 import type { EndpointRow } from './providers/endpoint.ts'
 import type { Auth, Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
@@ -17,8 +18,8 @@ type Rewrite = (value: string, context: ResponseContext) => string | null
 
 /** TABLE of headers whose values do not pass as they are; null: the header is left out. */
 const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
-  ['location', rewriteLocation],
-  ...UPLOAD_ADDRESSES.map((name): [string, Rewrite] => [name, (value, { upstream }) => asNamed(value, upstream)]),
+  ...['location', 'content-location'].map((name): [string, Rewrite] => [name, (value, context) => masked(name === 'location' ? rewriteLocation(value, context) : value, context)]),
+  ...UPLOAD_ADDRESSES.map((name): [string, Rewrite] => [name, (value, context) => masked(asNamed(value, context.upstream), context)]),
   ['www-authenticate', (value) => (BROWSER_CHALLENGE.test(value) ? null : value)],
 ])
 
@@ -41,9 +42,6 @@ interface DownwardFate {
   readonly rewrite: Rewrite | undefined
 }
 
-/** How every proxy key begins. */
-const KEY_PREFIX = 'tmk_'
-
 /** Names that are remembered each way, and the longest of them. When there are more, all are looked up again. */
 const MOST_NAMES = 2_000
 const LONGEST_NAME = 64
@@ -65,7 +63,7 @@ function remembered<Fate>(fateOf: (lower: string) => Fate): (name: string) => Fa
 
 const upwards = remembered((lower): UpwardFate => {
   const plain = plainName(lower)
-  const goesUp = isNeverSent(plain) ? 'never' : readsLikeSecret(plain) && !EXCEPTIONS.has(plain) ? 'by-name' : 'always'
+  const goesUp = isNeverSent(plain) || valueHoldsKey(lower) ? 'never' : readsLikeSecret(plain) && !EXCEPTIONS.has(plain) ? 'by-name' : 'always'
   return { lower, plain, goesUp }
 })
 
@@ -99,15 +97,10 @@ export function requestHeaders(raw: readonly string[], provider: Provider, endpo
   for (let i = 0; i < raw.length; i += 2) {
     const { lower, plain, goesUp } = upwards(raw[i]!)
     if (goesUp !== 'always' && (goesUp === 'never' || !provider.passes?.includes(lower))) continue
-    if (plain === auth || named?.has(lower) || provider.accountChoice?.includes(plain) || holdsKey(raw[i + 1]!)) continue
+    if (plain === auth || named?.has(lower) || provider.accountChoice?.includes(plain) || valueHoldsKey(raw[i + 1]!)) continue
     kept.push(raw[i]!, raw[i + 1]!)
   }
   return kept
-}
-
-/** Whether a value holds a proxy key, of anybody's: no header is meant to take one to a provider. Shorter values cannot hold one. */
-function holdsKey(value: string): boolean {
-  return value.length >= SECRET_TEXT_LENGTH && value.includes(KEY_PREFIX)
 }
 
 /** The list with our credential, once. */
@@ -120,6 +113,8 @@ export interface ResponseContext {
   readonly table: ProviderTable
   /** The path and query that were sent, for relative redirects. */
   readonly pathAndQuery: string
+  /** What the credential must not stand in: addresses that the caller follows. */
+  readonly mask?: Pick<Mask, 'text'>
   /** True when the answer gets CORS headers of ours: then the upstream's own, which are about another origin, give way. */
   readonly cors?: boolean
 }
@@ -160,6 +155,9 @@ function rewriteLocation(location: string, { upstream, table, pathAndQuery }: Re
   const { hostname, port, pathAndQuery: inside } = target.upstream
   return `/proxy?url=${encodeURIComponent(`https://${hostname}${port === 443 ? '' : `:${port}`}${inside}`)}`
 }
+
+/** An address without our credential, which some servers write into it. */
+const masked = (address: string, { mask }: ResponseContext): string => mask?.text(address) ?? address
 
 /** An address by which the upstream names itself where we dial it, as callers name it; any other as it is. */
 function asNamed(address: string, { dial, origin }: Upstream): string {

@@ -140,8 +140,9 @@ export class Passage implements Passing {
   }
 
   #downstream(raw: RawHeaders): RawHeaders {
-    const { route, named, pathAndQuery } = this.#bound
-    return responseHeaders(raw, { upstream: named, table: route.table, pathAndQuery, cors: this.#cors })
+    const { route, named, pathAndQuery, credential } = this.#bound
+    const mask = { text: (text: string) => maskOf(credential).text(text) }
+    return responseHeaders(raw, { upstream: named, table: route.table, pathAndQuery, mask, cors: this.#cors })
   }
 }
 

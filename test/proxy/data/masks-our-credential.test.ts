@@ -150,3 +150,22 @@ test('an error that breaks off is broken off for the caller too, or no answer wh
     assert.ok(!got.body.includes(SECRET.slice(0, 9)))
   }
 })
+
+test('in the address of a redirect, or of an upload, and nowhere else below 400', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { secret } = await served.key()
+  /** TABLE of addresses that an answer gives, and what the caller sees of them. */
+  const cases: [status: number, name: string, address: string, shown: string][] = [
+    [302, 'Location', `https://files.example/a?sig=${SECRET}`, `https://files.example/a?sig=${STARS}`],
+    [307, 'Location', `https://files.example/a?sig=${SECRET.replaceAll('-', '%2D')}`, `https://files.example/a?sig=${'*'.repeat(SECRET.replaceAll('-', '%2D').length)}`],
+    [302, 'Location', `/v1/files/x/content?token=${SECRET}`, `/proxy?url=${encodeURIComponent(`${OPENAI}/v1/files/x/content?token=`)}${STARS}`],
+    [201, 'Content-Location', `/v1/x?k=${SECRET}`, `/v1/x?k=${STARS}`],
+    [200, 'X-Goog-Upload-URL', `https://files.example/upload?k=${SECRET}`, `https://files.example/upload?k=${STARS}`],
+    [302, 'Location', 'https://files.example/a', 'https://files.example/a'],
+  ]
+  for (const [status, name, address, shown] of cases) {
+    served.fake.play(answer(status, { [name]: address, 'X-Echo': SECRET }, said(SECRET)))
+    const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
+    assert.deepEqual([got.status, headerOf(got.rawHeaders, name.toLowerCase()), headerOf(got.rawHeaders, 'x-echo'), got.body.toString()], [status, shown, SECRET, said(SECRET)], address)
+  }
+})

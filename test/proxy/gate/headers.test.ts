@@ -83,8 +83,12 @@ test('every row of the tables has names, a reason, and none that another row has
 
 test('request headers: a value that holds a proxy key goes nowhere, whatever the name', () => {
   const { secret } = makeSecret('tmk')
-  const raw = ['X-Whatever', secret, 'User-Agent', `app (${secret})`, 'Accept', `a, ${secret}`, 'X-Short', 'tmk_', 'X-Long', `tmt_${'x'.repeat(80)}`]
+  const encoded = Buffer.from(`user:${secret}`).toString('base64')
+  const hidden = ['X-Percent', encodeURIComponent(secret).replace('_', '%5F'), 'X-Twice', secret.replace('_', '%255f'), 'X-Basic', `Basic ${encoded}`, secret, 'x']
+  const raw = [...hidden, 'X-Whatever', secret, 'User-Agent', `app (${secret})`, 'Accept', `a, ${secret}`, 'X-Short', 'tmk_', 'X-Long', `tmt_${'x'.repeat(80)}`]
   assert.deepEqual(requestHeaders(raw, provider('openai')), raw.slice(-4))
+  const state = ['X-State', Buffer.from(`${'y'.repeat(300)}tmk_x`).toString('base64')]
+  assert.deepEqual(requestHeaders(state, provider('openai')), state)
 })
 
 test('request headers: what chooses an account is dropped for the provider that reads it', () => {

@@ -5,6 +5,8 @@ import { Mask, MaskedStream } from '../../../server/proxy/mask.ts'
 
 const SECRET = 'sk-A+b/c=&"<d>\'%\\upstream-0123'
 
+const hexOf = (one: string) => one.charCodeAt(0).toString(16).padStart(2, '0')
+
 /** TABLE of ways in which an error can spell the credential. */
 const SPELLINGS: [name: string, spelling: string][] = [
   ['as it is', SECRET],
@@ -13,6 +15,18 @@ const SPELLINGS: [name: string, spelling: string][] = [
   ['JSON as Go writes it', JSON.stringify(SECRET).slice(1, -1).replaceAll('&', '\\u0026').replaceAll('<', '\\u003c').replaceAll('>', '\\u003e')],
   ['percent-encoded', encodeURIComponent(SECRET)],
   ['percent-encoded in small letters', encodeURIComponent(SECRET).replaceAll(/%../g, (code) => code.toLowerCase())],
+  ['JSON, every character', [...SECRET].map((one) => `\\u00${hexOf(one)}`).join('')],
+  ['JSON, every character in capitals', [...SECRET].map((one) => `\\u00${hexOf(one).toUpperCase()}`).join('')],
+  ['JSON inside of JSON', JSON.stringify(JSON.stringify(SECRET).slice(1, -1).replaceAll('&', '\\u0026')).slice(1, -1)],
+  ['source code', [...SECRET].map((one) => `\\x${hexOf(one)}`).join('')],
+  ['percent-encoded, every character', [...SECRET].map((one) => `%${hexOf(one)}`).join('')],
+  ['percent-encoded, also what needs not be', encodeURIComponent(SECRET).replaceAll('-', '%2D')],
+  ['percent-encoded twice', encodeURIComponent(encodeURIComponent(SECRET))],
+  ['HTML, by numbers', [...SECRET].map((one) => `&#${one.charCodeAt(0)};`).join('')],
+  ['HTML, by hexadecimal numbers', [...SECRET].map((one) => `&#x${hexOf(one)};`).join('')],
+  ['HTML, by numbers with zeros', [...SECRET].map((one) => `&#X00${hexOf(one)};`).join('')],
+  ['HTML, by names', SECRET.replaceAll('&', '&amp;').replaceAll('+', '&plus;').replaceAll('=', '&equals;').replaceAll('%', '&percnt;').replaceAll('\\', '&bsol;')],
+  ['HTML twice', SECRET.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('&', '&amp;')],
   ['HTML', SECRET.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
 ]
 
@@ -38,6 +52,16 @@ test('in base64 no more than the digits at its ends are left, wherever it begins
         }
       }
     }
+  }
+})
+
+test('base64 is found however it is escaped', () => {
+  const text = Buffer.from(`u:${SECRET}`).toString('base64')
+  const mask = new Mask(SECRET)
+  for (const spelled of [encodeURIComponent(text), text.replaceAll('+', '\\u002b').replaceAll('/', '\\/'), [...text].map((one) => `&#${one.charCodeAt(0)};`).join('')]) {
+    const masked = mask.text(`Basic ${spelled}`)
+    assert.equal(masked.length, spelled.length + 6)
+    assert.ok(masked.includes('*'.repeat(Math.floor((SECRET.length * 8) / 6) - 2)), masked)
   }
 })
 
