@@ -12,6 +12,7 @@ import { changesStored } from './providers/changes.ts'
 import type { Match, ObjectRef } from './providers/endpoint.ts'
 import { ANY_KIND } from './providers/ids.ts'
 import type { Provider } from './providers/provider.ts'
+import { withoutDashes } from './providers/uuids.ts'
 
 /** Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did. `shared`: it may be used, not changed. `unread`: a file whose lines this server has not read. */
 export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
@@ -123,7 +124,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   /** The owner of each object, in their order; undefined where nobody here made it. */
   const ownersOf = async (provider: Naming['provider'], objects: readonly ObjectRef[], slices: TimeSlices): Promise<(ObjectRow | undefined)[]> => {
     const candidates = (object: ObjectRef): readonly ObjectRef[] =>
-      object.kind === ANY_KIND ? provider.endpoints.kinds.map((kind) => ({ kind, id: object.id })) : spellingsOf(object)
+      object.kind === ANY_KIND ? provider.endpoints.kinds.flatMap((kind) => [object.id, withoutDashes(object.id)].map((id) => ({ kind, id }))) : spellingsOf(object)
     const remembered = ({ kind, id }: ObjectRef): ObjectRow | undefined => known.get(nameOf(provider.id, kind, id))
     const owners: (ObjectRow | undefined)[] = []
     const kinds = new Set<string>()

@@ -12,6 +12,7 @@
 // as `files/readme`, UUIDs and items of responses, which clients repeat inline, pass unless the place in which they stand names an object.
 import { decodedFully, type ObjectRef } from './endpoint.ts'
 import { ITEM } from '../item-ranges.ts'
+import { mayBeUuid, UUID_FIRSTS, uuidOf } from './uuids.ts'
 import type { IdForms } from './provider.ts'
 
 /** The kind of an id that may be of any. */
@@ -54,7 +55,6 @@ export const REFERENCE = 'item_reference'
 const TAIL = /^[\w.~:-]{1,200}$/
 /** The end of an id as providers make them: long, without words. */
 const GENERATED = /^(?=.*\d)[A-Za-z0-9]{16,}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** A fine-tuned model: the base model, and whose it is. */
 const TUNED = /^ft:[\w.-]+:/
 /** Kinds that are written down only where the provider keeps them, or that clients repeat inline. */
@@ -63,7 +63,6 @@ const OFTEN_UNKNOWN: ReadonlySet<string> = new Set([ITEM, 'completion', 'message
 const LEADING = /^(?:upload|download|v\d\w*|models|projects|locations|publishers)$/i
 /** The name of a resource as providers make them: `files/k3j9x0a2b1c4`. */
 const GENERATED_NAME = /^(?=.*\d)(?=.*[a-z])[a-z0-9]{12}$/
-const HEX = '0123456789abcdefABCDEF'
 /** What may stand before an id, or before the collection of a resource. */
 const ANYWHERE = ['h', 'H', '/', '%', ' ', '\t', '\n', '\r', '\\', 'v']
 const RESOURCES = ['u', 'd', 'm', 'p', 'l']
@@ -82,11 +81,16 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
   const segmentRef = (segment: string): ObjectRef | null => {
     const prefix = segment.slice(0, segment.search(SEPARATOR) + 1)
     const kind = kindOf.get(prefix)
-    if (kind === undefined) return uuids && UUID.test(segment) ? perhaps({ kind: ANY_KIND, id: segment.toLowerCase() }) : null
+    if (kind === undefined) {
+      const uuid = uuids ? uuidOf(segment) : null
+      return uuid === null ? null : perhaps({ kind: ANY_KIND, id: uuid })
+    }
     const tail = segment.slice(prefix.length)
     if (!TAIL.test(tail) || WORDS.has(segment) || (kind === 'tuned_model' && !TUNED.test(segment))) return null
     const certain = !OFTEN_UNKNOWN.has(kind) && (kind === 'tuned_model' || GENERATED.test(tail))
-    return certain ? { kind, id: segment } : perhaps({ kind, id: segment })
+    if (certain) return { kind, id: segment }
+    const uuid = uuids && !OFTEN_UNKNOWN.has(kind) ? uuidOf(tail) : null
+    return uuid === null ? perhaps({ kind, id: segment }) : { kind, id: prefix + uuid }
   }
 
   const pathRef = (segments: readonly string[], addressed: boolean): ObjectRef | null => {
@@ -114,7 +118,7 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
     return segments.length === 1 ? segmentRef(segments[0]!) : pathRef(segments, address !== null)
   }
 
-  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? HEX : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, mayBeId: quickCheck([...kindOf.keys(), ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []), ...SCHEMES, ...([...kindOf.values()].includes(ITEM) ? ['item_'] : [])], uuids), refOf }
+  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? UUID_FIRSTS : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, mayBeId: quickCheck([...kindOf.keys(), ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []), ...SCHEMES, ...([...kindOf.values()].includes(ITEM) ? ['item_'] : [])], uuids), refOf }
 }
 
 /** Resource names are read in any case. */
@@ -138,11 +142,12 @@ function quickCheck(heads: readonly string[], uuids: boolean): IdForms['mayBeId'
     for (let at = start, end = Math.min(to, start + HEAD_BYTES); at < end; at++) {
       const mark = MARKS[bytes[at]!]
       if (mark === 0) continue
-      if (mark !== 1) return false
+      if (mark !== 1) break
       const length = at - start + 1
-      return bytes[at] === SLASH || bytes[at] === PERCENT || (uuids && length === 9) || slots[headSlot(bytes[start]!, bytes[start + 1]!, length)] === 1
+      if (bytes[at] === SLASH || bytes[at] === PERCENT || slots[headSlot(bytes[start]!, bytes[start + 1]!, length)] === 1) return true
+      break
     }
-    return false
+    return uuids && mayBeUuid(bytes, start, to)
   }
 }
 

@@ -89,8 +89,13 @@ export const model = (on: string, place: ModelPlace = body(), more: Partial<Endp
 export const neutral = (on: string, more: Partial<EndpointRow> = {}): EndpointRow => ({ on, class: 'neutral', ...more })
 export const creates = (kind: string, ...at: string[]): { creates: Readonly<Record<string, string>> } => ({ creates: Object.fromEntries((at.length === 0 ? ['id'] : at).map((place) => [place, kind])) })
 
-/** What comes into being with a response: the containers in which its code ran. */
-const MADE = { ...within('output[].', RAN), ...within('item.', RAN), ...within('response.output[].', RAN) }
+/** What comes into being with a response: the containers in which its code ran, which an answer may show only by a file in one that it cites. */
+const CITED = { 'annotations[].container_id': 'container' } as const
+const SHOWN = { ...RAN, ...within('content[].', CITED) }
+const MADE = {
+  ...within('output[].', SHOWN), ...within('item.', SHOWN), ...within('response.output[].', SHOWN), ...within('part.', CITED),
+  'annotation.container_id': 'container',
+}
 /** A response, with that. */
 export const RESPONSE = { creates: { id: 'response', 'response.id': 'response', ...MADE } } as const
 

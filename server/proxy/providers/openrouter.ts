@@ -1,4 +1,5 @@
 import { inMessages } from './anthropic.ts'
+import { ANY_KIND } from './ids.ts'
 import { BODY, body, compatibleRows, creates, model, neutral, responding, RESPONSE, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { OPENROUTER_CONTENT, OPENROUTER_PDF, OPENROUTER_PLUGINS, OPENROUTER_TOOLS } from './tools.ts'
@@ -20,6 +21,8 @@ const ROUTED = {
   ],
 }
 const routed = body(ROUTED)
+/** What a completion cost is asked by its id: https://openrouter.ai/docs/api-reference/get-a-generation */
+const GENERATION = creates('generation')
 
 /** OpenRouter: https://openrouter.ai/docs/api-reference */
 export const openrouter: ProviderRow = {
@@ -29,8 +32,8 @@ export const openrouter: ProviderRow = {
   hosts: ['openrouter.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/api/v1', ROUTED),
-    model('POST /api/v1/messages', body({ ...ROUTED, also: [...ROUTED.also, ...inMessages('').also], tools: [...ROUTED.tools, ...inMessages('', OPENROUTER_TOOLS).tools.slice(1)] }), { usage: 'anthropic' }),
+    ...compatibleRows('/api/v1', ROUTED).map((row) => (row.class === 'model' && /\/(?:chat\/)?completions$/.test(row.on) ? { ...row, ...GENERATION } : row)),
+    model('POST /api/v1/messages', body({ ...ROUTED, also: [...ROUTED.also, ...inMessages('').also], tools: [...ROUTED.tools, ...inMessages('', OPENROUTER_TOOLS).tools.slice(1)] }), { usage: 'anthropic', creates: { id: 'generation', 'message.id': 'generation' } }),
     model('POST /api/alpha/responses', responding({ ...BODY, ...ROUTED }), RESPONSE),
     model('POST /api/v1/videos', body(), creates('video')),
     neutral('GET /api/v1/videos/{video}'),
@@ -43,8 +46,8 @@ export const openrouter: ProviderRow = {
     neutral('POST /api/v1/containers/{container}/files/{any}/promote', creates('file')),
     // An intern answers with a model, and tools, of its own.
     model('POST /api/v1/interns', STORED, creates('intern', 'id', 'data.id')),
-    // Its answer tells what was asked, and what it cost; nobody writes down who made which.
-    neutral('GET /api/v1/generation', { asks: { id: 'generation' } }),
+    // Its answer tells what was asked, and what it cost. A response's id may be that of its generation.
+    neutral('GET /api/v1/generation', { asks: { id: ANY_KIND } }),
     neutral('GET /api/v1/providers'),
     ...['embeddings', 'images', 'videos'].map((kind) => neutral(`GET /api/v1/${kind}/models`)),
     neutral('GET /api/v1/images/models/{any*}'),

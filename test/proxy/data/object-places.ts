@@ -6,6 +6,7 @@ export const VEO = 'https://aiplatform.googleapis.com/v1/publishers/google/model
 export const MISTRAL = 'https://api.mistral.ai/v1'
 export const XAI = 'https://api.x.ai/v1'
 const DEEPSEEK = 'https://api.deepseek.com'
+export const OPENROUTER = 'https://openrouter.ai/api/v1'
 export const COHERE = 'https://api.cohere.com'
 const PERPLEXITY = 'https://api.perplexity.ai'
 

@@ -7,7 +7,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { manager } from '../../http/manager.ts'
 import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
-import { COHERE, GEMINI, MADE, MISTRAL, more, NAMED, V1, XAI } from './object-places.ts'
+import { COHERE, GEMINI, MADE, MISTRAL, more, NAMED, OPENROUTER, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, SECRETS, startServed as startOwn, type Served } from './served.ts'
 
 /** Served with keys that may name what nobody has made here. */
@@ -266,6 +266,13 @@ const COME: [from: string, method: string, answered: object, ...files: string[]]
     `${ANTHROPIC}/v1/files/file-7/content`,
   ],
   [`${V1}/responses`, 'POST', { id: 'resp_1', output: [{ type: 'code_interpreter_call', container_id: 'cntr_1' }] }, `${V1}/containers/cntr_1/files/cfile_1/content`],
+  [
+    `${V1}/responses`, 'POST', { id: 'resp_2', output: [{ type: 'message', id: 'msg_2', content: [{ type: 'output_text', annotations: [{ type: 'container_file_citation', container_id: 'cntr_3', file_id: 'cfile_3' }] }] }] },
+    `${V1}/containers/cntr_3/files/cfile_3/content`,
+  ],
+  [`${OPENROUTER}/chat/completions`, 'POST', { id: 'gen-1', choices: [] }, `${OPENROUTER}/generation?id=gen-1`],
+  [`${OPENROUTER}/messages`, 'POST', { id: 'gen-2', content: [] }, `${OPENROUTER}/generation?id=gen-2`],
+  [`${OPENROUTER}/responses`, 'POST', { id: 'gen-3', output: [] }, `${OPENROUTER}/generation?id=gen-3`],
   [`${V1}/responses/JOB`, 'GET', { id: 'JOB', status: 'completed', output: [{ type: 'code_interpreter_call', container_id: 'cntr_2' }] }, `${V1}/containers/cntr_2`],
   [`${COHERE}/v1/embed-jobs/JOB`, 'GET', { job_id: 'JOB', output_dataset_id: 'dataset-2' }, `${COHERE}/v1/datasets/dataset-2`],
   [`${COHERE}/v2/batches/JOB`, 'GET', { batch: { id: 'JOB', output_dataset_id: 'dataset-3' } }, `${COHERE}/v1/datasets/dataset-3`],
@@ -300,6 +307,27 @@ test('what a stream creates is known from the moment at which the caller knows i
   assert.equal((await send(theirs.secret, `${V1}/responses/resp_1/cancel`)).status, 403)
   assert.equal((await send(mine.secret, `${V1}/responses/resp_1/cancel`)).status, 200)
   await reader.cancel()
+})
+
+test('what a stream shows of a container or generation is known as well', async (t) => {
+  const events = (...data: object[]) => answer(200, { 'Content-Type': 'text/event-stream' }, data.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''))
+  const { fake, key, send } = await startServed(t, events(), more)
+  const [mine, theirs] = [await key(), await key()]
+  const cited = { type: 'container_file_citation', container_id: 'cntr_9', file_id: 'cfile_9' }
+  const text = Array.from({ length: 20 }, () => ({ type: 'response.output_text.delta', delta: 'x' }))
+  /** TABLE of streams, and what is read by what they show. */
+  const streams: [address: string, events: object[], read: string][] = [
+    [`${V1}/responses`, [{ type: 'response.created', response: { id: 'resp_9' } }, ...text, { type: 'response.output_text.annotation.added', annotation: cited }, ...text], `${V1}/containers/cntr_9/files`],
+    [`${OPENROUTER}/chat/completions`, [{ id: 'gen-9', choices: [] }, { id: 'gen-9', choices: [] }], `${OPENROUTER}/generation?id=gen-9`],
+    [`${OPENROUTER}/messages`, [{ type: 'message_start', message: { id: 'gen-10' } }], `${OPENROUTER}/generation?id=gen-10`],
+  ]
+  for (const [address, data, read] of streams) {
+    fake.play(events(...data))
+    assert.equal((await send(mine.secret, address, { body: '{"model":"m","stream":true}', headers: JSON_TYPE })).status, 200)
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    assert.equal((await send(theirs.secret, read, { method: 'GET' })).status, 403, read)
+    assert.equal((await send(mine.secret, read, { method: 'GET' })).status, 200, read)
+  }
 })
 
 test('what a compressed answer creates is known to the very next request', async (t) => {

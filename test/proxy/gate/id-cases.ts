@@ -43,7 +43,8 @@ export function madeAt(provider: string, draw: Draw): Made {
     return { kind, id, written, spelled: [...decorated(draw, written), ...decorated(draw, path), ...['https://', 'http://', 'HTTPS://', '//'].flatMap((scheme) => decorated(draw, `${scheme}${host}/${path}${verb}`)), `https://${host}:443/${path}?alt=media`] }
   }
   const id = way === 'uuid' ? uuid(draw) : name === 'ft:' ? `ft:base-1:acme::${hex(draw, 8)}` : `${name}${pick(draw, [() => letters(draw, '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ', 24), () => hex(draw, 48)])()}`
-  return { kind, id, written: id, spelled: [...decorated(draw, id), ...decorated(draw, `v1/things/${id}`), `https://${host}/v1/things/${id}/content`] }
+  const forms = way === 'uuid' ? [id, id.toUpperCase(), id.replaceAll('-', ''), `{${id}}`, `urn:uuid:${id}`, `({${id.replaceAll('-', '')}})`] : [id]
+  return { kind, id, written: id, spelled: [...forms.flatMap((form) => decorated(draw, form)), ...decorated(draw, `v1/things/${id}`), `https://${host}/v1/things/${id}/content`] }
 }
 
 /** A string, and how it can be written besides: escaped, escaped twice, with slashes or spaces at its ends. */
