@@ -159,7 +159,7 @@ function inspectBody(target: Target, parts: InspectionParts, read: Read, prove: 
 /** @returns false where the caller has left */
 async function inspectInTurns({ caller, key, place }: Trip, inspections: InspectionQueue, inspection: Inspection): Promise<boolean> {
   if (caller.gone) return false
-  const ticket = inspections.run(key!.id, inspection)
+  const ticket = inspections.run({ account_id: key!.accountId, key_id: key!.id }, inspection)
   let dropped = false
   caller.watch({ onDrain() {}, onTaken() {}, onGone: () => ticket.cancel() })
   place!.offer(() => {

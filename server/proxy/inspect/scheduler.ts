@@ -1,5 +1,6 @@
 // Shares the time that inspection takes. Bodies are inspected on the thread that serves everybody, so a long one is cut into slices: between two
-// of them the event loop runs, and keys take turns, so that one key's bodies never delay another's by more than a slice.
+// of them the event loop runs, and accounts take turns, and the keys of each, so that nobody's bodies delay those of others by more than a slice each.
+import { FairQueue, type Owner } from '../../ledger/fair-queue.ts'
 
 /** Work that is done in steps. */
 export interface SlicedTask {
@@ -28,25 +29,21 @@ export const SLICE_BYTES = 1024 * 1024
 export const SLICE_MS = 0.5
 
 interface Entry {
-  readonly key: string
-  readonly task: SlicedTask
+  readonly owner: Owner
+  /** Null once it is over: what it would read is not kept until its turn. */
+  task: SlicedTask | null
   readonly settle: (done: boolean) => void
   readonly fail: (error: unknown) => void
   state: 'queued' | 'waiting' | 'over'
 }
 
-/** The tasks of one key that have a turn to come, in their order. */
-interface Lane {
-  readonly key: string
-  readonly entries: Entry[]
-}
+/** Entries that have a turn to come; also those that were cancelled since. */
+const newQueue = (): FairQueue<Entry> => new FairQueue<Entry>(Infinity, ({ owner }) => owner)
 
 export class InspectionQueue {
   readonly #now: () => number
   readonly #defer: (turn: () => void) => void
-  readonly #lanes = new Map<string, Lane>()
-  /** The lanes in the order of their turns. */
-  readonly #ring: Lane[] = []
+  #queued = newQueue()
   #scheduled = false
 
   /**
@@ -63,41 +60,34 @@ export class InspectionQueue {
     return this.#slice(task, () => {}) === 'done'
   }
 
-  /** @param key whose turns the task takes */
-  run(key: string, task: SlicedTask): Ticket {
+  /** @param owner whose turns the task takes */
+  run({ account_id, key_id }: Owner, task: SlicedTask): Ticket {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-    const entry: Entry = { key, task, settle: resolve, fail: reject, state: 'waiting' }
+    const entry: Entry = { owner: { account_id, key_id }, task, settle: resolve, fail: reject, state: 'waiting' }
     this.#queue(entry)
-    return { done: promise, cancel: () => this.#cancel(entry) }
+    return { done: promise, cancel: () => this.#end(entry, false) }
   }
 
   #queue(entry: Entry): void {
     entry.state = 'queued'
-    let lane = this.#lanes.get(entry.key)
-    if (lane === undefined) {
-      lane = { key: entry.key, entries: [] }
-      this.#lanes.set(entry.key, lane)
-      this.#ring.push(lane)
-    }
-    lane.entries.push(entry)
+    this.#queued.push(entry)
     this.#schedule()
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#ring.length === 0) return
+    if (this.#scheduled || this.#queued.size === 0) return
     this.#scheduled = true
     this.#defer(() => this.#turn())
   }
 
-  /** One slice of the next task of the next key. */
+  /** One slice of the next task of the next key of the next account. */
   #turn(): void {
     this.#scheduled = false
-    const lane = this.#ring.shift()
-    if (lane === undefined) return
-    const entry = lane.entries.shift()
+    let [entry] = this.#queued.take(1)
+    while (entry?.state === 'over') [entry] = this.#queued.take(1)
     if (entry !== undefined) this.#serve(entry)
-    if (lane.entries.length > 0) this.#ring.push(lane)
-    else this.#lanes.delete(lane.key)
+    // Owners with nothing waiting are forgotten.
+    if (this.#queued.size === 0) this.#queued = newQueue()
     this.#schedule()
   }
 
@@ -107,11 +97,12 @@ export class InspectionQueue {
       if (entry.state === 'waiting') this.#queue(entry)
     }
     try {
-      const state = this.#slice(entry.task, resume)
+      const state = this.#slice(entry.task!, resume)
       if (state === 'done') this.#end(entry, true)
       else if (state === 'more') resume()
     } catch (error) {
       entry.state = 'over'
+      entry.task = null
       entry.fail(error)
     }
   }
@@ -124,16 +115,10 @@ export class InspectionQueue {
     return state
   }
 
-  #cancel(entry: Entry): void {
-    if (entry.state === 'over') return
-    const entries = this.#lanes.get(entry.key)?.entries ?? []
-    const at = entries.indexOf(entry)
-    if (at >= 0) entries.splice(at, 1)
-    this.#end(entry, false)
-  }
-
   #end(entry: Entry, done: boolean): void {
+    if (entry.state === 'over') return
     entry.state = 'over'
+    entry.task = null
     entry.settle(done)
   }
 }

@@ -1,6 +1,7 @@
-// Inspection is shared out: no slice is long, keys take turns, and what nobody waits for any more ends at once. The clock and the event loop are the test's.
+// Inspection is shared out: no slice is long, accounts take turns, and so do the keys of each, and what nobody waits for any more ends at once. The clock and the event loop are the test's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Owner } from '../../../server/ledger/fair-queue.ts'
 import { InspectionQueue, SLICE_BYTES, SLICE_MS, STEP_BYTES, type SlicedTask } from '../../../server/proxy/inspect/scheduler.ts'
 
 /** A queue whose turns the test takes, with a clock that only the tasks' steps move. */
@@ -21,6 +22,9 @@ function startQueue() {
   }
 }
 
+/** A key, by default of an account of its own. */
+const ownerOf = (key: string, account = `account of ${key}`): Owner => ({ account_id: account, key_id: key })
+
 /** A task of so many steps, each of which takes a time and is noted. */
 function work(name: string, steps: number, log: string[], took: () => void = () => {}): SlicedTask {
   let left = steps
@@ -36,7 +40,7 @@ function work(name: string, steps: number, log: string[], took: () => void = () 
 test('a slice ends with the step in which its time is over', async () => {
   const { queue, pass, turn } = startQueue()
   const log: string[] = []
-  const { done } = queue.run('key', work('a', 10, log, () => pass(SLICE_MS / 2)))
+  const { done } = queue.run(ownerOf('key'), work('a', 10, log, () => pass(SLICE_MS / 2)))
   const slices: number[] = []
   for (let before = 0; turn(); before = log.length) slices.push(log.length - before)
   // The first step's time is not measured, so that a short body costs no look at the clock.
@@ -47,7 +51,7 @@ test('a slice ends with the step in which its time is over', async () => {
 test('a slice handles so many bytes at most, however fast they are', async () => {
   const { queue, turn } = startQueue()
   const log: string[] = []
-  const { done } = queue.run('key', work('a', 1_000, log))
+  const { done } = queue.run(ownerOf('key'), work('a', 1_000, log))
   let most = 0
   for (let before = 0; turn(); before = log.length) most = Math.max(most, log.length - before)
   assert.equal(most * STEP_BYTES, SLICE_BYTES)
@@ -56,7 +60,7 @@ test('a slice handles so many bytes at most, however fast they are', async () =>
 
 test('between two slices the event loop runs, and one turn is asked for at a time', () => {
   const { queue, waiting, turn } = startQueue()
-  for (let i = 0; i < 10; i++) queue.run(`key ${i % 3}`, work('a', 1_000, []))
+  for (let i = 0; i < 10; i++) queue.run(ownerOf(`key ${i % 3}`), work('a', 1_000, []))
   for (let i = 0; i < 20; i++) {
     assert.equal(waiting(), 1)
     turn()
@@ -67,8 +71,8 @@ test('keys take turns, and so do the requests of a key', () => {
   const { queue, pass, turn } = startQueue()
   const log: string[] = []
   const slow = () => pass(SLICE_MS * 2)
-  for (const name of ['a1', 'a2', 'a3']) queue.run('a', work(name, 4, log, slow))
-  queue.run('b', work('b1', 4, log, slow))
+  for (const name of ['a1', 'a2', 'a3']) queue.run(ownerOf('a'), work(name, 4, log, slow))
+  queue.run(ownerOf('b'), work('b1', 4, log, slow))
   // Each slice is two steps of these.
   for (let i = 0; i < 6; i++) turn()
   assert.deepEqual(log.filter((_, i) => i % 2 === 0 || log[i] !== log[i - 1]), ['a1', 'b1', 'a2', 'b1', 'a3', 'a1'])
@@ -78,21 +82,32 @@ test('a key with many bodies delays another by one slice at a time', async () =>
   const { queue, pass, turn } = startQueue()
   const log: string[] = []
   const slow = () => pass(SLICE_MS * 2)
-  for (let i = 0; i < 50; i++) queue.run('loud', work('loud', 100, log, slow))
+  for (let i = 0; i < 50; i++) queue.run(ownerOf('loud'), work('loud', 100, log, slow))
   turn()
-  const { done } = queue.run('quiet', work('quiet', 2, log, slow))
+  const { done } = queue.run(ownerOf('quiet'), work('quiet', 2, log, slow))
   const before = log.length
   while (!log.includes('quiet')) turn()
   assert.ok(log.length - before <= 4, log.slice(before).join())
   assert.equal(await done, true)
 })
 
+test('an account with many keys gets as many turns as one with a single key', () => {
+  const { queue, pass, turn } = startQueue()
+  const log: string[] = []
+  const slow = () => pass(SLICE_MS * 2)
+  for (let i = 0; i < 30; i++) queue.run(ownerOf(`key ${i}`, 'loud'), work('loud', 100, log, slow))
+  queue.run(ownerOf('quiet'), work('quiet', 100, log, slow))
+  for (let i = 0; i < 20; i++) turn()
+  const quiet = log.filter((name) => name === 'quiet').length
+  assert.equal(quiet, log.length / 2, log.join())
+})
+
 test('what is cancelled takes no further step, and the others go on', async () => {
   const { queue, pass, turn } = startQueue()
   const log: string[] = []
   const slow = () => pass(SLICE_MS * 2)
-  const gone = queue.run('a', work('gone', 100, log, slow))
-  const stays = queue.run('a', work('stays', 4, log, slow))
+  const gone = queue.run(ownerOf('a'), work('gone', 100, log, slow))
+  const stays = queue.run(ownerOf('a'), work('stays', 4, log, slow))
   turn()
   gone.cancel()
   gone.cancel()
@@ -108,7 +123,7 @@ test('a task that waits for its input takes no turns, and goes on when it comes'
   const { queue, turn, waiting } = startQueue()
   let resume = (): void => {}
   let steps = 0
-  const { done } = queue.run('a', {
+  const { done } = queue.run(ownerOf('a'), {
     step: (more) => {
       resume = more
       return ++steps === 3 ? 'done' : 'waiting'
@@ -131,7 +146,7 @@ test('a task that waits for its input takes no turns, and goes on when it comes'
 test('a task that waits can be cancelled, and does not come back', async () => {
   const { queue, turn, waiting } = startQueue()
   let resume = (): void => {}
-  const { done, cancel } = queue.run('a', {
+  const { done, cancel } = queue.run(ownerOf('a'), {
     step: (more) => {
       resume = more
       return 'waiting'
@@ -146,8 +161,8 @@ test('a task that waits can be cancelled, and does not come back', async () => {
 
 test('a step that throws ends its own task alone', async () => {
   const { queue, turn } = startQueue()
-  const broken = queue.run('a', { step: () => assert.fail('broken') })
-  const whole = queue.run('a', work('whole', 2, []))
+  const broken = queue.run(ownerOf('a'), { step: () => assert.fail('broken') })
+  const whole = queue.run(ownerOf('a'), work('whole', 2, []))
   const failed = assert.rejects(broken.done, /broken/)
   while (turn());
   await failed
