@@ -50,6 +50,8 @@ export type UpstreamLimits = {
 export type Connections = {
   /** Opens a connection for a request, when it is its turn. */
   open(request: Outgoing, use: (dial: () => Connection) => void): void
+  /** Writes some pieces of a large body, when it is the request's turn. */
+  write(request: Outgoing, pieces: () => void): void
   takeIdle(dial: Dial): Connection | null
   giveBack(dial: Dial, connection: Connection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */
@@ -142,7 +144,7 @@ export class Exchange implements UpstreamCall, ConnectionUser {
 
   onReady(): void {
     this.#setLimit(this.#limits.firstByte)
-    this.#sending = new Sending(this.#connection!.socket, this.#request)
+    this.#sending = new Sending(this.#connection!.socket, this.#request, (pieces) => this.#connections.write(this.#request, pieces))
     this.#sending.start()
   }
 

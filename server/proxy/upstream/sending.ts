@@ -39,7 +39,7 @@ export type Outgoing = {
 /** Up to this size head and body go out as one piece. */
 const ONE_WRITE_BYTES = 32 * 1024
 
-/** Held bytes that are handed to a socket which does not take them yet. */
+/** Held bytes that are handed to a socket which does not take them yet; also those that are written in one turn. */
 const MAX_WAITING_BYTES = 256 * 1024
 
 export class Sending implements BodySink, Writer {
@@ -51,16 +51,22 @@ export class Sending implements BodySink, Writer {
   /** Something has been sent since this was last set to false. */
   moved = true
   readonly #socket: Socket
+  readonly #takeTurn: (write: () => void) => void
   readonly #request: Outgoing
   readonly #body: OutgoingBody | null
   /** The head, until it is written. */
   #head: string
   /** How many pieces of the held body have been written; null when the rest goes up. */
   #piece: number | null = null
+  /** It waits for its turn to write more of them. */
+  #resting = false
+  #stopped = false
 
-  constructor(socket: Socket, request: Outgoing) {
+  /** @param takeTurn calls what it is given when this request may write: a fast upstream takes all of a large body at once */
+  constructor(socket: Socket, request: Outgoing, takeTurn: (write: () => void) => void) {
     const { method, path, headers, dial, body } = request
     this.#socket = socket
+    this.#takeTurn = takeTurn
     this.#request = request
     this.#body = body
     const framing = body === null ? '' : body.length === null ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.length}\r\n`
@@ -85,17 +91,39 @@ export class Sending implements BodySink, Writer {
     this.#sendHeld(body)
   }
 
-  /** Writes what is held as fast as the socket takes it, and then goes on with the rest. */
+  /** Writes what is held as fast as the socket takes it, a few pieces in a turn, and then goes on with the rest. */
   #sendHeld(body: OutgoingBody): void {
-    const { held, rest } = body
-    if (held.length > 1 && isShort(held)) this.#send(Buffer.concat(held))
-    else {
-      for (let at = this.#piece!; at < held.length; ) {
-        const more = this.#send(held[at++]!)
-        this.#piece = at
-        if (!more && at < held.length && this.#socket.writableLength >= MAX_WAITING_BYTES) return
-      }
+    const { held } = body
+    if (held.length > 1 && !isShort(held)) return this.#rest()
+    if (held.length > 0) this.#send(held.length > 1 ? Buffer.concat(held) : held[0]!)
+    this.#sendRest(body)
+  }
+
+  #rest(): void {
+    if (this.#resting) return
+    this.#resting = true
+    this.#takeTurn(() => {
+      this.#resting = false
+      if (!this.#stopped && !this.#socket.destroyed) this.#sendSome(this.#body!)
+    })
+  }
+
+  /** What is written in one turn. */
+  #sendSome(body: OutgoingBody): void {
+    const { held } = body
+    for (let written = 0; this.#piece! < held.length; ) {
+      if (written >= MAX_WAITING_BYTES) return this.#rest()
+      const piece = held[this.#piece!++]!
+      written += piece.length
+      const isTaken = this.#send(piece)
+      // Goes on when it is drained.
+      if (!isTaken && this.#piece! < held.length && this.#socket.writableLength >= MAX_WAITING_BYTES) return
     }
+    this.#sendRest(body)
+  }
+
+  #sendRest(body: OutgoingBody): void {
+    const { rest } = body
     this.#piece = null
     // A request of which more than one write has gone out is never sent a second time.
     if (this.writes > 1) this.letGo()
@@ -115,13 +143,14 @@ export class Sending implements BodySink, Writer {
 
   /** Sends nothing more. */
   stop(): void {
+    this.#stopped = true
     if (!this.done) this.#body?.rest?.read(null)
   }
 
   /** The socket takes more bytes again. */
   drained(): void {
     this.moved = true
-    if (this.#piece !== null) this.#sendHeld(this.#body!)
+    if (this.#piece !== null) this.#rest()
     else if (!this.done) this.#body?.rest?.resume()
   }
 
