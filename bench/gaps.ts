@@ -1,5 +1,5 @@
 // How long everybody else's streams stand still while one key, account or stranger makes trouble: for each kind of it (bench/gaps/troubles.ts) the longest gap
-// in a stream of another key, over the longest in one that comes straight from the same provider at the same time, and the longest turn of the server's
+// in a stream of another key, over the longest in one of the same provider that comes through a process which only streams, at the same time, and the longest turn of the server's
 // event loop in processor time, without the collector's pauses. Medians of the rounds.
 // `--only TEXT` (part of a kind's name), `--rounds N`, `--seconds N`, `--every MS` between events, `--rows N` in the ledger, `--slices` (measures the longest
 // callback too, which slows the server down), `--profile FOLDER` (a CPU profile of the server). Ends with code 1 where a bar is missed. Linux only.
@@ -18,7 +18,7 @@ import type { Probed } from './gaps/probe.ts'
 import { TROUBLES, type Situation } from './gaps/troubles.ts'
 import { fillLedger } from './parts/rows.ts'
 import { makeKeys } from './parts/secrets.ts'
-import { startServer } from './parts/server.ts'
+import { HEAP_FLAGS, startServer } from './parts/server.ts'
 
 const { values } = parseArgs({
   options: {
@@ -30,6 +30,8 @@ const MOST_GAP_MS = 20
 /** One slice of one millisecond, and what the turn of the loop has beside it. */
 const MOST_TURN_MS = 5
 const MOST_SLICE_MS = 1
+/** Steps of marking are part of the pauses that V8 tells about. */
+const WHOLE_PAUSES = ['--no-incremental-marking']
 /** What a kind of trouble may take beyond its seconds before it is stopped. */
 const PATIENCE_MS = 60_000
 const here = join(import.meta.dirname, 'gaps')
@@ -57,11 +59,22 @@ async function said<T>(child: ChildProcess, most = PATIENCE_MS): Promise<T> {
   }
 }
 
+/** Resolves when something listens there. */
+async function listening(port: number): Promise<void> {
+  for (const until = performance.now() + PATIENCE_MS; ; await sleep(50)) {
+    const socket = connect({ port, host: '127.0.0.1' })
+    const error = await once(socket, 'connect').then(() => null, (error: unknown) => error)
+    socket.destroy()
+    if (error === null) return
+    if (performance.now() > until) throw error
+  }
+}
+
 /** A provider that answers streams with an event every few milliseconds, for ever. */
 async function startProvider(): Promise<number> {
   const port = await freePort()
   part(join(import.meta.dirname, 'proxy/upstream.ts'), [String(port), values.every, '1000000000'])
-  await sleep(500)
+  await listening(port)
   return port
 }
 
@@ -98,12 +111,23 @@ function report(name: string, rounds: readonly Round[]): void {
   const over = median(rounds.map(({ gaps }) => gaps.proxied - gaps.control))
   // A callback that is long in each round is long itself; in some, the machine was busy.
   const slice = Math.min(...rounds.map(({ probed }) => probed.slice))
-  const of = (what: Exclude<keyof Probed, 'slice'>): number => median(rounds.map(({ probed }) => probed[what]))
+  const of = (what: 'turn' | 'stall' | 'pause' | 'paused'): number => median(rounds.map(({ probed }) => probed[what]))
   const misses = [over > MOST_GAP_MS ? 'GAP' : '', of('turn') > MOST_TURN_MS ? 'TURN' : '', slice > MOST_SLICE_MS ? 'SLICE' : ''].filter((word) => word !== '')
   if (misses.length > 0) missed++
   const columns = [over, median(rounds.map(({ gaps }) => gaps.proxied)), median(rounds.map(({ gaps }) => gaps.control)), of('turn'), of('stall'), slice, of('pause'), of('paused')]
   const answers = Object.entries(rounds.at(-1)!.answers).map(([what, count]) => `${count} × ${what}`)
-  console.log(`${name.padEnd(38)}${columns.map((ms) => ms.toFixed(1).padStart(9)).join('')}  ${misses.join(' ').padEnd(10)} ${answers.join(', ')}`)
+  const long = values.slices ? longSlices(rounds) : ''
+  console.log(`${name.padEnd(38)}${columns.map((ms) => ms.toFixed(1).padStart(9)).join('')}  ${misses.join(' ').padEnd(10)} ${answers.join(', ')}${long}`)
+}
+
+/** The kinds of callbacks that took more than a millisecond, and how many of how many did in a round. */
+function longSlices(rounds: readonly Round[]): string {
+  const counts = new Map<string, number[]>()
+  rounds.forEach(({ probed }, i) => {
+    for (const [kind, count] of Object.entries(probed.long)) counts.set(kind, Object.assign(counts.get(kind) ?? rounds.map(() => 0), { [i]: count }))
+  })
+  const all = median(rounds.map(({ probed }) => probed.slices))
+  return [...counts].map(([kind, each]) => `\n${''.padEnd(38)}long: ${kind}, ${median(each)} of ${all} callbacks in a round`).join('')
 }
 
 try {
@@ -116,7 +140,7 @@ try {
       TOLLMARK_DATA: data, BENCH_PROBE: probe, BENCH_SLICES: values.slices ? '1' : '0', TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}',
       OPENAI_API_KEY: 'sk-bench', MISTRAL_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${sink}`, TOLLMARK_UPSTREAM_MISTRAL: `http://127.0.0.1:${watched}`,
     },
-    ['--import', join(here, 'probe.ts'), ...profile],
+    ['--import', join(here, 'probe.ts'), ...(values.slices ? WHOLE_PAUSES : []), ...profile],
   )
   children.push(server.child)
   const { keys: [streaming] } = await makeKeys(data, 'watched', [{}])
@@ -127,8 +151,11 @@ try {
     port: server.port, data, seconds: Number(values.seconds), token, scoped: scoped!.secret, open: open!.secret, limited: limited!.secret,
     busy: { secret: busy!.secret, id: busy!.id, account },
   }
+  const control = await freePort()
+  part(join(import.meta.dirname, 'proxy/relay.ts'), [String(control), String(watched)], HEAP_FLAGS)
+  await listening(control)
   const path = `/proxy?url=${encodeURIComponent('https://api.mistral.ai/v1/chat/completions')}`
-  const monitor = part(join(here, 'monitor.ts'), [String(server.port), path, streaming!.secret, String(watched)])
+  const monitor = part(join(here, 'monitor.ts'), [String(server.port), path, streaming!.secret, String(control)])
   await said(monitor)
 
   console.log(`milliseconds, median of ${values.rounds} rounds of ${values.seconds} s; bars: gap over control ${MOST_GAP_MS}, turn ${MOST_TURN_MS}, slice ${MOST_SLICE_MS}`)

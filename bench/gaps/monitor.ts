@@ -1,4 +1,5 @@
-// The longest gap in a stream that comes through the proxy, and in one that comes straight from the same provider's process: PORT PATH KEY PROVIDER-PORT.
+// The longest gap in a stream that comes through the proxy, and in one of the same provider that comes
+// through a process which does nothing else (bench/proxy/relay.ts): PORT PATH KEY CONTROL-PORT.
 // Told `begin` it forgets, told `end` it says what it found since.
 import { connect } from 'node:net'
 
@@ -8,7 +9,7 @@ export interface Gaps {
   control: number
 }
 
-const [port = '0', path = '/', key = '', provider = '0'] = process.argv.slice(2)
+const [port = '0', path = '/', key = '', control = '0'] = process.argv.slice(2)
 const BODY = '{"model":"watched","stream":true,"messages":[]}'
 
 /** A stream that is read for ever; what its longest gap was since it was asked last. */
@@ -42,9 +43,9 @@ function fail(error: Error): never {
 
 let begun = 2
 const proxied = watch(Number(port), path, `Authorization: Bearer ${key}\r\n`)
-const control = watch(Number(provider), '/v1/chat/completions', '')
+const alone = watch(Number(control), '/proxy/v1/chat/completions', '')
 process.on('message', (what) => {
-  const gaps: Gaps = { proxied: proxied(), control: control() }
+  const gaps: Gaps = { proxied: proxied(), control: alone() }
   if (what === 'end') process.send?.(gaps)
 })
 process.on('disconnect', () => process.exit(0))

@@ -1,79 +1,173 @@
-// Preloaded into the server under test (`--import`): how long one turn of its event loop takes, in processor time of the main thread, so that a busy
-// machine does not count, and the pauses of the collector apart. Answers each connection
-// to its socket (BENCH_PROBE) with one line, and begins anew.
+// Preloaded into the server under test (`--import`): how long the turns of its event loop are, and the callbacks in them, in processor time of the main
+// thread, so that a busy machine does not count, and without the pauses of the collector, which are counted apart. Answers each connection to its
+// socket (BENCH_PROBE) with one line, and begins anew.
 import { createHook } from 'node:async_hooks'
+import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { PerformanceObserver } from 'node:perf_hooks'
+import { PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'
+import { openThreadClock } from '../parts/thread-clock.ts'
 
 /** What the probe found since it was asked last, in milliseconds. */
 export interface Probed {
   /** The longest turn of the event loop. Turns shorter than the sampling timer's millisecond are added up to one. */
   turn: number
-  /** The longest time between two turns: what a stream sees of it. */
+  /** The longest time between two turns by the clock: what a stream sees of it. */
   stall: number
-  /** The longest callback with BENCH_SLICES=1, else 0. By the clock: the system counts processor time in steps of some milliseconds. */
+  /** The longest callback, with the promises that it settled, and what kind it was; only with BENCH_SLICES=1. */
   slice: number
+  kind: string
+  /** How many were longer than a millisecond, by kind, and all callbacks. */
+  long: Record<string, number>
+  slices: number
   /** The longest pause of the collector, and all of them. */
   pause: number
   paused: number
 }
 
+/** A stretch of one thread's work. */
+interface Stretch {
+  readonly kind: string
+  /** By the clock, in milliseconds of `performance.now()`. */
+  readonly from: number
+  readonly to: number
+  /** Processor time. */
+  readonly used: number
+}
+
+/** What is shorter needs no closer look. */
+const NOTABLE_MS = 0.7
+const LONG_MS = 1
+/** The observer hears of a pause some time after the stretch in which it was. */
+const SETTLED_MS = 20
+/** Where long slices are written to, a line each. */
+const LOG = process.env['BENCH_SLICES_LOG']
+
 const path = process.env['BENCH_PROBE']
-if (isMainThread && path !== undefined) start(path)
 
 function start(path: string): void {
-  let found = nothing()
-  let collected = 0
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) {
-      collected += duration
-      found.paused += duration
-      found.pause = Math.max(found.pause, duration)
-    }
-  }).observe({ entryTypes: ['gc'] })
-
-  let last = used()
-  let at = performance.now()
-  setInterval(() => {
-    const late = performance.now() - at
-    at += late
-    found.stall = Math.max(found.stall, late)
-    const now = used()
-    const turn = now - last
-    last = now
-    if (turn <= found.turn) return
-    // The observer hears of a pause only after the turn in which it was.
-    const before = collected
-    setImmediate(() => setImmediate(() => (found.turn = Math.max(found.turn, turn - (collected - before)))))
-  }, 1).unref()
-
-  if (process.env['BENCH_SLICES'] === '1') {
-    const begun: number[] = []
-    createHook({
-      before: () => void begun.push(performance.now()),
-      after() {
-        const from = begun.pop()
-        if (from !== undefined) found.slice = Math.max(found.slice, performance.now() - from)
-      },
-    }).enable()
-  }
+  const used = openThreadClock()
+  const record = new Findings()
+  watchTurns(used, record)
+  if (process.env['BENCH_SLICES'] === '1') watchSlices(used, record)
   createServer((socket) => {
     socket.on('error', () => {})
-    // After the turn that has just ended has been counted.
-    setTimeout(() => {
-      socket.end(`${JSON.stringify(found)}\n`)
-      found = nothing()
-    }, 10)
+    setTimeout(() => socket.end(`${JSON.stringify(record.take())}\n`), 3 * SETTLED_MS)
   }).listen(path).unref()
 }
 
-/** Processor time of this thread, in milliseconds. */
-function used(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
+/** What has been found, and what has still to be held against the pauses of the collector. */
+class Findings {
+  #found = nothing()
+  #turns: Stretch[] = []
+  #slices: Stretch[] = []
+  #pauses: PerformanceEntry[] = []
+
+  constructor() {
+    new PerformanceObserver((list) => this.#addPauses(list.getEntries())).observe({ entryTypes: ['gc'] })
+  }
+
+  addTurn(turn: Stretch): void {
+    this.#found.stall = Math.max(this.#found.stall, turn.to - turn.from)
+    if (turn.used > Math.max(NOTABLE_MS, this.#found.turn)) this.#turns.push(turn)
+  }
+
+  addSlice(slice: Stretch): void {
+    this.#found.slices++
+    if (slice.used > NOTABLE_MS) this.#slices.push(slice)
+  }
+
+  take(): Probed {
+    this.settle(performance.now())
+    const found = this.#found
+    this.#found = nothing()
+    return found
+  }
+
+  /** Counts what is old enough, without the pauses in it. */
+  settle(now: number): void {
+    const isOld = ({ to }: Stretch): boolean => to < now - SETTLED_MS
+    const found = this.#found
+    for (const turn of this.#turns.filter(isOld)) found.turn = Math.max(found.turn, without(turn, this.#pauses))
+    for (const slice of this.#slices.filter(isOld)) {
+      const took = without(slice, this.#pauses)
+      if (took > LONG_MS) found.long[slice.kind] = (found.long[slice.kind] ?? 0) + 1
+      if (took > LONG_MS && LOG !== undefined) appendFileSync(LOG, `${JSON.stringify({ ...slice, took })}\n`)
+      if (took > found.slice) Object.assign(found, { slice: took, kind: slice.kind })
+    }
+    this.#turns = this.#turns.filter((one) => !isOld(one))
+    this.#slices = this.#slices.filter((one) => !isOld(one))
+    const first = Math.min(now - 2 * SETTLED_MS, ...this.#turns.map(({ from }) => from), ...this.#slices.map(({ from }) => from))
+    this.#pauses = this.#pauses.filter(({ startTime, duration }) => startTime + duration >= first)
+  }
+
+  #addPauses(pauses: readonly PerformanceEntry[]): void {
+    for (const pause of pauses) {
+      this.#found.paused += pause.duration
+      this.#found.pause = Math.max(this.#found.pause, pause.duration)
+      this.#pauses.push(pause)
+    }
+  }
+}
+
+function watchTurns(used: () => number, record: Findings): void {
+  let last = used()
+  let at = performance.now()
+  let looks = 0
+  setInterval(() => {
+    const now = performance.now()
+    const cpu = used()
+    record.addTurn({ kind: 'turn', from: at, to: now, used: cpu - last })
+    last = cpu
+    at = now
+    if (++looks % 16 === 0) record.settle(now)
+  }, 1).unref()
+}
+
+/** A slice begins with one callback, and ends with the next: with the ticks and promises of the first, and what the event loop does in between. */
+function watchSlices(used: () => number, record: Findings): void {
+  const kinds = new Map<number, string>()
+  let [begun, from, kind, depth] = [0, 0, '', 0]
+  createHook({
+    init: (id, type, _, resource) => void kinds.set(id, nameOf(type, resource)),
+    before(id) {
+      if (depth++ > 0) return
+      const now = used()
+      const at = performance.now()
+      record.addSlice({ kind, from, to: at, used: now - begun })
+      begun = now
+      from = at
+      kind = kinds.get(id) ?? 'unknown'
+    },
+    after: () => void (depth = Math.max(0, depth - 1)),
+    destroy: (id) => void kinds.delete(id),
+    trackPromises: false,
+  }).enable()
+}
+
+/** The kind of a callback: what Node calls it, and the name of the function where it is one of ours. */
+function nameOf(type: string, resource: object): string {
+  const deed: unknown = Reflect.get(resource, type === 'Immediate' ? '_onImmediate' : '_onTimeout')
+  return typeof deed === 'function' ? `${type} ${deed.name || sourceOf(deed)}` : type
+}
+
+const sources = new WeakMap<object, string>()
+function sourceOf(deed: object): string {
+  let source = sources.get(deed)
+  if (source === undefined) sources.set(deed, (source = String(deed).replace(/\s+/g, ' ').slice(0, 40)))
+  return source
+}
+
+/** What a stretch took, without the pauses in it. */
+function without({ from, to, used }: Stretch, pauses: readonly PerformanceEntry[]): number {
+  let paused = 0
+  for (const { startTime, duration } of pauses) paused += Math.max(0, Math.min(to, startTime + duration) - Math.max(from, startTime))
+  return Math.max(0, used - paused)
 }
 
 function nothing(): Probed {
-  return { turn: 0, stall: 0, slice: 0, pause: 0, paused: 0 }
+  return { turn: 0, stall: 0, slice: 0, kind: '', long: {}, slices: 0, pause: 0, paused: 0 }
 }
+
+// Last: classes and constants are there by now.
+if (isMainThread && path !== undefined) start(path)

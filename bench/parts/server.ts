@@ -2,6 +2,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { MAIN, NODE_FLAGS } from '../../test/node.ts'
 
+/** The heap as the launcher sets it up. */
+export const HEAP_FLAGS = process.execArgv.filter((flag) => /^--(?:max|initial)-/.test(flag))
+
 export interface Server {
   /** On 127.0.0.1. */
   port: number
@@ -16,7 +19,7 @@ export interface Server {
  * @throws Error with what it said where it did not start
  */
 export async function startServer(env: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<Server> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...flags, MAIN, 'serve'], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...HEAP_FLAGS, ...flags, MAIN, 'serve'], {
     env: { ...process.env, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'silent', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '0', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../test/free-port.ts'
 import { NODE_FLAGS } from '../../test/node.ts'
 import { makeSecrets } from '../parts/secrets.ts'
-import { startServer } from '../parts/server.ts'
+import { HEAP_FLAGS, startServer } from '../parts/server.ts'
 
 /** A proxy that runs. */
 export interface Contender {
@@ -27,8 +27,6 @@ export interface Ours extends Contender {
 
 const PATH = '/v1/chat/completions'
 const here = import.meta.dirname
-/** The heap's sizes, as the launcher sets them. */
-const HEAP_FLAGS = process.execArgv.filter((flag) => /^--(?:max|initial)-/.test(flag))
 const children: ChildProcess[] = []
 
 /** Runs a program until the bench ends. */
@@ -144,7 +142,7 @@ export async function startOurs(folder: string, upstream: number): Promise<Ours>
   const data = join(folder, 'data')
   const { token, key } = await makeSecrets(data, 'free', { models: ['gpt-*'], rpm: 1_000_000 })
   const env = { TOLLMARK_DATA: data, LOG_LEVEL: 'warn', OPENAI_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${upstream}`, TOLLMARK_FREE_CONVERSIONS: '1000' }
-  const { port, pid, child } = await startServer(env, [...HEAP_FLAGS, ...(process.env['BENCH_FLAGS']?.split(' ') ?? [])])
+  const { port, pid, child } = await startServer(env, process.env['BENCH_FLAGS']?.split(' ') ?? [])
   children.push(child)
   const path = `/proxy?url=${encodeURIComponent(`https://api.openai.com${PATH}`)}`
   return { name: 'tollmark', port, pid, path, headers: [`Authorization: Bearer ${key}`], token }
