@@ -202,6 +202,12 @@ test('JSON names every file of a property, pictures as well', async (t) => {
   assert.match(document.markdown, /\| Files \| !\[p\.png\]\(D\/p\.png\), !\[\]\(D\/q%20r\.png\), \[a\.pdf\]\(D\/a\.pdf\) \|/)
 })
 
+test('JSON keeps both of two properties of one name', async (t) => {
+  const row = (value: string) => `<tr class="property-row property-row-text"><th>Tag</th><td>${value}</td></tr>`
+  const document = JSON.parse(await convert(t, { 'a.html': page(1, 'A', '', `<table class="properties"><tbody>${row('one')}${row('two')}${row('three')}</tbody></table>`) }, { format: 'json' })) as Document
+  assert.deepEqual(document.pages[0]!.properties, { Tag: 'one', 'Tag (2)': 'two', 'Tag (3)': 'three' })
+})
+
 test('the sitemap comes first and gives the order of what pages do not link to', async (t) => {
   const sitemap = `<!DOCTYPE html><html><head><title>Export-x</title></head><body><ul id="id::w"><li><h3>Workspace details:</h3></li><li><ul id="id::b"><a href="B ${id(2)}.html">B ${id(2)}.html</a></ul></li><li><ul id="id::a"><a href="A ${id(1)}.html">A ${id(1)}.html</a></ul></li></ul></body></html>`
   const text = await convert(t, { [`A ${id(1)}.html`]: page(1, 'A', ''), [`B ${id(2)}.html`]: page(2, 'B', ''), 'index.html': sitemap })

@@ -14,7 +14,7 @@ export function readMarkdown(markdown: string): Outline {
   const tree = fromMarkdown(markdown, { extensions: [gfm(), math()], mdastExtensions: [gfmFromMarkdown(), mathFromMarkdown()] })
   const reader = new Reader(markdown)
   reader.flow(tree.children, 0)
-  const blocks = resolveAnchors(joinCaptions(reader.blocks))
+  const blocks = resolveAnchors(reader.blocks)
   return { blocks, words: wordsOfBlocks(blocks), faults: reader.faults }
 }
 
@@ -221,23 +221,6 @@ class Reader {
     return this.#source.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0)
   }
 }
-
-/** A caption that stands below its image, because it has marks, is the image's own text once more. */
-function joinCaptions(blocks: Block[]): Block[] {
-  const out: Block[] = []
-  for (const block of blocks) {
-    const last = out.at(-1)
-    const repeats = block.kind === 'paragraph' && last?.kind === 'image' && last.depth === block.depth && !isBlank(last.runs) && sameWords(last.runs, block.runs)
-    if (repeats) last.runs = block.runs
-    else out.push(block)
-  }
-  return out
-}
-
-/** An alternative text may keep the dollar signs of an equation or not, and a space between two or not. */
-const bareText = (runs: readonly Run[]) => plainText(runs.map((run) => ({ text: run.text, marks: [] })), true).replace(/[\s$]+/g, '')
-
-const sameWords = (a: readonly Run[], b: readonly Run[]) => bareText(a) === bareText(b)
 
 /** Turns `#slug` into `#N`, the number of the heading that GitHub gives this slug. */
 function resolveAnchors(blocks: Block[]): Block[] {

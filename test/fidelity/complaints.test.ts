@@ -62,7 +62,7 @@ const complaints: { title: string; body: string; markdown: string }[] = [
   {
     title: 'values run together, check boxes and links of a database are lost',
     body: '<div id="a" class="collection-content"><h4 class="collection-title">Tasks</h4><table class="collection-content"><thead><tr><th><span class="icon property-icon"><svg class="typesTitle"><path d="M0 0"></path></svg></span>Name</th><th><span class="icon property-icon"><svg class="typesCheckbox"><path d="M0 0"></path></svg></span>Done</th><th><span class="icon property-icon"><svg class="typesMultipleSelect"><path d="M0 0"></path></svg></span>Tags</th></tr></thead><tbody><tr id="b"><td class="cell-title"><a href="Tasks/Write%20it%200123456789abcdef0123456789abcdef.html">Write it</a></td><td class="cell-x"><div class="checkbox checkbox-on"></div></td><td class="cell-y"><span class="selected-value select-value-color-red">home</span><span class="selected-value select-value-color-blue">work</span></td></tr><tr id="c"><td class="cell-title"><a href="https://www.notion.so/Other-0123456789abcdef0123456789abcdef?pvs=21">Other</a></td><td class="cell-x"><div class="checkbox checkbox-off"></div></td><td class="cell-y"></td></tr></tbody></table></div>',
-    markdown: '##### Tasks\n\n| Name | Done | Tags |\n| --- | --- | --- |\n| [Write it](Tasks/Write%20it%200123456789abcdef0123456789abcdef.html) | ☑ | home, work |\n| [Other](https://www.notion.so/Other-0123456789abcdef0123456789abcdef?pvs=21) | ☐ |  |\n',
+    markdown: '## Tasks\n\n| Name | Done | Tags |\n| --- | --- | --- |\n| [Write it](Tasks/Write%20it%200123456789abcdef0123456789abcdef.html) | ☑ | home, work |\n| [Other](https://www.notion.so/Other-0123456789abcdef0123456789abcdef?pvs=21) | ☐ |  |\n',
   },
   {
     title: 'soft line breaks are lost (old exports)',
@@ -97,7 +97,7 @@ const complaints: { title: string; body: string; markdown: string }[] = [
   {
     title: 'images break by encoded names',
     body: '<figure id="a" class="image"><a href="Page%200a/Bild%20(1)%20%C3%BC.png"><img style="width:240px" src="Page%200a/Bild%20(1)%20%C3%BC.png"/></a><figcaption>An image</figcaption></figure><figure id="b" class="image"><a href="Page%200a/%25D0%25BA.jpg"><img src="Page%200a/%25D0%25BA.jpg"/></a></figure>',
-    markdown: '![An image](Page%200a/Bild%20%281%29%20%C3%BC.png)\n\n![](Page%200a/%25D0%25BA.jpg)\n',
+    markdown: '![An image](Page%200a/Bild%20%281%29%20%C3%BC.png)\n\nAn image\n\n![](Page%200a/%25D0%25BA.jpg)\n',
   },
   {
     title: 'one bad % fails a whole import',

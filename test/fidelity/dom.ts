@@ -117,7 +117,22 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
   if (LINES.has(tagName)) return [{ text: ELEMENT_BREAK, marks }, ...readRuns(childNodes, marks), { text: ELEMENT_BREAK, marks }]
   const address = tagName === 'a' ? attribute(element, 'href') : ''
   if (address === '' || address === 'https://app.notion.comundefined' || isUnsafe(address) || isFrame(element)) return readRuns(childNodes, marks)
-  return linkRuns(readRuns(childNodes, []), address, marks)
+  return linkRuns(readRuns(nameOfStored(childNodes), []), personal(element, address), marks)
+}
+
+/** The value of an e-mail or phone property leads to a person. */
+function personal(link: Element, address: string): string {
+  const isValue = hasClass(link, 'url-value')
+  if (isValue && /^\+?[\d(][\d ().\-/]+$/.test(address)) return `tel:${address.replace(/[ /]/g, '')}`
+  return (isValue || rawText(link.childNodes).trim() === address.trim()) && /^[^\s@:/]+@[^\s@:/]+\.\w{2,}$/.test(address) ? `mailto:${address}` : address
+}
+
+/** Files of until 2023 are labelled with an address of Notion's storage, which ends in their name. */
+export function nameOfStored(nodes: readonly Node[]): readonly Node[] {
+  return nodes.map((node) => {
+    if (!isText(node) || !/^https:\/\/[^/]*amazonaws\.com\/secure\.notion-static\.com\/\S+$/.test(node.value)) return node
+    return { ...node, value: decodeURIComponent(node.value.slice(node.value.lastIndexOf('/') + 1)) }
+  })
 }
 
 /** Whether a link is only the frame of an image, which leads to the image itself. */

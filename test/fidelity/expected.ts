@@ -20,6 +20,8 @@ export function readExport(html: string, fileName = ''): Outline {
   const document = parseDocument(html)
   const title = titleOf(document, fileName)
   const reader = new Reader()
+  const isNewest = find(document, ({ attrs }) => attrs.some(({ name }) => name === 'data-emoji' || name.startsWith('data-notion-'))).length > 0 || find(document, (element) => element.tagName === 'aside' && hasClass(element, 'callout')).length > 0
+  if (isNewest && find(document, (element) => element.tagName === 'h1' && !hasClass(element, 'page-title')).length === 0) reader.lift = 1
   const [article] = find(document, (element) => element.tagName === 'article')
   const [heading] = find(document, (element) => hasClass(element, 'page-title'))
   const [header] = find(article?.childNodes ?? document, (element) => element.tagName === 'header' && (article !== undefined || find(element.childNodes, (inner) => inner === heading).length > 0))
@@ -55,6 +57,10 @@ class Reader {
   blocks: Block[] = []
   /** Elements that stand above the body, wherever they are. */
   shown = new Set<Node | undefined>()
+  /** How many levels too deep the body's headings stand. */
+  lift = 0
+  /** The level of the last heading that is no database's title. */
+  #section = 1
   /** The list at each depth that the next item may continue. */
   #open = new Map<number, { list: ListKind; number: number; /** a block that shows nothing came after */ unsure?: true }>()
 
@@ -117,7 +123,9 @@ class Reader {
     const runs = readRuns(element.childNodes)
     const anyLevel = hasClass(element, 'collection-title')
     if (isBlank(runs)) return this.#unsure(depth)
-    this.#push({ kind: 'heading', depth, level: anyLevel ? 0 : Math.min(level + 1, 6), id: attribute(element, 'id'), runs })
+    const shown = anyLevel ? Math.min(this.#section + 1, 6) : Math.max(2, Math.min(level + 1 - this.lift, 6))
+    if (!anyLevel) this.#section = shown
+    this.#push({ kind: 'heading', depth, level: shown, id: attribute(element, 'id'), runs })
   }
 
   /** A paragraph's children stand beside it: a parser ends the `<p>` at their `<div>`, and Markdown has no indented paragraph. */
@@ -167,7 +175,9 @@ class Reader {
     const [heading] = find(title, (inner) => /^h[1-6]$/.test(inner.tagName))
     const level = heading ? Number(heading.tagName[1]) : (size?.[1] ?? -1)
     const runs = readRuns(title).filter((run) => !run.text.startsWith(IMAGE))
-    this.#push({ kind: 'toggle', depth, level: Math.min(level + 1, 6), id: attribute(element, 'id'), runs })
+    const shown = level < 0 ? 0 : Math.max(2, Math.min(level + 1 - (heading ? this.lift : 0), 6))
+    if (shown > 0) this.#section = shown
+    this.#push({ kind: 'toggle', depth, level: shown, id: attribute(element, 'id'), runs })
     // A summary is HTML, in which the document shows no pictures.
     for (const picture of find(title, (inner) => inner.tagName === 'img' && !hasClass(inner, 'icon'))) {
       this.#push({ kind: 'image', depth: depth + 1, src: plainAddress(attribute(picture, 'src')), runs: [{ text: attribute(picture, 'alt'), marks: [] }] })
@@ -229,6 +239,7 @@ class Reader {
       for (const picture of pictures) {
         this.#push({ kind: 'image', depth, src: plainAddress(attribute(picture, 'src')), runs: picture === pictures.at(-1) ? captionRuns : [] })
       }
+      this.#paragraph(captionRuns, depth)
       if (shown !== rest) this.flow(below, depth)
       return
     }
@@ -261,7 +272,9 @@ class Reader {
     for (const caption of elements(element.childNodes)) if (caption.tagName === 'caption') this.flow(caption.childNodes, depth)
     const heads = elements(element.childNodes).filter((inner) => inner.tagName === 'thead').flatMap((head) => rowsOf(head.childNodes))
     const rows = gridOf(heads).concat(gridOf(rowsOf(element.childNodes).filter((row) => !heads.includes(row))))
-    if (rows.some((row) => row.length > 0)) this.#push({ kind: 'table', depth, header: heads.length > 0, rows })
+    const bold = heads.length === 0 && !hasClass(element, 'collection-content') && !hasClass(element, 'properties') && isAllBold(rows[0] ?? [])
+    if (bold) rows[0] = rows[0]!.map((cell) => cell.map((run) => ({ ...run, marks: run.marks.filter((mark) => mark !== 'strong') })))
+    if (rows.some((row) => row.length > 0)) this.#push({ kind: 'table', depth, header: bold || heads.length > 0, rows })
   }
 }
 
@@ -270,6 +283,12 @@ function withoutLeadingSpace(runs: readonly Run[]): Run[] {
   const stripped = runs.map((run) => (run.math ? run : { ...run, text: run.text.replace(/^[ \t\n\u{E001}\u{E002}\u{FEFF}]+/u, '') }))
   const first = stripped.findIndex((run) => run.text !== '')
   return [...stripped.slice(first, first + 1), ...runs.slice(first + 1)]
+}
+
+/** Whether a row's cells say something, all of it in bold: people make headers so. */
+function isAllBold(row: Run[][]): boolean {
+  const shown = row.filter((cell) => !isBlank(cell))
+  return shown.length > 0 && shown.every((cell) => cell.every((run) => isBlank([run]) || run.marks.includes('strong')))
 }
 
 const rowsOf = (nodes: readonly Node[]) => find(nodes, (inner) => inner.tagName === 'tr')

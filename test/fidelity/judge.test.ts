@@ -58,6 +58,8 @@ x < 1
 
 ![A picture](x%20y.png)
 
+A picture
+
 $$
 E = mc^2
 $$
@@ -98,7 +100,8 @@ const faults: [string, string, string, string[]][] = [
   ['quotes merged', 'this\n\n> Said', 'this\n>\n> Said', ['block']],
   ['a separator for a divider', '***\n', '---\n', ['raw']],
   ['another picture', 'x%20y.png', 'xy.png', ['link']],
-  ['a caption lost', '![A picture]', '![]', ['text', 'words', 'rendered']],
+  ['a description lost', '![A picture]', '![]', ['text']],
+  ['a caption that is not shown', '\n\nA picture', '', ['block', 'words', 'rendered']],
   ['another block equation', 'E = mc^2', 'E = mc^3', ['text', 'words', 'rendered']],
   ['values run together', 'one, two', 'onetwo', ['table', 'words', 'rendered']],
   ['a cell split', 'a\\|b', 'a|b', ['table', 'words', 'rendered']],
@@ -121,7 +124,6 @@ const equals: [string, string, string][] = [
   ['HTML marks', '**bold**', '<strong>bold</strong>'],
   ['a literal address', 'a child', 'a child'],
   ['another bullet', '- below', '* below'],
-  ['a caption below as well', '![A picture](x%20y.png)', '![A picture](x%20y.png)\n\nA picture'],
   ['a longer fence', '```\nx < 1\n  y\n```', '````\nx < 1\n  y\n````'],
   ['a padded table', '| head | er |\n| - | - |', '| head   | er |\n| ------ | -- |'],
 ]

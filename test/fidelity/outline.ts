@@ -159,20 +159,16 @@ function textOfBlock(block: Block): string {
       return plainTex(block.tex)
     case 'table':
       return block.rows.map((row) => row.map(joinRuns).join('\n')).join('\n')
-    case 'toggle':
-      return joinRuns(summaryRuns(block.runs))
+    // What an image shows is no word of it; its caption is a paragraph.
+    case 'image':
+      return ''
     default:
       return 'runs' in block ? joinRuns(block.runs) : ''
   }
 }
 
 function joinRuns(runs: readonly Run[]): string {
-  return partEquations(runs).map((run) => (run.math ? plainTex(run.text) : run.text)).join('')
-}
-
-/** A summary is raw HTML, where an equation is text between dollar signs. */
-export function summaryRuns(runs: readonly Run[]): Run[] {
-  return partEquations(runs).map((run) => (run.math ? { text: `$${plainTex(run.text)}$`, marks: run.marks } : run))
+  return partEquations(runs).map((run) => (run.math ? plainTex(run.text) : run.text.startsWith(IMAGE) ? '' : run.text)).join('')
 }
 
 /** An address in the one form in which both sides are compared: every percent-encoded UTF-8 sequence decoded once. */

@@ -1,6 +1,6 @@
 // The words that a reader sees, straight from a tree of elements, with no notion of blocks or marks. It reads the exporter's
 // HTML and, as a second opinion, the HTML that the Markdown renders to.
-import { addressOfMedium, attribute, elements, find, hasClass, isBesideTitle, isElement, isEquation, isInvisible, isPictogram, isText, outside, parsePart, texOf, type Element, type Node } from './dom.ts'
+import { addressOfMedium, attribute, elements, find, hasClass, isBesideTitle, isElement, isEquation, isInvisible, isPictogram, isText, nameOfStored, outside, parsePart, texOf, type Element, type Node } from './dom.ts'
 import { cellTex, plainTex, splitWords, trimPlain } from './outline.ts'
 
 /** Elements that do not part words; every other does. */
@@ -20,19 +20,27 @@ const VALUES: ((element: Element) => boolean)[] = [
 /** Whether a cell holds several values of one kind, which are then listed with commas. People, links and dates in a text are no such list. */
 export function holdsValues(cell: Element): boolean {
   const inner = cell.childNodes.filter((node) => !isText(node) || node.value.trim() !== '')
-  return inner.length > 1 && VALUES.some((isValue) => inner.every((node) => isElement(node) && isValue(node))) && isProperty(cell)
+  if (inner.length <= 1 || !VALUES.some((isValue) => inner.every((node) => isElement(node) && isValue(node)))) return false
+  const kind = kindOf(cell)
+  if (kind !== 'unknown') return kind === 'list'
+  // Only what the exporter wrote without anything between is a list for certain.
+  return !inner.every((node) => isElement(node) && (node.tagName === 'a' || node.tagName === 'time')) || cell.childNodes.slice(cell.childNodes.indexOf(inner[0]!), cell.childNodes.indexOf(inner.at(-1)!)).every(isElement)
 }
 
-/** Whether a cell holds a property of another type than text. */
-function isProperty(cell: Element): boolean {
+const LISTS = /^(?:select|multi_?select|multipleselect|status|person|file|relation|checkbox|created_?by|last_?edited_?by)$/i
+
+/** What the column of a cell, or its row, says that it holds. */
+function kindOf(cell: Element): 'text' | 'list' | 'unknown' {
   const row = parent(cell)
   const type = /property-row-(\w+)/.exec(row ? attribute(row, 'class') : '')?.[1]
-  if (type) return type !== 'text' && type !== 'url'
+  if (type) return type === 'text' || type === 'url' ? 'text' : LISTS.test(type) ? 'list' : 'unknown'
   let table = row
   while (table && table.tagName !== 'table') table = parent(table)
-  if (!row || !table || !hasClass(table, 'collection-content')) return false
+  if (!row || !table || !hasClass(table, 'collection-content')) return 'text'
   const head = find(table.childNodes, (inner) => inner.tagName === 'th')[elements(row.childNodes).indexOf(cell)]
-  return !head || find([head], (inner) => /^types(?:Text|Title|Url)$/.test(attribute(inner, 'class')) || /(?:font|description|link)_gray\.svg$/.test(attribute(inner, 'src'))).length === 0
+  const isText = (inner: Element) => /^types(?:Text|Title|Url)$/.test(attribute(inner, 'class')) || /(?:font|description|link)_gray\.svg$/.test(attribute(inner, 'src'))
+  if (head && find([head], isText).length > 0) return 'text'
+  return head && find([head], (inner) => LISTS.test(attribute(inner, 'class').replace(/^types/, ''))).length > 0 ? 'list' : 'unknown'
 }
 
 function parent(element: Element): Element | undefined {
@@ -43,11 +51,14 @@ function parent(element: Element): Element | undefined {
 /** The mark that stands for a check box in a cell, where a list item's box cannot be drawn. */
 export const boxOf = (element: Element): string => (hasClass(element, 'checkbox-on') ? '☑' : '☐')
 
-type Place = 'cell' | 'summary' | 'figure' | ''
+type Place = 'cell' | ''
 
 /** Stands before and after an equation until all text is there: equations that touch are parted by a space. */
 const EDGE = '\u{E010}'
 const PARTED = /\u{E010}[ \t\n]*\u{E010}/gu
+
+/** A picture among the files of a cell has no words, and is one of them all the same. */
+const showsSomething = (value: Element): boolean => hasClass(value, 'checkbox') || find([value], ({ tagName }) => tagName === 'img').length > 0 || collect([value], 'cell').trim() !== ''
 
 function collect(nodes: readonly Node[], place: Place): string {
   return nodes.map((node) => (isText(node) ? node.value : isElement(node) ? read(node, place) : '')).join('')
@@ -55,7 +66,7 @@ function collect(nodes: readonly Node[], place: Place): string {
 
 const words = (text: string) => splitWords(text.replaceAll('\u{FEFF}', '').replace(PARTED, ' ').replaceAll(EDGE, ''))
 
-const equation = (tex: string, place: Place) => (place === 'summary' ? `$${plainTex(tex)}$` : place === 'cell' ? cellTex(tex) : plainTex(tex))
+const equation = (tex: string, place: Place) => (place === 'cell' ? cellTex(tex) : plainTex(tex))
 
 function read(element: Element, place: Place): string {
   const { tagName, childNodes } = element
@@ -68,12 +79,12 @@ function read(element: Element, place: Place): string {
   if (hasClass(element, 'icon')) return `${attribute(element, 'data-emoji') || collect(childNodes, place)} `
   if (hasClass(element, 'bookmark')) return `\n${bookmark(element)}\n`
   if (tagName === 'td' || tagName === 'th') {
-    const parts = holdsValues(element) ? elements(childNodes).map((value) => (hasClass(value, 'checkbox') ? boxOf(value) : collect([value], 'cell'))).filter((part) => part.trim() !== '') : [collect(childNodes, 'cell')]
+    const parts = holdsValues(element) ? elements(childNodes).filter(showsSomething).map((value) => (hasClass(value, 'checkbox') ? boxOf(value) : collect([value], 'cell'))): [collect(childNodes, 'cell')]
     return `\n${parts.join(', ')}\n`
   }
-  // A figure's image is described by its caption; an icon and a cover say nothing.
-  if (tagName === 'img') return place === 'figure' || hasClass(element, 'icon') || hasClass(element, 'page-cover-image') ? '' : attribute(element, 'alt')
-  const inner = collect(childNodes, tagName === 'summary' ? 'summary' : tagName === 'figure' && hasClass(element, 'image') ? 'figure' : place)
+  // What an image shows is no word; its caption is.
+  if (tagName === 'img') return ''
+  const inner = collect(tagName === 'a' ? nameOfStored(childNodes) : childNodes, place)
   return INLINE.has(tagName) ? inner : `\n${addressOfMedium(element)}\n${inner}\n`
 }
 
@@ -95,28 +106,7 @@ export function wordsOfPage(nodes: readonly Node[], title: string): string[] {
   return words(`${icon} ${title} ${icon === '' ? text : text.replace(icon, '')}`)
 }
 
-const bareText = (text: string) => text.replace(/[\s$]+/g, '')
-
-/** The visible words of rendered Markdown. An image shows its alternative text, unless the caption below repeats it. */
+/** The visible words of rendered Markdown. */
 export function wordsOfRendered(html: string): string[] {
-  const nodes = parsePart(html)
-  let image: Element | undefined
-  const settle = (next?: Element) => {
-    const alt = image ? words(attribute(image, 'alt')).join(' ') : ''
-    const repeats = next?.tagName === 'p' && bareText(words(collect(next.childNodes, '')).join('')) === bareText(alt)
-    if (image && repeats) image.attrs = image.attrs.filter((attr) => attr.name !== 'alt')
-    image = undefined
-  }
-  const visit = (list: readonly Element[]): void => {
-    for (const element of list) {
-      if (element.tagName === 'img' || element.tagName === 'p') settle(element)
-      if (element.tagName === 'img') image = element
-      visit(elements(element.childNodes))
-      // A caption stands beside its image, never outside of what both are in.
-      if (/^(?:li|blockquote|details)$/.test(element.tagName)) settle()
-    }
-  }
-  visit(elements(nodes))
-  settle()
-  return words(collect(nodes, ''))
+  return words(collect(parsePart(html), ''))
 }

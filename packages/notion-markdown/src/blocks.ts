@@ -7,6 +7,7 @@ import { readNavigation } from './blocks/toc.ts'
 import { depthOf, readDetails } from './blocks/toggle.ts'
 import type { BlockReader, BlockTable, Flow } from './flow.ts'
 import { attribute, hasClass, type Element } from './html.ts'
+import type { Depth } from './tree.ts'
 
 /** Columns, synced blocks, indented children, unknown containers: their children, in order. */
 const readChildren: BlockReader = (element, flow) => void flow.read(element.children)
@@ -18,10 +19,15 @@ const readParagraph: BlockReader = (element, flow) => {
   if (!flow.read(element.children)) flow.part()
 }
 
+/** A heading. A database's title has no level of its own: it stands below the heading before it. */
 function readHeading(element: Element, flow: Flow): void {
   const children = flow.inline(element.children)
   if (children.length === 0) return flow.part()
-  flow.add({ type: 'heading', depth: depthOf(element), id: attribute(element, 'id') ?? null, children })
+  const { section } = flow
+  const isDatabase = hasClass(element, 'collection-title')
+  const depth = isDatabase ? (Math.min(6, section.depth + 1) as Depth) : depthOf(element, section)
+  if (!isDatabase) section.depth = depth
+  flow.add({ type: 'heading', depth, id: attribute(element, 'id') ?? null, children })
 }
 
 function readQuote(element: Element, flow: Flow): void {

@@ -11,21 +11,31 @@ export type BlockReader = (element: Element, flow: Flow) => void
 /** The table that `read` looks elements up in; what is not in it is inline. */
 export type BlockTable = ReadonlyMap<string, BlockReader>
 
+/** Where a page's headings stand; one for all flows of a page. */
+export interface Section {
+  /** The depth of the last heading, but for those of databases: a database's title stands one below it. */
+  depth: number
+  /** By how much the body's headings are lifted. */
+  readonly lift: 0 | 1
+}
+
 /** Blocks in the making: one sequence of siblings. */
 export class Flow {
   readonly blocks: Block[] = []
   readonly links: Links
+  readonly section: Section
   readonly #table: BlockTable
   #parted = false
 
-  constructor(table: BlockTable, links: Links) {
+  constructor(table: BlockTable, links: Links, section: Section) {
     this.#table = table
     this.links = links
+    this.section = section
   }
 
   /** The blocks of `nodes`, as a sequence of their own. */
   inside(nodes: readonly Node[]): Block[] {
-    const flow = new Flow(this.#table, this.links)
+    const flow = new Flow(this.#table, this.links, this.section)
     flow.read(nodes)
     return flow.blocks
   }

@@ -1,6 +1,6 @@
 // Elements → runs: what each inline element of an export means.
 import { attribute, find, hasClass, iconText, textContent, type Element, type Node } from './html.ts'
-import type { Links } from './links.ts'
+import { decodeOnce, type Links } from './links.ts'
 import { MARK, isBlank, type Run } from './runs.ts'
 
 /** What an element passes on to the text inside it. */
@@ -40,6 +40,10 @@ export const MEDIA = new Map([
   ['video', 'src'],
 ])
 
+/** Where Notion stores files: exporters until 2023 label a file with its address there, whose last part is its name. */
+const STORED =
+  /^https?:\/\/(?:s3[.-]us-west-2\.amazonaws\.com\/secure\.notion-static\.com|prod-files-secure\.s3\.us-west-2\.amazonaws\.com|file\.notion\.so)\/(?:[^\s?#]*\/)?([^\s/?#]+)(?:[?#]\S*)?$/
+
 /** What exporters since 2026 write before the name of an attached file. */
 const ATTACHMENT = /^attachment:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/
 
@@ -50,18 +54,28 @@ export function readInline(nodes: readonly Node[], links: Links): Run[] {
   return runs
 }
 
+/** What a property holds: text, in which people, links and dates are a part of what it says; a list of values; or nobody knows. */
+export type ValueKind = 'text' | 'list' | 'unknown'
+
 /**
  * Reads the cell of a database or a page's property. Where it holds nothing but values of one kind (options, people, files,
  * relations, dates, check boxes), which the exporter writes without anything between them, they are parted by `, `.
- *
- * @param isText whether the property is text, in which people, links and dates are a part of what it says
  */
-export function readValues(nodes: readonly Node[], isText: boolean, links: Links): Run[] {
+export function readValues(nodes: readonly Node[], type: ValueKind, links: Links): Run[] {
   const inner = nodes.filter(holdsSomething)
   const kind = kindOf(inner[0])
-  if (isText || kind === null || inner.some((node) => kindOf(node) !== kind)) return readInline(nodes, links)
+  if (type === 'text' || kind === null || inner.some((node) => kindOf(node) !== kind)) return readInline(nodes, links)
+  // Where nobody knows, a space between two links or dates was typed.
+  if (type === 'unknown' && (kind === 'a' || kind === 'time') && hasTextBetween(nodes)) return readInline(nodes, links)
   const values = inner.map((node) => readInline([node], links)).filter((runs) => !runs.every(isBlank))
   return values.flatMap((runs, i) => (i === 0 ? runs : [plain(', '), ...runs]))
+}
+
+/** Whether any text, be it a space, stands between the first and the last of elements. */
+function hasTextBetween(nodes: readonly Node[]): boolean {
+  const first = nodes.findIndex((node) => typeof node !== 'string')
+  const last = nodes.findLastIndex((node) => typeof node !== 'string')
+  return nodes.slice(first, last).some((node) => typeof node === 'string' && node.replaceAll('\ufeff', '') !== '')
 }
 
 /** Whether a node may show anything: words, a check box, or (a file of the cell) an image. */
@@ -91,7 +105,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
   if (typeof node === 'string') {
     // The exporter puts a U+FEFF behind each inline equation; nobody types one.
     const text = node.includes('\ufeff') ? node.replaceAll('\ufeff', '') : node
-    const value = style.link ? text.replace(ATTACHMENT, '') : text
+    const value = style.link ? labelOf(text) : text
     if (value !== '') runs.push({ kind: 'text', value, marks: style.marks, link: style.link })
     return
   }
@@ -99,13 +113,13 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
   if (mark !== undefined) return readAll(node, { marks: style.marks | mark, link: style.link }, links, runs)
   switch (node.name) {
     case 'br':
-      runs.push({ kind: 'break', value: '', ...style })
+      runs.push({ kind: 'break', value: 'br', ...style })
       return
     case 'math':
       return equation(textContent(node), style, runs)
     case 'a':
       if (isWrapper(node)) return readAll(node, style, links, runs)
-      return readAll(node, { marks: style.marks, link: style.link ?? links.resolve(attribute(node, 'href'), 'file') }, links, runs)
+      return readAll(node, { marks: style.marks, link: style.link ?? targetOf(node, links) }, links, runs)
     case 'img':
       return image(node, style, links, runs)
     case 'span':
@@ -121,6 +135,20 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
   if (isMedium) medium(node, style, links, runs)
   readAll(node, style, links, runs)
   part(style, runs)
+}
+
+/** The text of a link, where it names a file as Notion stores it: the file's own name. */
+function labelOf(text: string): string {
+  const stored = STORED.exec(text.trim())?.[1]
+  return stored === undefined ? text.replace(ATTACHMENT, '') : decodeOnce(stored)
+}
+
+/** Where a link leads. The value of an e-mail or phone property has no scheme, and is no file. */
+function targetOf(link: Element, links: Links): string | null {
+  const href = attribute(link, 'href')
+  const isValue = hasClass(link, 'url-value')
+  const mayBe = href !== undefined && (isValue || textContent(link).trim() === href.trim())
+  return (mayBe ? links.contact(href, isValue) : null) ?? links.resolve(href, 'file')
 }
 
 /** Ends a line that has begun. */

@@ -58,6 +58,10 @@ const NOWHERE = 'https://app.notion.comundefined'
 /** An address of a page on Notion; it ends in the page's id, with the dashes of a UUID or without. */
 const NOTION_PAGE = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\/[^?#]*?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
 
+/** An e-mail address, and a telephone number as people write one. */
+const EMAIL = /^[^\s@/:?#<>()"]+@[^\s@/:?#<>()"]+\.[^\s@/:?#<>()".\d]{2,}$/
+const PHONE = /^\+?[(\d][\d ().\-/\u00a0]*$/
+
 /** Resolves the addresses of one page, and remembers what they asked for. */
 export class Links {
   readonly assets: Asset[] = []
@@ -92,8 +96,19 @@ export class Links {
       return key === undefined ? href : this.#page(key)
     }
     if (href.startsWith('//')) return href
-    if (href.startsWith('#')) return placeOfBlock(decode(href.slice(1)))
+    if (href.startsWith('#')) return placeOfBlock(decodeOnce(href.slice(1)))
     return this.#relative(href, kind)
+  }
+
+  /**
+   * The address of a person, where that is what a link without a scheme holds and no file has its name: `mailto:`, or `tel:` without spaces
+   * (RFC 3966).
+   */
+  contact(href: string, isPhoneToo: boolean): string | null {
+    const value = decodeOnce(href.trim())
+    const isPhone = isPhoneToo && PHONE.test(value) && value.replace(/\D/g, '').length >= 3
+    if (!(EMAIL.test(value) || isPhone) || this.#archive?.file(this.#path(href)) !== undefined) return null
+    return isPhone ? `tel:${value.replace(/[^\d+().*#-]/g, '')}` : `mailto:${value}`
   }
 
   #relative(href: string, kind: Asset['kind']): string {
@@ -130,7 +145,7 @@ export class Links {
   #path(href: string): string {
     const path = href.startsWith('/') ? [] : [...this.#folder]
     const segments = href.split('/').filter((segment) => segment !== '.' && segment !== '')
-    for (const segment of segments.flatMap((encoded) => decode(encoded).split('/'))) {
+    for (const segment of segments.flatMap((encoded) => decodeOnce(encoded).split('/'))) {
       if (segment === '..' && (this.#archive || (path.length > 0 && path[path.length - 1] !== '..'))) path.pop()
       // Two slashes in a page's title stay two; in front they would lead out.
       else if (segment !== '' || path.length > 0) path.push(segment)
@@ -140,7 +155,7 @@ export class Links {
 }
 
 /** Percent-decodes once; what is no valid encoding stays as it is. */
-function decode(source: string): string {
+export function decodeOnce(source: string): string {
   if (!source.includes('%')) return source
   try {
     return decodeURIComponent(source)

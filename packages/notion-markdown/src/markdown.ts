@@ -1,7 +1,7 @@
 // Tree → Markdown text. Spacing is decided in `gap` alone; nothing else writes a blank line.
 import { Pieces } from './pieces.ts'
 import { longestRun, writeInline } from './phrasing.ts'
-import { writeSummary } from './summary.ts'
+import { needsMarkdown, writeSummary } from './summary.ts'
 import { plainText, type Block, type Blockquote, type Code, type Details, type List, type ListItem, type MathBlock, type Root, type Table } from './tree.ts'
 
 /** A heading of the document, in its order. */
@@ -156,11 +156,22 @@ class Writer {
     })
   }
 
+  /** A toggle's title, in HTML; as Markdown between blank lines where HTML cannot say it. */
+  #summary({ summary, depth }: Details, prefix: string): void {
+    if (!needsMarkdown(summary)) return this.text.add(`<summary>${writeSummary(summary, depth)}</summary>`)
+    this.text.add('<summary>')
+    this.#newline(prefix, true)
+    if (depth === null) this.#lines(writeInline(summary, 'paragraph'), prefix)
+    else this.text.add(`${'#'.repeat(depth)} ${writeInline(summary, 'heading')}`)
+    this.#newline(prefix, true)
+    this.text.add('</summary>')
+  }
+
   #details(details: Details, prefix: string): void {
     if (details.depth !== null) this.outline.push({ id: details.id, text: plainText(details.summary) })
     this.text.add('<details>')
     this.#newline(prefix, false)
-    this.text.add(`<summary>${writeSummary(details.summary, details.depth)}</summary>`)
+    this.#summary(details, prefix)
     this.#newline(prefix, true)
     if (details.children.length > 0) {
       this.blocks(details.children, prefix, false)

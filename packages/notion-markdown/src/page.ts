@@ -37,7 +37,7 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
   const date = ownDate(document)
   const article = find(document, 8, (element) => element.name === 'article')
   const links = new Links(path, archive)
-  const flow = new Flow(BLOCKS, links)
+  const flow = new Flow(BLOCKS, links, { depth: 1, lift: liftOf(html) })
   const fileName = path.slice(path.lastIndexOf('/') + 1)
 
   // A page that has lost its article is known by the title in its header; other pages have headers for other things.
@@ -64,6 +64,16 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
     links: [...links.pages],
     tree: { type: 'root', children: flow.blocks },
   }
+}
+
+/**
+ * By how many levels the body's headings stand too deep: some exporters since 2026 keep `<h1>` for the page's title and begin the body with
+ * `<h2>`. They are known by their markup, and that they do so by a body without any `<h1>`.
+ */
+function liftOf(html: string): 0 | 1 {
+  if (!/\bdata-(?:emoji|notion-[a-z-]+)=|<aside [^<>]*\bcallout\b/.test(html)) return 0
+  for (const [, attributes = ''] of html.matchAll(/<h1\b([^<>]*)/gi)) if (!attributes.includes('page-title')) return 0
+  return 1
 }
 
 /** The page's heading; where it is empty, the document's title; where that is too, the file's name without its id. */
@@ -103,12 +113,22 @@ function readHeader(header: Element, flow: Flow, properties: Map<string, string>
     flow.read(shown)
     shown = []
     const rows = readProperties(child, flow)
-    for (const { name, value } of rows) properties.set(plainText(name), plainText(value.map(named)))
+    const counts = new Map<string, number>()
+    for (const { name, value } of rows) properties.set(freeName(plainText(name), properties, counts), plainText(value.map(named)))
     if (rows.length === 0) continue
     flow.add({ type: 'table', children: [rowOf([], 2), ...rows.map(({ name, value }) => rowOf([name, value], 2))] })
   }
   flow.read(shown)
   header.children = []
+}
+
+/** The name of a property that another has already is numbered: `Tags (2)`. */
+function freeName(name: string, taken: ReadonlyMap<string, string>, counts: Map<string, number>): string {
+  if (!taken.has(name)) return name
+  let n = counts.get(name) ?? 2
+  while (taken.has(`${name} (${n})`)) n++
+  counts.set(name, n + 1)
+  return `${name} (${n})`
 }
 
 /** A picture without a description is named by its address. */

@@ -8,7 +8,7 @@ export const MARK = { underline: 1, delete: 2, strong: 4, emphasis: 8, code: 16 
 /** The marks that are nested. Where two reach equally far, the first is the outer one. */
 const NESTED = ['underline', 'delete', 'strong', 'emphasis'] as const
 
-/** A piece of a line. `value` is its text, its TeX, or (image) its address. */
+/** A piece of a line. `value` is its text, its TeX, (image) its address, or (break) what made it: `br`, or nothing for a newline. */
 export interface Run {
   kind: 'text' | 'math' | 'break' | 'image'
   value: string
@@ -127,13 +127,25 @@ function join(runs: Run[]): Run[] {
     if (i === out.length - 1 || out[i + 1]!.kind === 'break') value = trimLine(value, 'end')
     if (value !== run.value) out[i] = { ...run, value }
   }
-  const shown = out.filter((run) => run.kind !== 'text' || run.value !== '')
+  const shown = withoutDoubledBreaks(out.filter((run) => run.kind !== 'text' || run.value !== ''))
   if (shown.every(isBlank)) return []
   let start = 0
   let end = shown.length
   while (shown[start]!.kind === 'break') start++
   while (shown[end - 1]!.kind === 'break') end--
   return shown.slice(start, end)
+}
+
+/** One break of several in a row, where any is a `<br>`: exporters since 2024 double these around marks. Newlines are all typed. */
+function withoutDoubledBreaks(runs: readonly Run[]): Run[] {
+  const out: Run[] = []
+  for (const run of runs) {
+    const last = out[out.length - 1]
+    const areBreaks = last?.kind === 'break' && run.kind === 'break'
+    if (areBreaks && (last.value === 'br' || run.value === 'br')) out[out.length - 1] = { ...last, value: 'br' }
+    else out.push(run)
+  }
+  return out
 }
 
 /** Without the spaces and tabs at a line's ends, which Markdown drops or takes for structure. */

@@ -1,4 +1,4 @@
-// Inline nodes → HTML, for a toggle's `<summary>`: CommonMark does not read Markdown inside it.
+// Inline nodes → HTML, for a toggle's `<summary>`: CommonMark reads Markdown inside it only between blank lines.
 import type { Depth, Inline } from './tree.ts'
 
 const TAG = { strong: 'strong', emphasis: 'em', delete: 'del', underline: 'u' } as const
@@ -8,6 +8,11 @@ const ENTITY: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;',
 export function writeSummary(nodes: readonly Inline[], depth: Depth | null): string {
   const html = nodes.map(writeNode).join('')
   return depth === null ? html : `<h${depth}>${html}</h${depth}>`
+}
+
+/** Whether a summary holds what HTML cannot say: an equation would show as its source. */
+export function needsMarkdown(nodes: readonly Inline[]): boolean {
+  return nodes.some((node) => node.type === 'inlineMath' || ('children' in node && needsMarkdown(node.children)))
 }
 
 function writeNode(node: Inline): string {

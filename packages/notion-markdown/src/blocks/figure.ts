@@ -13,17 +13,17 @@ export function readFigure(element: Element, flow: Flow): void {
   if (first) first.children = first.children.filter((node) => !isCaption(node))
   const shown = { ...element, children: first ? [first] : [] }
   const bookmark = find(shown, 1, (child) => child.name === 'a' && hasClass(child, 'bookmark'))
-  let isCaptioned = false
-  // One whose end tag is missing holds what follows it, as its first element does the caption.
+  // A figure whose end tag is missing holds what follows it, as its first element does the caption.
   let rest = inner.filter((node) => node !== first)
   if (hasClass(element, 'equation')) readEquation(shown, flow)
-  else if (hasClass(element, 'image') && readImage(shown, caption, flow)) isCaptioned = true
-  else if (bookmark) readBookmark(bookmark, flow)
-  else {
-    flow.read(inner)
-    rest = []
+  else if (!(hasClass(element, 'image') && readImage(shown, caption, flow))) {
+    if (bookmark) readBookmark(bookmark, flow)
+    else {
+      flow.read(inner)
+      rest = []
+    }
   }
-  if (caption.length > 0 && !isCaptioned) flow.add({ type: 'paragraph', children: caption })
+  if (caption.length > 0) flow.add({ type: 'paragraph', children: caption })
   flow.read(rest)
 }
 
@@ -56,7 +56,7 @@ function readEquation(element: Element, flow: Flow): void {
   if (tex !== '') flow.add({ type: 'math', value: tex })
 }
 
-/** Adds the image and its caption; whether there was one. */
+/** Adds the image, its caption as its description; whether there was one. */
 function readImage(element: Element, caption: Inline[], flow: Flow): boolean {
   const img = find(element, 3, (below) => below.name === 'img')
   const url = img ? flow.links.resolve(attribute(img, 'src'), 'image') : null
@@ -67,9 +67,6 @@ function readImage(element: Element, caption: Inline[], flow: Flow): boolean {
   const link = find(element, 2, (below) => below.name === 'a')
   const target = link && !isWrapper(link) ? flow.links.resolve(attribute(link, 'href'), 'file') : null
   flow.add({ type: 'paragraph', children: [target !== null && target !== url ? { type: 'link', url: target, children: [image] } : image] })
-  // A caption that is nothing but text is the image's description; one with marks, links or lines stands below too.
-  const isPlain = caption.every((node) => node.type === 'text')
-  if (!isPlain) flow.add({ type: 'paragraph', children: caption })
   return true
 }
 

@@ -1,6 +1,6 @@
 import { attribute, find, hasClass, type Element, type Node } from '../html.ts'
 import type { Flow } from '../flow.ts'
-import { readValues } from '../inline.ts'
+import { readValues, type ValueKind } from '../inline.ts'
 import { nest } from '../runs.ts'
 import type { Inline, TableCell, TableRow } from '../tree.ts'
 
@@ -9,16 +9,16 @@ export function readTable(element: Element, flow: Flow): void {
   const rows = readRows(element, flow)
   if (rows.length === 0) return
   const grid = gridOf(rows)
-  const isText = hasClass(element, 'collection-content') ? grid[0]!.map((cell) => cell !== null && holdsText(cell)) : null
+  const kinds = hasClass(element, 'collection-content') ? grid[0]!.map((cell) => (cell === null ? 'unknown' : kindOfColumn(cell))) : null
   const cells = grid.map((places) =>
     places.map((cell, x) => {
       if (cell === null) return []
-      return isText ? nest(readValues(cell.children, isText[x] === true, flow.links)) : flow.inline(cell.children)
+      return kinds ? nest(readValues(cell.children, kinds[x] ?? 'unknown', flow.links)) : flow.inline(cell.children)
     }),
   )
   const width = cells.reduce((most, row) => Math.max(most, row.length), 0)
   if (width === 0) return
-  const header = rows[0]!.inHead || isHeaderRow(rows[0]!.row) ? cells.shift()! : []
+  const header = headerOf(rows[0]!, cells, kinds !== null)
   // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table; only the header says how many columns there are.
   flow.add({ type: 'table', children: [rowOf(header, width), ...cells.map((row) => rowOf(row, Math.max(1, row.length)))] })
 }
@@ -28,21 +28,59 @@ export function readProperties(element: Element, flow: Flow): { name: Inline[]; 
   return readRows(element, flow).flatMap(({ row }) => {
     const [name, value] = cellsOf(row)
     if (!name) return []
-    return [{ name: flow.inline(name.children), value: value ? nest(readValues(value.children, TEXT.row.test(attribute(row, 'class') ?? ''), flow.links)) : [] }]
+    return [{ name: flow.inline(name.children), value: value ? nest(readValues(value.children, kindOfRow(row), flow.links)) : [] }]
   })
 }
 
-/** What a property of text is known by: its drawing's class; since 2025 its picture; its row's class. An address is text: its parts may lead to several places. */
-const TEXT = {
-  drawing: /^types(?:Text|Title|Url)$/,
-  picture: /(?:^|\/)(?:font|description|link)_gray\.svg$/,
-  row: /\bproperty-row-(?:text|url)\b/,
+/**
+ * TABLE of what a property is known by: its drawing's class; since 2025 its picture; its row's class. An address is text: its parts may lead to
+ * several places. What is in neither row (a formula, say) may hold anything.
+ */
+const KINDS: readonly { readonly kind: ValueKind; readonly drawing: RegExp; readonly picture?: RegExp; readonly row: RegExp }[] = [
+  { kind: 'text', drawing: /^types(?:Text|Title|Url)$/, picture: /(?:^|\/)(?:font|description|link)_gray\.svg$/, row: /\bproperty-row-(?:text|url)\b/ },
+  {
+    kind: 'list',
+    drawing: /^types(?:Select|MultipleSelect|Status|Person|File|Relation|Checkbox|CreatedBy|LastEditedBy)$/,
+    row: /\bproperty-row-(?:select|multi_select|status|person|file|relation|checkbox|created_by|last_edited_by)\b/,
+  },
+]
+
+/** What a database's column holds; only the drawing in its head tells, or the picture. */
+function kindOfColumn(head: Element): ValueKind {
+  const drawn = find(head, 3, (below) => below.name === 'svg' || below.name === 'img')
+  if (drawn === undefined) return 'unknown'
+  const [name, source] = [attribute(drawn, 'class') ?? '', attribute(drawn, 'src') ?? '']
+  return KINDS.find(({ drawing, picture }) => drawing.test(name) || picture?.test(source))?.kind ?? 'unknown'
 }
 
-/** Whether a database's column holds text; only the drawing in its head tells, or the picture. */
-function holdsText(head: Element): boolean {
-  const drawn = find(head, 3, (below) => below.name === 'svg' || below.name === 'img')
-  return drawn !== undefined && (TEXT.drawing.test(attribute(drawn, 'class') ?? '') || TEXT.picture.test(attribute(drawn, 'src') ?? ''))
+/** What a page's property holds. */
+function kindOfRow(row: Element): ValueKind {
+  const name = attribute(row, 'class') ?? ''
+  return KINDS.find((known) => known.row.test(name))?.kind ?? 'unknown'
+}
+
+/** Takes the header out of a table's rows: the one that says so; of a table that has none, a first row that is all bold, as people make them. */
+function headerOf(first: Row, rows: Inline[][][], isDatabase: boolean): Inline[][] {
+  if (first.inHead || isHeaderRow(first.row)) return rows.shift()!
+  const cells = rows[0]!.filter((cell) => cell.length > 0)
+  if (isDatabase || cells.length === 0 || !cells.every(isBold)) return []
+  return rows.shift()!.map(withoutBold)
+}
+
+/** Whether everything that inline nodes show is bold. */
+function isBold(nodes: readonly Inline[]): boolean {
+  return nodes.every((node) => {
+    if (node.type === 'strong' || node.type === 'break') return true
+    if (node.type === 'text') return node.value.trim() === ''
+    return 'children' in node && isBold(node.children)
+  })
+}
+
+function withoutBold(nodes: readonly Inline[]): Inline[] {
+  return nodes.flatMap((node): Inline[] => {
+    if (node.type === 'strong') return withoutBold(node.children)
+    return 'children' in node ? [{ ...node, children: withoutBold(node.children) }] : [node]
+  })
 }
 
 /** A row of `width` cells. */

@@ -1,5 +1,5 @@
 import { attribute, find, type Element } from '../html.ts'
-import type { Flow } from '../flow.ts'
+import type { Flow, Section } from '../flow.ts'
 import { readInline } from '../inline.ts'
 import { nest } from '../runs.ts'
 import type { Depth } from '../tree.ts'
@@ -13,8 +13,8 @@ const DEPTH_OF_SIZE: readonly (readonly [string, Depth])[] = [
 ]
 
 /** The depth of a heading. Those of the body stand one level below the page's title. */
-export function depthOf(heading: Element): Depth {
-  return Math.min(6, Number(heading.name[1]) + 1) as Depth
+export function depthOf(heading: Element, { lift }: Section): Depth {
+  return Math.max(2, Math.min(6, Number(heading.name[1]) + 1 - lift)) as Depth
 }
 
 /** `<details>`: a toggle, or a toggle heading. */
@@ -23,7 +23,8 @@ export function readDetails(element: Element, flow: Flow): void {
   const style = summary ? (attribute(summary, 'style') ?? '') : ''
   const size = /(?:^|;)\s*font-size:\s*([\d.]+em)/.exec(style)?.[1]
   const heading = summary && find(summary, 1, ({ name }) => /^h[1-6]$/.test(name))
-  const depth = heading ? depthOf(heading) : (DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null)
+  const depth = heading ? depthOf(heading, flow.section) : (DEPTH_OF_SIZE.find(([name]) => name === size)?.[1] ?? null)
+  if (depth !== null) flow.section.depth = depth
   const runs = summary ? readInline(summary.children, flow.links) : []
   // The summary is HTML, and a document's HTML holds no picture: they stand below, first of all.
   const pictures = nest(runs.filter(({ kind }) => kind === 'image'))
