@@ -30,6 +30,7 @@ const DocumentSchema = z
   .object({
     object: z.literal('document'),
     title: z.string(),
+    workspace: z.object({ id: z.string().nullable(), name: z.string().nullable() }).optional().openapi({ description: 'Only of an export of a whole workspace.' }),
     markdown: z.string().openapi({ description: 'The whole document.' }),
     pages: z.array(PageSchema),
     warnings: z.array(z.object({ code: z.string(), page: z.string(), detail: z.string() })),

@@ -49,9 +49,9 @@ const HANDBOOK = {
 
 test('pages stand in the reader’s order, parted by rules that no divider is', async (t) => {
   const text = await convert(t, HANDBOOK)
-  assert.deepEqual(text.split('\n\n---\n\n').map((part) => part.slice(0, part.indexOf('\n'))), ['# 📘 Home', '# Beta', '# Deep', '# Alpha', '# Zebra', '# Orphan'])
+  assert.deepEqual(text.split('\n\n---\n\n').map((part) => part.trim().split('\n')[0]), ['# 📘 Home', '# Beta', '# Deep', '# Alpha', '# Orphan', '# Zebra'])
   assert.match(text, /\n\*\*\*\n/)
-  assert.ok(text.endsWith('# Orphan\n'))
+  assert.ok(text.endsWith('# Zebra\n\nunlinked\n'))
 })
 
 test('links between pages lead to headings that are there, whatever else has their name', async (t) => {
@@ -94,7 +94,7 @@ test('an address of Notion leads to a page whose file was renamed, by the id ins
     'Plan.html': page(2, 'Plan', ''),
   })
   assert.match(text, new RegExp(`\\[x\\]\\(#plan\\) \\[y\\]\\(#ideas\\) \\[z\\]\\(https://www\\.notion\\.so/${id(3)}\\)`))
-  assert.deepEqual(text.match(/^# .*/gm), ['# Home', '# Plan', '# Ideas', '# Archive'])
+  assert.deepEqual(text.match(/^# .*/gm), ['# Archive', '# Home', '# Ideas', '# Plan'])
 })
 
 test('headings of the same name get slugs of their own over the whole document', async (t) => {
@@ -183,7 +183,7 @@ test('JSON holds the same document, its pages, and what could not be carried ove
   assert.equal(document.title, 'Home')
   assert.equal(document.markdown, await convert(t, HANDBOOK))
   assert.equal(document.markdown, document.pages.map((one) => one.markdown).join('\n---\n\n'))
-  assert.deepEqual(document.pages.map((one) => one.parent_id), [null, id(1), id(3), id(1), id(1), id(1)])
+  assert.deepEqual(document.pages.map((one) => one.parent_id), [null, id(1), id(3), id(1), id(1), null])
   assert.deepEqual(Object.keys(document.pages[0]!), ['id', 'parent_id', 'path', 'title', 'icon', 'anchor', 'properties', 'markdown', 'assets'])
   assert.deepEqual(document.pages[3]!.assets, [{ path: `Home ${id(1)}/Alpha ${id(2)}/a b.png`, kind: 'image', in_archive: true }])
   assert.deepEqual(document.warnings, [{ code: 'asset_missing', page: `Home ${id(1)}/Beta ${id(3)}/Deep ${id(4)}.html`, detail: `"Home ${id(1)}/Beta ${id(3)}/gone.png" is not in the archive.` }])
@@ -208,30 +208,63 @@ test('JSON keeps both of two properties of one name', async (t) => {
   assert.deepEqual(document.pages[0]!.properties, { Tag: 'one', 'Tag (2)': 'two', 'Tag (3)': 'three' })
 })
 
-test('the sitemap comes first and gives the order of what pages do not link to', async (t) => {
-  const sitemap = `<!DOCTYPE html><html><head><title>Export-x</title></head><body><ul id="id::w"><li><h3>Workspace details:</h3></li><li><ul id="id::b"><a href="B ${id(2)}.html">B ${id(2)}.html</a></ul></li><li><ul id="id::a"><a href="A ${id(1)}.html">A ${id(1)}.html</a></ul></li></ul></body></html>`
-  const text = await convert(t, { [`A ${id(1)}.html`]: page(1, 'A', ''), [`B ${id(2)}.html`]: page(2, 'B', ''), 'index.html': sitemap })
-  assert.equal(text, `# Export-x\n\n#### Workspace details:\n\n- [B ${id(2)}.html](#b)\n- [A ${id(1)}.html](#a)\n\n---\n\n# B\n\n---\n\n# A\n`)
+const WORKSPACE = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee'
+const details = (name: string) => `<li><h3>Workspace details:</h3><p>Workspace identifier: ${WORKSPACE}</p>${name}</li>`
+const listed = (n: number, href: string, below = '') => `<li><ul id="id::${id(n)}"><a href="${href}">${href.replace(/^.*\//, '')}</a>${below}</ul></li>`
+const sitemapOf = (name: string, entries: string) => `<!DOCTYPE html><html><head><title>Export-x</title></head><body><ul id="id::${WORKSPACE}">${details(name)}${entries}</ul></body></html>`
+
+test('the sitemap is a table of contents under the workspace’s name, and gives the order of what pages do not link to', async (t) => {
+  const icon = '<div class="page-header-icon undefined"><span class="icon">📘</span></div>'
+  const entries = {
+    [`A ${id(1)}.html`]: page(1, 'A', '', icon),
+    [`B ${id(2)}.html`]: page(2, 'B: long', ''),
+    [`B ${id(2)}/C ${id(3)}.html`]: page(3, 'C', ''),
+    'index.html': sitemapOf('<p>Workspace name: My notes: all</p>', listed(2, `B ${id(2)}.html`, listed(3, `B ${id(2)}/C ${id(3)}.html`)) + listed(8, `https://www.notion.so/${id(8)}`) + listed(1, `A ${id(1)}.html`)),
+  }
+  const text = await convert(t, entries)
+  assert.equal(text, `# My notes: all\n\n- [B: long](#b-long)\n  - [C](#c)\n- [Untitled](https://www.notion.so/${id(8)})\n- [📘 A](#-a)\n\n---\n\n# B: long\n\n---\n\n# C\n\n---\n\n# 📘 A\n`)
+  const document = JSON.parse(await convert(t, entries, { format: 'json', includeMetadata: true })) as Document & { workspace: unknown }
+  assert.equal(document.title, 'My notes: all')
+  assert.deepEqual(document.workspace, { id: WORKSPACE.replaceAll('-', ''), name: 'My notes: all' })
+  assert.match(await convert(t, entries, { includeMetadata: true }), /^---\ntitle: "My notes: all"\nexported_at: \S+\nsource_url: null\npages:\n/)
 })
 
-/** TABLE of archives without a sitemap: page → pages that it links to; the order that a reader expects. */
+test('the sitemap of a workspace without a name is called Contents', async (t) => {
+  const text = await convert(t, { [`A ${id(1)}.html`]: page(1, 'A', ''), 'index.html': sitemapOf('', listed(1, `A ${id(1)}.html`)) })
+  assert.equal(text, '# Contents\n\n- [A](#a)\n\n---\n\n# A\n')
+})
+
+/** TABLE of archives without a sitemap: page → sub-pages that it shows; the order that a reader expects. */
 const ORDERS: [what: string, pages: Record<string, string[]>, order: string[]][] = [
-  ['a link back leads no further than the way there', { 'Aardvark.html': [], 'Home.html': ['Home/B.html', 'Home/A.html'], 'Home/A.html': [], 'Home/B.html': ['Home.html'], 'Zed.html': [] }, ['Home', 'B', 'A', 'Aardvark', 'Zed']],
-  ['pages in one folder', { 'Home.html': ['z.html', 'y.html'], 'Orphan.html': [], 'y.html': ['Home.html'], 'z.html': ['Home.html'] }, ['Home', 'z', 'y', 'Orphan']],
-  ['the nearest link counts', { 'Home.html': ['Home/Zed.html', 'Other.html'], 'Home/Zed.html': ['Home/Zed/Deep.html'], 'Home/Zed/Deep.html': ['Other.html'], 'Other.html': [] }, ['Home', 'Zed', 'Deep', 'Other']],
-  ['a sub-page stands under its own page, whoever names it first', { 'A.html': ['B/C.html', 'B.html'], 'B.html': ['B/C.html'], 'B/C.html': [] }, ['A', 'B', 'C']],
+  ['a block that leads back leads no further than the way there', { 'Aardvark.html': [], 'Home.html': ['Home/B.html', 'Home/A.html'], 'Home/A.html': [], 'Home/B.html': ['Home.html'], 'Zed.html': [] }, ['Home', 'B', 'A', 'Aardvark', 'Zed']],
+  ['pages in one folder', { 'Home.html': ['z.html', 'y.html'], 'Orphan.html': [], 'y.html': [], 'z.html': [] }, ['Home', 'z', 'y', 'Orphan']],
+  ['pages in one folder that lead back', { 'Home.html': ['z.html', 'y.html'], 'Orphan.html': [], 'y.html': ['Home.html'], 'z.html': ['Home.html'] }, ['Home', 'z', 'y', 'Orphan']],
+  ['a sub-page stands under its own page, whoever shows it first', { 'A.html': ['B/C.html', 'B.html'], 'B.html': ['B/C.html'], 'B/C.html': [] }, ['B', 'C', 'A']],
+  ['folders without ids', { [`Home ${id(1)}.html`]: ['Home/B.html'], 'Home/A.html': [], 'Home/B.html': [], [`Abc ${id(2)}.html`]: [] }, ['Home', 'B', 'A', 'Abc']],
 ]
 
 for (const [what, pages, order] of ORDERS) {
   test(`order: ${what}`, async (t) => {
     const entries = Object.entries(pages).map(([path, links], i) => {
       const up = '../'.repeat(path.split('/').length - 1)
-      return [path, page(i + 1, path.replace(/^.*\/|\.html$/g, ''), links.map((to) => `<p><a href="${up}${to}">x</a></p>`).join(''))]
+      return [path, page(i + 1, path.replace(/^.*\/|(?: [0-9a-f]{32})?\.html$/g, ''), links.map((to) => link(up + to, 'x')).join(''))]
     })
     const text = await convert(t, Object.fromEntries(entries))
     assert.deepEqual([...text.matchAll(/^# (.*)$/gm)].map((match) => match[1]), order)
   })
 }
+
+test('a link in a sentence makes no parent and no order', async (t) => {
+  const mention = (to: number, title: string) => `<p><a href="${title}%20${id(to)}.html">x</a></p>`
+  const entries = {
+    [`A ${id(1)}.html`]: page(1, 'A', mention(4, 'D')),
+    [`B ${id(2)}.html`]: page(2, 'B', mention(1, 'A') + mention(4, 'D') + link(`C%20${id(3)}.html`, 'C') + link(`D%20${id(4)}.html`, 'D')),
+    [`C ${id(3)}.html`]: page(3, 'C', mention(2, 'B') + mention(4, 'D')),
+    [`D ${id(4)}.html`]: page(4, 'D', ''),
+  }
+  const document = JSON.parse(await convert(t, entries, { format: 'json' })) as Document
+  assert.deepEqual(document.pages.map(({ title, parent_id }) => [title, parent_id]), [['B', null], ['C', id(2)], ['D', id(2)], ['A', null]])
+})
 
 /** TABLE of addresses that climb out of the archive, in a page two folders deep, and the path that each means. */
 const CLIMBING: [href: string, path: string][] = [
@@ -266,7 +299,7 @@ test('names that macOS repacked, or that the exporter encoded twice, are found',
 })
 
 test('a thousand pages in a chain are no deep recursion', async (t) => {
-  const chain = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`p${i}.html`, page(i + 1, `P${i}`, `<a href="p${i + 1}.html">next</a>`)]))
+  const chain = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`p${i}.html`, page(i + 1, `P${i}`, link(`p${i + 1}.html`, 'next'))]))
   const text = await convert(t, chain)
   assert.equal(text.split('\n---\n').length, 3000)
   assert.ok(text.indexOf('# P2999\n') > text.indexOf('# P2998\n'))

@@ -39,7 +39,10 @@ function readQuote(element: Element, flow: Flow): void {
 function readDiv(element: Element, flow: Flow): void {
   if (hasClass(element, 'checkbox')) return flow.add({ type: 'paragraph', children: flow.inline([element]) })
   flow.part()
+  const { isInline } = flow.section
+  flow.section.isInline = isInline || hasClass(element, 'collection-content')
   readChildren(element, flow)
+  flow.section.isInline = isInline
   flow.part()
 }
 

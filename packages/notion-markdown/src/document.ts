@@ -2,9 +2,10 @@
 import { Anchors, fillIn } from './anchors.ts'
 import { frontMatter, type PageMetadata } from './frontmatter.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
-import type { Archive, Asset, Warning } from './links.ts'
-import { orderPages } from './order.ts'
+import { Links, placeOfPage, type Archive, type Asset, type Warning } from './links.ts'
+import { orderPages, type Placed, type Strength } from './order.ts'
 import { readPage } from './page.ts'
+import { readSitemap, titleOfSitemap, writeSitemap, type Sitemap, type SitemapEntry } from './sitemap.ts'
 
 /** A converted page, all but its text: what the document needs to know of it before it can be joined. */
 export interface PageSummary {
@@ -17,6 +18,10 @@ export interface PageSummary {
   warnings: Warning[]
   /** Keys of pages in the order of their first links. */
   links: string[]
+  /** Keys of those that it shows as its own, in their order, and how surely. */
+  claims: [page: string, strength: Strength][]
+  /** What it lists, where it is the sitemap. Its Markdown is made when the names of all pages are known. */
+  sitemap?: Sitemap
   outline: Outline[]
   exportedAt: Date | null
 }
@@ -41,10 +46,19 @@ export function convertPage(html: string, path: string, exportedAt: Date | null,
   return { summary: { path, ...page, outline, exportedAt: exportedAt ?? date }, markdown }
 }
 
+/** Reads the sitemap of an archive. */
+export function convertSitemap(html: string, path: string, exportedAt: Date | null, archive: Archive): ConvertedPage {
+  const links = new Links(path, archive)
+  const sitemap = readSitemap(html, links)
+  const { assets, warnings } = links
+  const title = titleOfSitemap(sitemap)
+  const summary: PageSummary = { path, id: null, title, icon: null, properties: {}, assets, warnings, links: [], claims: [], sitemap, outline: [{ id: null, text: title }], exportedAt }
+  return { summary, markdown: '' }
+}
+
 /** A page of the document: where it stands, and what its headings are called there. */
 interface DocumentPage {
   summary: PageSummary
-  isSitemap: boolean
   index: number
   parent: PageSummary | null
   slugs: string[]
@@ -69,16 +83,19 @@ export async function* joinDocument(
   options: DocumentOptions,
 ): AsyncGenerator<string> {
   const byKey = new Map(pages.map((page, i) => [keyOf(page.path), i]))
-  const order = orderPages(
-    pages.map((page) => ({ path: page.path, links: page.links.flatMap((key) => byKey.get(key) ?? []) })),
-    sitemap,
-  )
+  const indexOf = (key: string): number[] => [byKey.get(key) ?? []].flat()
+  const linked = pages.map(({ path, links, claims }) => ({
+    path,
+    links: links.flatMap(indexOf),
+    claims: claims.flatMap(([key, strength]) => indexOf(key).map((page) => ({ page, strength }))),
+  }))
+  const listed = pages[sitemap]?.sitemap
+  const order = orderPages(linked, sitemap, listed ? listedPages(listed.entries, indexOf) : [])
   const anchors = new Anchors()
   const document = order.map(({ page, parent }): DocumentPage => {
     const summary = pages[page]!
     return {
       summary,
-      isSitemap: page === sitemap,
       index: page,
       parent: pages[parent] ?? null,
       slugs: anchors.ofPage(summary.outline),
@@ -87,21 +104,34 @@ export async function* joinDocument(
     }
   })
   const slugOf = new Map(document.map((page) => [keyOf(page.summary.path), page.slugs[0]!]))
-  const markdownOf = async (page: DocumentPage) =>
-    fillIn(await text(page.index), page.summary.outline, page.slugs, (key) => slugOf.get(key))
+  const nameOf = (key: string): string | undefined => {
+    const [page] = indexOf(key).map((index) => pages[index]!)
+    return page && (page.icon === null ? page.title : `${page.icon} ${page.title}`)
+  }
+  const textOf = (page: DocumentPage): string | Promise<string> =>
+    page.summary.sitemap ? writeMarkdown(writeSitemap(page.summary.sitemap, nameOf, placeOfPage)).markdown : text(page.index)
+  const markdownOf = async (page: DocumentPage) => fillIn(await textOf(page), page.summary.outline, page.slugs, (key) => slugOf.get(key))
   yield* options.format === 'json' ? json(document, markdownOf, options) : markdown(document, markdownOf, options)
 }
 
 type TextOf = (page: DocumentPage) => Promise<string>
 
 async function* markdown(document: readonly DocumentPage[], textOf: TextOf, options: DocumentOptions): AsyncGenerator<string> {
-  if (options.includeMetadata) yield frontMatter(metadataOf(mainPage(document)), document.map(metadataOf))
+  if (options.includeMetadata) yield frontMatter(metadataOf(document[0]!), document.map(metadataOf))
   yield* joined(document, textOf)
 }
 
-/** The page that gives the document its title: the first that is not the sitemap, which only lists the others. */
-function mainPage(document: readonly DocumentPage[]): DocumentPage {
-  return document.find((page) => !page.isSitemap) ?? document[0]!
+/** The pages that a sitemap lists, each under the nearest one above it that the archive holds. */
+function listedPages(entries: readonly SitemapEntry[], indexOf: (key: string) => number[]): Placed[] {
+  const placed: Placed[] = []
+  const open = entries.map((entry) => ({ entry, parent: -1 })).toReversed()
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { entry, parent } = next
+    const [page] = entry.page === null ? [] : indexOf(entry.page)
+    if (page !== undefined) placed.push({ page, parent })
+    for (const below of entry.below.toReversed()) open.push({ entry: below, parent: page ?? parent })
+  }
+  return placed
 }
 
 function metadataOf({ summary, exportedAt, sourceUrl, slugs }: DocumentPage): PageMetadata {
@@ -113,8 +143,13 @@ async function* joined(document: readonly DocumentPage[], textOf: TextOf): Async
   for (const [i, page] of document.entries()) yield i === 0 ? await textOf(page) : `\n---\n\n${await textOf(page)}`
 }
 
+/** The workspace's field, where the export says which it is. */
+function workspaceOf([first]: readonly DocumentPage[]): string {
+  return first?.summary.sitemap ? `"workspace":${JSON.stringify(first.summary.sitemap.workspace)},` : ''
+}
+
 async function* json(document: readonly DocumentPage[], textOf: TextOf, options: DocumentOptions): AsyncGenerator<string> {
-  yield `{"object":"document","title":${JSON.stringify(mainPage(document).summary.title)},"markdown":"`
+  yield `{"object":"document","title":${JSON.stringify(document[0]!.summary.title)},${workspaceOf(document)}"markdown":"`
   for await (const piece of joined(document, textOf)) yield JSON.stringify(piece).slice(1, -1)
   yield '","pages":['
   for (const [i, page] of document.entries()) {

@@ -17,6 +17,8 @@ export interface Section {
   depth: number
   /** By how much the body's headings are lifted. */
   readonly lift: 0 | 1
+  /** Whether a database inside the page is being read, which may be a view of one elsewhere. */
+  isInline: boolean
 }
 
 /** Blocks in the making: one sequence of siblings. */

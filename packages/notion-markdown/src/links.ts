@@ -1,4 +1,5 @@
 // Addresses: what a link or an image of an exported page points to, and how the document writes it.
+import type { Strength } from './order.ts'
 
 /** A file that a page shows or links to. */
 export interface Asset {
@@ -10,7 +11,7 @@ export interface Asset {
 
 /** Something that the document could not carry over as it should be. */
 export interface Warning {
-  code: 'asset_missing' | 'page_missing' | 'link_removed'
+  code: 'asset_missing' | 'page_missing' | 'link_removed' | 'page_failed' | 'part_missing'
   detail: string
 }
 
@@ -37,7 +38,7 @@ export function placeOfBlock(id: string, text = ''): string {
 }
 
 /** A page of the archive, by its key. */
-function placeOfPage(key: string): string {
+export function placeOfPage(key: string): string {
   return `${MARKER}page/${encodePlace(key)}${MARKER}`
 }
 
@@ -68,6 +69,8 @@ export class Links {
   readonly warnings: Warning[] = []
   /** The keys of the pages that this page links to, in the order of their first links. */
   readonly pages = new Set<string>()
+  /** The keys of the pages that it shows as its own, in their order, and how surely (order.ts). */
+  readonly claims = new Map<string, Strength>()
   readonly #folder: string[]
   readonly #archive: Archive | undefined
   readonly #seen = new Set<string>()
@@ -91,13 +94,37 @@ export class Links {
         this.warnings.push({ code: 'link_removed', detail: `A link with the scheme "${scheme}:" was removed; its text is kept.` })
         return null
       }
-      const id = NOTION_PAGE.exec(href)?.[1]?.replaceAll('-', '')
-      const key = id === undefined ? undefined : this.#archive?.pageById(id)
+      const key = this.#keyOf(href)
       return key === undefined ? href : this.#page(key)
     }
     if (href.startsWith('//')) return href
     if (href.startsWith('#')) return placeOfBlock(decodeOnce(href.slice(1)))
-    return this.#relative(href, kind)
+    const key = this.#keyOf(href)
+    return key === undefined ? this.#relative(href, kind) : this.#page(key)
+  }
+
+  /** The page of the archive that an address leads to, else the address where others can follow it. */
+  target(href: string | undefined): { page: string | null; url: string | null } {
+    const page = href === undefined ? undefined : this.#keyOf(href)
+    if (page !== undefined) return { page, url: null }
+    return { page: null, url: href !== undefined && /^https?:/i.test(href) ? href : null }
+  }
+
+  /** Notes that the page shows another one as its own. */
+  claim(href: string | undefined, strength: Strength): void {
+    const key = href === undefined ? undefined : this.#keyOf(href.replace(/[\t\n\r]/g, '').trim())
+    if (key !== undefined) this.claimPage(key, strength)
+  }
+
+  claimPage(key: string, strength: Strength): void {
+    if ((this.claims.get(key) ?? 0) < strength) this.claims.set(key, strength)
+  }
+
+  #keyOf(href: string): string | undefined {
+    const id = NOTION_PAGE.exec(href)?.[1]?.replaceAll('-', '')
+    if (id !== undefined) return this.#archive?.pageById(id)
+    if (!this.#archive || SCHEME.test(href) || href.startsWith('#')) return undefined
+    return this.#archive.page(this.#path(href)) ?? this.#archive.page(this.#path(bareOf(href)))
   }
 
   /**
@@ -115,11 +142,7 @@ export class Links {
     // A `?` or `#` in a file's name is percent-encoded by the exporter, but not in its sitemap.
     const whole = this.#path(href)
     const query = href.search(/[?#]/)
-    const bare = query < 0 ? whole : this.#path(href.slice(0, query))
-    for (const path of [whole, bare]) {
-      const page = this.#archive?.page(path)
-      if (page !== undefined) return this.#page(page)
-    }
+    const bare = query < 0 ? whole : this.#path(bareOf(href))
     const stored = this.#archive?.file(whole) ?? this.#archive?.file(bare)
     const url = stored === undefined && query >= 0 ? encode(bare) + href.slice(query) : encode(stored ?? whole)
     if (!this.#seen.has(url)) {
@@ -152,6 +175,12 @@ export class Links {
     }
     return path.join('/')
   }
+}
+
+/** An address without its query and its fragment. */
+function bareOf(href: string): string {
+  const query = href.search(/[?#]/)
+  return query < 0 ? href : href.slice(0, query)
 }
 
 /** Percent-decodes once; what is no valid encoding stays as it is. */

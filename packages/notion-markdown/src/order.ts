@@ -1,86 +1,215 @@
-// The reader's order of an archive's pages: a page, then its sub-pages in the order in which it links to them; what nothing
-// links to, after that by path.
+// The tree of an export's pages, and the reader's order of them: a page, then its sub-pages.
 
-/** What the order depends on. */
-export interface Linked {
-  path: string
-  /** Indexes of the pages that it links to, in order. */
-  links: readonly number[]
+/** One page that another shows as its own: a sub-page's block, a row of a database. */
+export interface Claim {
+  page: number
+  strength: Strength
 }
 
-/** A place in the order: which page, and under which other it stands (−1: under none). */
+/** How sure a claim is: 2 for a sub-page's block or a database's own page, 1 for a table inside a page (which may be a view of a database elsewhere). */
+export type Strength = 1 | 2
+
+/** What the tree and the order depend on. */
+export interface Linked {
+  path: string
+  /** Indexes of all pages that it links to, in order; they tell nothing about the tree. */
+  links: readonly number[]
+  /** In their order. */
+  claims: readonly Claim[]
+}
+
+/** A page of the sitemap and the one that it is listed under (−1: none). */
 export interface Placed {
   page: number
   parent: number
 }
 
+const NOBODY: ReadonlySet<number> = new Set()
+const ID = /[ _-]?[0-9a-f]{32}$/i
+
 /**
  * Orders pages.
  *
- * A page belongs to the one whose folder it lies in (`A h.html` owns what is in `A h/`), where that one links to it; else
- * to the one that links to it nearest to where the document begins. Pages without links in or out come last.
+ * A page's parent is the one whose folder it lies in (`A h.html` owns `A h/`, and `A/` where exporters leave ids out of folders' names); in an
+ * export without folders the one that has its block or row; else the one that the sitemap lists it under. Sub-pages stand in the order of
+ * their blocks, then of other links to them, then of the sitemap, then of their paths. Pages without a parent stand in the sitemap's order;
+ * without one those that have sub-pages come first.
  *
  * @param sitemap the index of the sitemap, which comes first and is nobody's parent; −1 if there is none
+ * @param listed what the sitemap lists, in its order
  */
-export function orderPages(pages: readonly Linked[], sitemap: number): Placed[] {
-  const owners = ownersOf(pages)
-  const linksOf = pages.map((page) => new Set(page.links))
-  /** The page that a page stands under whoever else links to it, or −1. */
-  const claims = owners.map((owner, page) => (owner >= 0 && linksOf[owner]!.has(page) ? owner : -1))
+export function orderPages(pages: readonly Linked[], sitemap: number, listed: readonly Placed[] = []): Placed[] {
+  const parents = parentsOf(pages, sitemap, listed)
   const children: number[][] = pages.map(() => [])
-  const seen = new Set<number>()
-  const placed: Placed[] = []
+  parents.forEach((parent, page) => void (parent >= 0 && children[parent]!.push(page)))
+  const listedAt = ranksOf(listed.map(({ page }) => page))
+  const pathAt = ranksOf(byPath(pages))
+  const compare = (a: number, b: number): number => listedAt(a) - listedAt(b) || pathAt(a) - pathAt(b)
+  pages.forEach(({ claims, links }, page) => {
+    if (children[page]!.length < 2) return
+    const shownAt = ranksOf([...claims.map((claim) => claim.page), ...links])
+    children[page]!.sort((a, b) => shownAt(a) - shownAt(b) || compare(a, b))
+  })
+  const hasChildren = (page: number): number => Number(children[page]!.length > 0)
+  const roots = byPath(pages).filter((page) => parents[page]! < 0 && page !== sitemap)
+  roots.sort((a, b) => listedAt(a) - listedAt(b) || hasChildren(b) - hasChildren(a) || pathAt(a) - pathAt(b))
 
-  /** Adds a page and everything that it leads to: found by breadth, so that the nearest link counts, and placed by depth. */
-  const add = (root: number) => {
+  const placed: Placed[] = sitemap >= 0 ? [{ page: sitemap, parent: -1 }] : []
+  const open = roots.toReversed()
+  for (let page = open.pop(); page !== undefined; page = open.pop()) {
+    placed.push({ page, parent: parents[page]! })
+    for (const child of children[page]!.toReversed()) open.push(child)
+  }
+  return placed
+}
+
+/** Where each page stands in a list for the first time; behind all of them where it does not. */
+function ranksOf(list: readonly number[]): (page: number) => number {
+  const ranks = new Map<number, number>()
+  for (const page of list) if (!ranks.has(page)) ranks.set(page, ranks.size)
+  return (page) => ranks.get(page) ?? Number.MAX_SAFE_INTEGER
+}
+
+function byPath(pages: readonly Linked[]): number[] {
+  return pages.map((_, page) => page).sort((a, b) => (pages[a]!.path < pages[b]!.path ? -1 : 1))
+}
+
+/** What others say of one page. */
+interface Evidence {
+  /** Who claims it, and those of them who do so most surely. */
+  claimers: readonly number[]
+  surest: readonly number[]
+  linkers: readonly number[]
+  /** The page that the sitemap lists it under: −1 for none, undefined where it does not list it. */
+  listedUnder: number | undefined
+}
+
+function parentsOf(pages: readonly Linked[], sitemap: number, listed: readonly Placed[]): number[] {
+  const evidence = gather(pages, sitemap, listed)
+  const owners = ownersOf(pages, sitemap)
+  const hasFolders = owners.some((owned) => owned.owners.size > 0)
+  const parents = hasFolders
+    ? pages.map((_, page) => folderParent(page, owners[page]!, evidence[page]!, pages))
+    : claimedParents(pages, evidence, listed.some(({ parent }) => parent >= 0))
+  addListed(parents, listed)
+  return parents
+}
+
+/** What neither folders nor blocks tell, the sitemap does, as long as nobody becomes its own ancestor. */
+function addListed(parents: number[], listed: readonly Placed[]): void {
+  const tops = [...parents]
+  const topOf = (page: number): number => {
+    let top = page
+    while (tops[top]! >= 0) top = tops[top]!
+    // Ways are shortened as they are gone, or long chains would cost their square.
+    for (let at = page; at !== top; ) [at, tops[at]] = [tops[at]!, top]
+    return top
+  }
+  for (const { page, parent } of listed) {
+    if (parents[page] !== -1 || parent < 0 || topOf(parent) === page) continue
+    parents[page] = parent
+    tops[page] = topOf(parent)
+  }
+}
+
+function gather(pages: readonly Linked[], sitemap: number, listed: readonly Placed[]): Evidence[] {
+  const claimers: Map<number, Strength>[] = pages.map(() => new Map())
+  const linkers: number[][] = pages.map(() => [])
+  pages.forEach(({ claims, links }, by) => {
+    if (by === sitemap) return
+    for (const { page, strength } of claims) {
+      if (page !== by && (claimers[page]!.get(by) ?? 0) < strength) claimers[page]!.set(by, strength)
+    }
+    for (const page of links) linkers[page]!.push(by)
+  })
+  const listedUnder = new Map(listed.map(({ page, parent }) => [page, parent]))
+  return pages.map((_, page) => {
+    const all = [...claimers[page]!]
+    const sure = all.filter(([, strength]) => strength === 2)
+    const pagesOf = (claims: typeof all): number[] => claims.map(([by]) => by)
+    return { claimers: pagesOf(all), surest: pagesOf(sure.length > 0 ? sure : all), linkers: linkers[page]!, listedUnder: listedUnder.get(page) }
+  })
+}
+
+/** Whose folder a page lies in. */
+interface Owners {
+  /** Several where ids are left out and titles are the same; none where nobody owns a folder above. */
+  owners: ReadonlySet<number>
+  /** Whether the page lies in that very folder, and not in one of nobody's inside it. */
+  isDirect: boolean
+}
+
+/** For each page the nearest owned folder above it. */
+function ownersOf(pages: readonly Linked[], sitemap: number): Owners[] {
+  const byName = new Map<string, Set<number>>()
+  const byTitle = new Map<string, Set<number>>()
+  pages.forEach(({ path }, page) => {
+    if (page === sitemap) return
+    const name = path.normalize('NFC').replace(/\.(?:html?|csv)$/i, '')
+    for (const [map, key] of [[byName, name], [byTitle, name.replace(ID, '')]] as const) {
+      const same = map.get(key)
+      if (same) same.add(page)
+      else map.set(key, new Set([page]))
+    }
+  })
+  return pages.map(({ path }) => {
+    const folder = folderOf(path.normalize('NFC'))
+    for (let above = folder; above !== ''; above = folderOf(above)) {
+      const owners = byName.get(above) ?? byTitle.get(above)
+      if (owners) return { owners, isDirect: above === folder }
+    }
+    return { owners: NOBODY, isDirect: false }
+  })
+}
+
+/**
+ * The parent that the folders give a page. Where a folder belongs to one of several, the one that claims the page, else the one that the sitemap
+ * names, else the one that links to it; where it is nobody's, a page beside it that claims the page, unless the owner of the folder above does.
+ */
+function folderParent(page: number, { owners, isDirect }: Owners, { claimers, surest, linkers, listedUnder }: Evidence, pages: readonly Linked[]): number {
+  const isOwner = (other: number): boolean => owners.has(other)
+  const claimer = claimers.find(isOwner)
+  const [first = -1] = owners
+  const named = listedUnder !== undefined && isOwner(listedUnder) ? listedUnder : linkers.find(isOwner)
+  const owner = claimer ?? named ?? first
+  const folder = folderOf(pages[page]!.path)
+  if (isDirect || claimer !== undefined || folder === '') return owner
+  return surest.find((by) => folderOf(pages[by]!.path) === folderOf(folder)) ?? owner
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
+
+/**
+ * Parents in an export whose pages lie in one folder: each found by breadth from the pages that nobody claims.
+ *
+ * @param isNested whether the sitemap tells sub-pages from others
+ */
+function claimedParents(pages: readonly Linked[], evidence: readonly Evidence[], isNested: boolean): number[] {
+  const candidates = evidence.map(({ surest, claimers, listedUnder }) => {
+    if (!isNested || listedUnder === undefined) return new Set(surest)
+    if (listedUnder === -1) return new Set<number>()
+    return new Set(claimers.includes(listedUnder) ? [listedUnder] : surest)
+  })
+  const parents = pages.map(() => -1)
+  const seen = new Set<number>()
+  const reach = (root: number) => {
     if (seen.has(root)) return
     seen.add(root)
     const found = [root]
     for (const page of found) {
-      for (const next of linksOf[page]!) {
-        if (seen.has(next) || (claims[next] !== -1 && claims[next] !== page)) continue
+      for (const { page: next } of pages[page]!.claims) {
+        if (seen.has(next) || !candidates[next]!.has(page)) continue
         seen.add(next)
-        children[page]!.push(next)
+        parents[next] = page
         found.push(next)
       }
     }
-    const open: Placed[] = [{ page: root, parent: root === sitemap ? -1 : owners[root]! }]
-    for (let top = open.pop(); top; top = open.pop()) {
-      placed.push(top)
-      const parent = top.page
-      for (const page of children[parent]!.toReversed()) open.push({ page, parent: parent === sitemap ? owners[page]! : parent })
-    }
   }
-
-  if (sitemap >= 0) add(sitemap)
-  const byPath = pages.map((_, page) => page).sort((a, b) => (pages[a]!.path < pages[b]!.path ? -1 : 1))
-  const leading = byPath.filter((page) => owners[page]! < 0 && pages[page]!.links.length > 0)
-  const entered = enteredFrom(pages, owners)
-  for (const page of leading) if (!entered.has(page)) add(page)
-  for (const page of leading) add(page)
-  for (const page of byPath) add(page)
-  return placed
-}
-
-/** The pages to which one leads that does not lie in their folders: no page is entered through its own sub-pages. */
-function enteredFrom(pages: readonly Linked[], owners: readonly number[]): Set<number> {
-  const entered = new Set<number>()
-  pages.forEach((page, from) => {
-    let root = from
-    while (owners[root]! >= 0) root = owners[root]!
-    for (const to of page.links) if (to !== root && to !== from) entered.add(to)
-  })
-  return entered
-}
-
-/** For each page the nearest one above it in the folders, or −1. */
-function ownersOf(pages: readonly Linked[]): number[] {
-  const byFolder = new Map(pages.map((page, i) => [page.path.replace(/\.html?$/i, ''), i]))
-  return pages.map((page, i) => {
-    for (let slash = page.path.lastIndexOf('/'); slash > 0; slash = page.path.lastIndexOf('/', slash - 1)) {
-      const owner = byFolder.get(page.path.slice(0, slash))
-      if (owner !== undefined && owner !== i) return owner
-    }
-    return -1
-  })
+  const order = byPath(pages)
+  for (const page of order) if (candidates[page]!.size === 0) reach(page)
+  // What is left claims itself in a circle: begin where most is claimed.
+  for (const page of order.toSorted((a, b) => pages[b]!.claims.length - pages[a]!.claims.length)) reach(page)
+  return parents
 }

@@ -5,6 +5,7 @@ import { Flow } from './flow.ts'
 import { attribute, find, hasClass, iconText, takeUntil, textContent, type Element, type Node } from './html.ts'
 import { Links, type Archive, type Asset, type Warning } from './links.ts'
 import { ownDate } from './own-date.ts'
+import type { Strength } from './order.ts'
 import { parseHtml } from './parse.ts'
 import { plainText, type Inline, type Root } from './tree.ts'
 
@@ -22,6 +23,8 @@ export interface Page {
   warnings: Warning[]
   /** The keys of the pages of the same archive that it links to, in the order of their first links. */
   links: string[]
+  /** The keys of those that it shows as its own, in their order, and how surely (order.ts). */
+  claims: [page: string, strength: Strength][]
   tree: Root
 }
 
@@ -37,7 +40,7 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
   const date = ownDate(document)
   const article = find(document, 8, (element) => element.name === 'article')
   const links = new Links(path, archive)
-  const flow = new Flow(BLOCKS, links, { depth: 1, lift: liftOf(html) })
+  const flow = new Flow(BLOCKS, links, { depth: 1, lift: liftOf(html), isInline: false })
   const fileName = path.slice(path.lastIndexOf('/') + 1)
 
   // A page that has lost its article is known by the title in its header; other pages have headers for other things.
@@ -62,6 +65,7 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
     assets: links.assets,
     warnings: links.warnings,
     links: [...links.pages],
+    claims: [...links.claims],
     tree: { type: 'root', children: flow.blocks },
   }
 }

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeHtml } from '../decode.ts'
-import { convertPage, joinDocument, type ConvertedPage, type DocumentOptions } from '../document.ts'
+import { convertPage, convertSitemap, joinDocument, type DocumentOptions } from '../document.ts'
 import type { Archive } from '../links.ts'
 import { checkDensity } from './density.ts'
 import { openExport, type ExportPage, type NotionExport } from './export.ts'
@@ -60,7 +60,7 @@ export async function convertFile(options: ConvertOptions, write: Write, onPage?
 }
 
 async function convertSingle(options: ConvertOptions, write: Write): Promise<Converted> {
-  const page = convertDecoded(await readFile(options.path), options.fileName, null)
+  const page = convertPage(decoded(await readFile(options.path), options.fileName), options.fileName, null)
   for await (const piece of joinDocument([page.summary], (path) => path, -1, () => page.markdown, options)) await write(piece)
   return { pages: 1 }
 }
@@ -78,7 +78,9 @@ export async function convertShare(options: ConvertOptions & { scratch: string }
   const mine = opened.pages.map((page, number) => ({ page, number })).filter(({ number }) => number % share.of === share.index)
   onPage?.(0, opened.pages.length)
   for (const [done, { page, number }] of mine.entries()) {
-    await shelf.put(number, convertDecoded(await page.read(), page.path, page.modifiedAt, archive), page === opened.sitemap)
+    const isSitemap = page === opened.sitemap
+    const convert = isSitemap ? convertSitemap : convertPage
+    await shelf.put(number, convert(decoded(await page.read(), page.path), page.path, page.modifiedAt, archive), isSitemap)
     onPage?.(done + 1, opened.pages.length)
   }
   await shelf.finish()
@@ -91,10 +93,10 @@ export async function joinShares(options: ConvertOptions & { scratch: string }, 
   return { pages: shelves.summaries.length }
 }
 
-function convertDecoded(bytes: Uint8Array, path: string, exportedAt: Date | null, archive?: Archive): ConvertedPage {
+function decoded(bytes: Uint8Array, path: string): string {
   const html = decodeHtml(bytes)
   checkDensity(html, path)
-  return convertPage(html, path, exportedAt, archive)
+  return html
 }
 
 /** What the pages of an export can find out about one another and about the files beside them. */

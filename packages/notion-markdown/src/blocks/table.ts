@@ -9,7 +9,9 @@ export function readTable(element: Element, flow: Flow): void {
   const rows = readRows(element, flow)
   if (rows.length === 0) return
   const grid = gridOf(rows)
-  const kinds = hasClass(element, 'collection-content') ? grid[0]!.map((cell) => (cell === null ? 'unknown' : kindOfColumn(cell))) : null
+  const isDatabase = hasClass(element, 'collection-content')
+  if (isDatabase) for (const { row } of rows) claimRow(row, flow)
+  const kinds = isDatabase ? grid[0]!.map((cell) => (cell === null ? 'unknown' : kindOfColumn(cell))) : null
   const cells = grid.map((places) =>
     places.map((cell, x) => {
       if (cell === null) return []
@@ -18,9 +20,16 @@ export function readTable(element: Element, flow: Flow): void {
   )
   const width = cells.reduce((most, row) => Math.max(most, row.length), 0)
   if (width === 0) return
-  const header = headerOf(rows[0]!, cells, kinds !== null)
+  const header = headerOf(rows[0]!, cells, isDatabase)
   // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table; only the header says how many columns there are.
   flow.add({ type: 'table', children: [rowOf(header, width), ...cells.map((row) => rowOf(row, Math.max(1, row.length)))] })
+}
+
+/** A database shows the pages of its rows as its own. */
+function claimRow(row: Element, { links, section }: Flow): void {
+  const title = find(row, 1, (cell) => hasClass(cell, 'cell-title'))
+  const link = title && find(title, 3, ({ name }) => name === 'a')
+  if (link) links.claim(attribute(link, 'href'), section.isInline ? 1 : 2)
 }
 
 /** A page's properties: two columns, name and value, under no header. */

@@ -1,0 +1,92 @@
+// The sitemap of a workspace's export (index.html): no page of the workspace, but its table of contents.
+import { attribute, find, textContent, type Element, type Node } from './html.ts'
+import type { Links } from './links.ts'
+import { parseHtml } from './parse.ts'
+import type { Block, List, Root } from './tree.ts'
+
+/** One line of a sitemap. */
+export interface SitemapEntry {
+  /** The page's key; null where the archive does not hold it. */
+  page: string | null
+  /** Where the line leads otherwise. */
+  url: string | null
+  /** What it says, without the id and the ending of a file's name. */
+  label: string
+  below: SitemapEntry[]
+}
+
+/** What a sitemap says. */
+export interface Sitemap {
+  /** The id as 32 hex digits. */
+  workspace: { id: string | null; name: string | null }
+  entries: SitemapEntry[]
+}
+
+const LIST_ID = /^id::([0-9a-f-]{32,36})$/i
+const FILE_NAME = /\s*(?:\b[0-9a-f]{32})?(?:\.html?)?$/i
+
+/** Reads a sitemap. */
+export function readSitemap(html: string, links: Links): Sitemap {
+  const document = parseHtml(html)
+  const workspace: Sitemap['workspace'] = { id: null, name: null }
+  const outermost = find(document, 8, isList)
+  workspace.id = outermost ? (LIST_ID.exec(attribute(outermost, 'id') ?? '')?.[1]?.replaceAll('-', '').toLowerCase() ?? null) : null
+  const entries: SitemapEntry[] = []
+  readEntries(document.children, links, entries, (detail) => {
+    // "Workspace name: N" beside "Workspace identifier: U", in the language of whoever exported.
+    const value = /^[^:：]*[:：]\s*(.*)$/su.exec(detail)?.[1]?.trim() ?? ''
+    if (value !== '' && value.replaceAll('-', '').toLowerCase() !== workspace.id) workspace.name ??= value
+  })
+  return { workspace, entries }
+}
+
+function isList(node: Element): boolean {
+  return node.name === 'ul' && (attribute(node, 'id') ?? '').startsWith('id::')
+}
+
+/** Adds the entries among nodes to `entries`, and hands over the paragraphs beside them. */
+function readEntries(nodes: readonly Node[], links: Links, entries: SitemapEntry[], onDetail: (text: string) => void): void {
+  for (const node of nodes) {
+    if (typeof node === 'string') continue
+    if (node.name === 'p') onDetail(textContent(node))
+    const link = isList(node) ? node.children.find((child): child is Element => typeof child !== 'string' && child.name === 'a') : undefined
+    if (!link) {
+      readEntries(node.children, links, entries, onDetail)
+      continue
+    }
+    const { page, url } = links.target(attribute(link, 'href'))
+    const label = textContent(link).replace(/\s+/g, ' ').replace(FILE_NAME, '').trim() || 'Untitled'
+    const entry: SitemapEntry = { page, url, label, below: [] }
+    entries.push(entry)
+    readEntries(node.children, links, entry.below, onDetail)
+  }
+}
+
+/** What the document calls its first page. */
+export function titleOfSitemap({ workspace }: Sitemap): string {
+  return workspace.name ?? 'Contents'
+}
+
+/**
+ * A sitemap as a page: the workspace's name over a nested list of links.
+ *
+ * @param nameOf what a page is called, its icon in front; undefined where there is no such page
+ * @param place the address of a page within the document
+ */
+export function writeSitemap(sitemap: Sitemap, nameOf: (key: string) => string | undefined, place: (key: string) => string): Root {
+  const listOf = (entries: readonly SitemapEntry[]): List => ({
+    type: 'list',
+    ordered: false,
+    start: null,
+    children: entries.map(({ page, url, label, below }) => {
+      const name = page === null ? undefined : nameOf(page)
+      const target = page !== null && name !== undefined ? place(page) : url
+      const text = { type: 'text' as const, value: name ?? label }
+      const children: Block[] = [{ type: 'paragraph', children: [target === null ? text : { type: 'link', url: target, children: [text] }] }]
+      if (below.length > 0) children.push(listOf(below))
+      return { type: 'listItem', checked: null, children }
+    }),
+  })
+  const heading: Block = { type: 'heading', depth: 1, id: null, children: [{ type: 'text', value: titleOfSitemap(sitemap) }] }
+  return { type: 'root', children: sitemap.entries.length > 0 ? [heading, listOf(sitemap.entries)] : [heading] }
+}
