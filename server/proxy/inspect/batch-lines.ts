@@ -6,7 +6,7 @@ import { JsonScanner } from '../json-scanner.ts'
 import type { ObjectRef } from '../providers/endpoint.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { Findings } from './findings.ts'
-import { boundaryOf, MultipartReader } from './multipart.ts'
+import { boundaryOf, MultipartReader, type PartHead } from './multipart.ts'
 import { placesOf } from './places.ts'
 
 /** What the lines may name; they are looked up together. */
@@ -30,13 +30,15 @@ export class BatchLines {
     const strings = this.#findings.strings()
     this.#scanner = new JsonScanner(NOTHING_WANTED, this.#findings, { strict: true, many: true, ...(strings === undefined ? {} : { strings }) })
     this.#length = length
-    const part = (name: string, encoded: boolean): void => {
-      if (name === 'file') this.#files += encoded ? 2 : 1
+    let inFile = false
+    const part = ({ name, encoding }: PartHead): void => {
+      inFile = name === 'file'
+      if (inFile) this.#files += encoding === '' ? 1 : 2
     }
-    const content = (name: string, piece: Buffer): void => {
-      if (name === 'file') this.#scanner.write(piece)
+    const content = (piece: Buffer): void => {
+      if (inFile) this.#scanner.write(piece)
     }
-    this.#form = form === null ? null : new MultipartReader(form, PURPOSE, { part, content })
+    this.#form = form === null ? null : new MultipartReader(form, PURPOSE, { part, content, end() {} })
   }
 
   /** A reader for an upload with these headers; null where it could not be read for certain. */

@@ -6,6 +6,7 @@ import { isTwofoldType } from '../outside-body.ts'
 import { objectRef, type BodyRule } from '../providers/endpoint.ts'
 import { ambiguous, unknownModel, type Findings, type Refusal } from './findings.ts'
 import { boundaryOf, MultipartReader } from './multipart.ts'
+import { PartReader } from './part-reader.ts'
 import { LONGEST_NAME, type Places } from './places.ts'
 import { UrlencodedReader } from './urlencoded.ts'
 
@@ -27,7 +28,7 @@ export function readerFor(rule: BodyRule, places: Places, headers: readonly stri
   if (isForm(type)) {
     const boundary = strict && !rule.multipart ? null : boundaryOf(type)
     if (boundary === null) return unknownModel('The body is multipart in a way in which its model cannot be known.')
-    return new FormBody(new MultipartReader(boundary, places.fields), places, strict, findings)
+    return new FormBody(new MultipartReader(boundary, places.fields, new PartReader(findings)), places, strict, findings)
   }
   if (/^application\/x-www-form-urlencoded/i.test(type.trim())) {
     return strict ? unknownModel('The body is not JSON.') : new UrlencodedReader(places, findings, new JsonBody(places, false, findings))
@@ -122,13 +123,11 @@ class FormBody implements BodyReader {
   }
 
   end(): Refusal | null {
-    const { problem, fields, others } = this.#reader.end()
+    const { problem, fields } = this.#reader.end()
     const { objects, required } = this.#places
     const findings = this.#findings
     const names = new Set(fields.map(({ name }) => name))
-    for (const value of others) findings.text(value)
     for (const { name, value } of fields) {
-      findings.text(value)
       const kind = objects.get(name)
       if (kind !== undefined) findings.object(objectRef(kind, value))
       else {

@@ -64,6 +64,18 @@ export class Findings implements JsonSink {
     return this.#refers ? all.map((ref) => (ref.kind === ITEM ? { kind: ITEM, id: ref.id, mayBeUnknown: false } : ref)) : all
   }
 
+  /** A collector for a part of the body, of which it is not known yet what it is. */
+  aside(): Findings {
+    return new Findings(this.#places, this.#strict, this.#idForms)
+  }
+
+  /** Takes over which ids such a part names. @param perhaps whether they may be something else: then only another key's objects count */
+  take(part: Findings, perhaps: boolean): void {
+    if (part.#refers && !perhaps) this.#refers = true
+    if (part.unclear) this.#tooMany()
+    for (const ref of part.ids) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
+  }
+
   /** Hands the strings of a body over that can be an id; undefined where the provider has none. */
   strings(): StringWatch | undefined {
     const forms = this.#idForms
@@ -86,11 +98,16 @@ export class Findings implements JsonSink {
     }
   }
 
-  /** A whole, decoded string of the body. */
-  text(text: string): void {
-    if (text === REFERENCE) this.#refers = true
+  /** A whole, decoded string of the body. @param perhaps whether it may be something else than an id: then only another key's objects count */
+  text(text: string, perhaps = false): void {
+    if (text === REFERENCE && !perhaps) this.#refers = true
     const ref = this.#idForms?.refOf(text) ?? null
-    if (ref === null || this.decided) return
+    if (ref !== null) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
+  }
+
+  /** An id, wherever it stands. */
+  mention(ref: ObjectRef): void {
+    if (this.decided) return
     const name = `${ref.kind} ${ref.id} ${ref.mayBeUnknown}`
     if (this.#seenIds.has(name)) return
     if (this.#seenIds.size === MOST_NAMED) return this.#tooMany()
@@ -175,6 +192,12 @@ export class Findings implements JsonSink {
       this.problem = ambiguous(kind === 'duplicate' ? `The body holds \`${path}\` twice.` : `The body holds a key that some parsers read as \`${path}\`.`)
       this.decided = true
     }
+  }
+
+  /** A part of the body cannot be read for certain. */
+  unreadable(why: string): void {
+    if (this.#strict) this.problem ??= ambiguous(why)
+    else this.unclear = true
   }
 
   #tooLong(path: string): void {

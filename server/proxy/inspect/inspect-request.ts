@@ -88,16 +88,12 @@ export function inspectRequest(target: Target, parts: InspectionParts, prove: ()
 const tooLarge = (what: string, limit: number): Refused => new Refused('body_too_large', `The body must be read to find its ${what}, and is larger than ${limit} bytes.`)
 const HOLDS_TOO_MUCH = 'The proxy holds too many large requests at the moment.'
 
-/**
- * Whether a body may name stored objects. Any JSON may, and anything at an endpoint that is not known; of a form only the fields that a row knows.
- * What is uploaded to be stored is content.
- */
-function namesObjects(match: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
-  if (match.class === 'unknown') return true
-  const type = valuesOf(headers, 'content-type')[0] ?? ''
-  if (isForm(type)) return rule !== null && placesOf(rule).objectFields.size > 0
-  if (rule?.objects !== undefined) return true
-  return !storesFile(match) && (type === '' || /json|urlencoded|text\/plain/i.test(type) || (rule !== null && match.class === 'model'))
+/** Whether a body may name stored objects: any may, but for files that are uploaded to be stored. Those are content. */
+function namesObjects({ endpoint }: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
+  const uploads = endpoint?.uploads
+  if (uploads === undefined) return true
+  if (!isForm(valuesOf(headers, 'content-type')[0] ?? '')) return uploads === 'form' || rule?.objects !== undefined
+  return rule !== null && placesOf(rule).objectFields.size > 0
 }
 
 /** A body that streams up without being held. @param begun the beginning of one that is too long to be held */
@@ -120,7 +116,7 @@ function decideUnread({ trip, provider, match, pathAndQuery }: Target, begun: re
 }
 
 /** Whether what is uploaded becomes a file. */
-const storesFile = ({ class: kind, endpoint }: Match): boolean => kind === 'neutral' && Object.values(endpoint?.creates ?? {}).includes('file')
+const storesFile = ({ endpoint }: Match): boolean => endpoint?.uploads !== undefined && Object.values(endpoint.creates ?? {}).includes('file')
 
 /** A body that streams up while its lines are read. */
 function withLines(body: Outgoing['body'], lines: BatchLines | null): Outgoing['body'] {
@@ -189,7 +185,7 @@ function decideInspected(target: Target, read: Read, inspection: Inspection): In
     return { objects: resolved.objects, body, observer: null }
   }
   if (refusal !== null || findings.unclear) throw new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
-  if (trip.key!.objects === 'own' && inspection.isOfOtherKind) throw new Refused('ambiguous_body', 'The body is neither JSON nor a form, so it is not known which stored objects it names.')
+  if (trip.key!.objects === 'own' && inspection.isUnreadable) throw new Refused('ambiguous_body', 'The body is neither JSON nor a form of UTF-8, so it is not known which stored objects it names.')
   trip.model = written(findings.model ?? headModel(match, pathAndQuery))
   trip.kept = findings.kept
   return { objects: [...match.objects, ...findings.mentioned], body, observer: null }

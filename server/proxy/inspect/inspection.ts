@@ -1,9 +1,11 @@
 // The inspection of one body that is held, step by step.
 import { valuesOf, without } from '../../http/fields.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
+import { isTwofoldType } from '../outside-body.ts'
 import type { Provider } from '../providers/provider.ts'
 import { isForm, readerFor, type BodyReader } from './body-reader.ts'
 import { decodedSource, isIdentity } from './decode.ts'
+import { isAsciiCompatible, isMedia } from './content-types.ts'
 import { ambiguous, Findings, unknownModel, type Refusal } from './findings.ts'
 import { placesOf, type Places } from './places.ts'
 import type { SlicedTask } from './scheduler.ts'
@@ -60,10 +62,13 @@ export class Inspection implements SlicedTask {
     return this.#source !== null && !(this.#source instanceof PieceSource)
   }
 
-  /** Whether it is said to be something else than JSON, and is: what it names is not known. */
-  get isOfOtherKind(): boolean {
-    const type = typeOf(this.#question.headers)
-    return this.#reader instanceof WordReader && type !== '' && !/json|^(?:audio|image|video)\//i.test(type.trim())
+  /** Whether it is not known what it names: it is said to be something else than JSON or a form, and is; or to be two things, or in a charset that is not read. */
+  get isUnreadable(): boolean {
+    const types = valuesOf(this.#question.headers, 'content-type')
+    const [type = ''] = types
+    if (type === 'application/json' && types.length === 1) return false
+    if (types.length > 1 || isTwofoldType(type) || !isAsciiCompatible(type)) return true
+    return this.#reader instanceof WordReader && type !== '' && !/json/i.test(type) && !isMedia(type)
   }
 
   step(resume: () => void): 'more' | 'waiting' | 'done' {
@@ -107,7 +112,8 @@ export class Inspection implements SlicedTask {
     if (refusal === null) return 'done'
     // What is no plain JSON is read once more, for every word that a more lenient server could take for a name.
     if (this.#readsWords(reader) && this.#open()) {
-      this.#reader = new WordReader(this.#places.kinds, this.findings)
+      const binary = isMedia(typeOf(this.#question.headers))
+      this.#reader = new WordReader(binary ? [] : this.#places.kinds, this.findings, binary)
       return 'more'
     }
     this.#refuse(refusal)

@@ -6,8 +6,6 @@ export interface Form {
   readonly problem: string | null
   /** The fields that were wanted. */
   readonly fields: readonly { readonly name: string; readonly value: string }[]
-  /** What other plain fields hold, where it is a short text. */
-  readonly others: readonly string[]
 }
 
 const LONGEST_HEADERS = 16_384
@@ -19,16 +17,29 @@ const MOST_PARTS = 1_000
  * @param contentType the value of the header
  */
 export function boundaryOf(contentType: string): string | null {
-  const found = /^multipart\/form-data[ \t]*;[ \t]*boundary=(?:"([^"\\]+)"|([^\s;,"]+))[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?$/i.exec(contentType.trim())
+  const found = /^multipart\/form-data[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?;[ \t]*boundary=(?:"([^"\\]+)"|([^\s;,"]+))[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?$/i.exec(contentType.trim())
   const boundary = found?.[1] ?? found?.[2]
   // RFC 2046 §5.1.1: 1 to 70 of these characters, not ending with a space.
   return boundary !== undefined && /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/.test(boundary) ? boundary : null
 }
 
+/** What the head of a part says. */
+export interface PartHead {
+  readonly name: string
+  /** Whether it has a file name. */
+  readonly isFile: boolean
+  /** Its content type; `''` where it has none. */
+  readonly type: string
+  /** Its `Content-Transfer-Encoding` in lower case; `''` where the content stands there as it is. */
+  readonly encoding: string
+}
+
 /** Who is told of each part, and its content in pieces, which are lent for the call. */
-interface PartWatch {
-  part(name: string, encoded: boolean): void
-  content(name: string, piece: Buffer): void
+export interface PartWatch {
+  part(head: PartHead): void
+  content(piece: Buffer): void
+  /** The part is complete. */
+  end(): void
 }
 
 /** What comes next in a body. */
@@ -47,7 +58,6 @@ export class MultipartReader {
   readonly #wanted: ReadonlySet<string>
   readonly #alike: ReadonlySet<string>
   readonly #fields: { name: string; value: string }[] = []
-  readonly #others: string[] = []
   #problem: string | null = null
   #state: State = 'beginning'
   #parts = 0
@@ -82,7 +92,7 @@ export class MultipartReader {
   end(): Form {
     this.#read(true)
     if (this.#state !== 'over') this.#problem ??= MISSING[this.#state]
-    return { problem: this.#problem, fields: this.#fields, others: this.#others }
+    return { problem: this.#problem, fields: this.#fields }
   }
 
   /** Reads as much of the window as can be read, and moves the rest to its beginning. @param last nothing follows */
@@ -154,7 +164,7 @@ export class MultipartReader {
       return this.#refuse('A field of the multipart body has a name that could be read as another.')
     }
     this.#field = field
-    this.#watch?.part(field.name, field.encoded)
+    this.#watch?.part(field)
     this.#content = []
     this.#contentLength = 0
     this.#state = 'content'
@@ -177,20 +187,21 @@ export class MultipartReader {
     return next + this.#mark.length
   }
 
-  /** Keeps the beginning of a field that could be a short text. */
+  /** Keeps the beginning of a field that is wanted. */
   #take(content: Buffer): void {
     this.#contentLength += content.length
-    this.#watch?.content(this.#field!.name, content)
-    if (this.#field!.plain && this.#contentLength <= LONGEST_FIELD) this.#content.push(Buffer.from(content))
+    this.#watch?.content(content)
+    const { name, plain } = this.#field!
+    if (plain && this.#wanted.has(name) && this.#contentLength <= LONGEST_FIELD) this.#content.push(Buffer.from(content))
   }
 
   #endPart(): void {
+    this.#watch?.end()
     const { name, plain } = this.#field!
+    if (!this.#wanted.has(name)) return
     const isShort = this.#contentLength <= LONGEST_FIELD
     const content = plain && isShort ? Buffer.concat(this.#content) : NOTHING
-    if (!this.#wanted.has(name)) {
-      if (content.length > 0 && isUtf8(content)) this.#others.push(content.toString('utf8'))
-    } else if (!plain) this.#refuse(`The field "${name}" of the multipart body is a file, or is encoded.`)
+    if (!plain) this.#refuse(`The field "${name}" of the multipart body is a file, or is encoded.`)
     else if (!isShort || !isUtf8(content)) this.#refuse(`The field "${name}" of the multipart body is not a short text.`)
     else this.#fields.push({ name, value: content.toString('utf8') })
   }
@@ -208,10 +219,8 @@ const MISSING: Record<Exclude<State, 'over'>, string> = {
   'behind end': MISPLACED,
 }
 
-interface Field {
-  readonly name: string
-  /** Whether it is in another encoding than its own bytes. */
-  readonly encoded: boolean
+interface Field extends PartHead {
+  /** Whether its content stands there as a text of UTF-8. */
   readonly plain: boolean
 }
 
@@ -221,7 +230,8 @@ const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/
 function readDisposition(head: string): Field | string {
   let name: string | undefined
   let plain = true
-  let encoded = false
+  let [type, encoding] = ['', '']
+  let isFile = false
   for (const line of head.split('\r\n')) {
     const colon = line.indexOf(':')
     // oxlint-disable-next-line no-control-regex -- parsers differ about controls in headers
@@ -230,9 +240,11 @@ function readDisposition(head: string): Field | string {
     const value = line.slice(colon + 1).trim()
     if (header === 'content-transfer-encoding' && !/^(?:7bit|8bit|binary)$/i.test(value)) {
       plain = false
-      encoded = true
+      encoding = value.toLowerCase()
     }
     if (header === 'content-type') {
+      if (type !== '') return 'A part of the multipart body has two content types.'
+      type = value
       if (/^multipart\//i.test(value)) return 'A part of the multipart body is multipart itself.'
       if (!/^(?:text\/plain|application\/json)[ \t]*(?:;[ \t]*charset="?(?:utf-8|us-ascii)"?)?$/i.test(value)) plain = false
     }
@@ -247,7 +259,10 @@ function readDisposition(head: string): Field | string {
     name = names[0][2] ?? names[0][3] ?? ''
     if (/[\\%"]/.test(name)) return 'A part of the multipart body has an escaped name.'
     name = Buffer.from(name, 'latin1').toString('utf8')
-    if (parameters.some(([, key]) => /^filename/i.test(key ?? ''))) plain = false
+    if (parameters.some(([, key]) => /^filename/i.test(key ?? ''))) {
+      plain = false
+      isFile = true
+    }
   }
-  return name === undefined ? 'A part of the multipart body has no name.' : { name, plain, encoded }
+  return name === undefined ? 'A part of the multipart body has no name.' : { name, isFile, type, encoding, plain }
 }

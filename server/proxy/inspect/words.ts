@@ -9,6 +9,8 @@ const SHORTEST = 6
 /** So many different ones are looked for. */
 const MOST_WORDS = 50_000
 
+/** Bytes of a tag and a length before a string, as in Protocol Buffers and MessagePack, that can be letters. */
+const LONGEST_LENGTH = 4
 const BACKSLASH = 0x5c
 const SMALL_U = 0x75
 /** 1 for each byte that a name can have. */
@@ -20,8 +22,12 @@ const WIDE_NAMES = Uint8Array.from(NAMES, (is, byte) => (is === 1 || /[:/%]/.tes
 export class WordReader implements BodyReader {
   readonly #readers: readonly BodyReader[]
 
-  constructor(kinds: readonly string[], findings: Findings) {
-    this.#readers = [new Words(NAMES, kinds, findings), new Words(WIDE_NAMES, [], findings)]
+  /**
+   * @param kinds what a bare word may name
+   * @param binary whether it is no text: then a word may have the length before it that its format writes there, and only another key's objects count
+   */
+  constructor(kinds: readonly string[], findings: Findings, binary = false) {
+    this.#readers = [new Words(NAMES, kinds, findings, binary), new Words(WIDE_NAMES, [], findings, binary)]
   }
 
   write(piece: Buffer): void {
@@ -43,6 +49,7 @@ class Words implements BodyReader {
   readonly #names: Uint8Array
   readonly #kinds: readonly string[]
   readonly #findings: Findings
+  readonly #binary: boolean
   readonly #words = new Set<string>()
   /** The word so far; its length counts on where it is too long to be kept. */
   readonly #word = Buffer.allocUnsafe(LONGEST_NAME)
@@ -52,10 +59,11 @@ class Words implements BodyReader {
   #letter = 0
   readonly #digits = new Uint8Array(4)
 
-  constructor(names: Uint8Array, kinds: readonly string[], findings: Findings) {
+  constructor(names: Uint8Array, kinds: readonly string[], findings: Findings, binary: boolean) {
     this.#names = names
     this.#kinds = kinds
     this.#findings = findings
+    this.#binary = binary
   }
 
   write(piece: Buffer): void {
@@ -118,7 +126,8 @@ class Words implements BodyReader {
     const word = this.#word.toString('latin1', 0, length)
     if (this.#words.has(word)) return
     this.#words.add(word)
-    this.#findings.text(word)
+    this.#findings.text(word, this.#binary)
+    if (this.#binary) for (let at = 1; at <= LONGEST_LENGTH; at++) this.#findings.text(word.slice(at), true)
     for (const kind of this.#kinds) this.#findings.objects.push({ ...objectRef(kind, word), mayBeUnknown: true })
   }
 }

@@ -25,7 +25,7 @@ export const cohere: ProviderRow = {
     neutral('GET /v1/embed-jobs'),
     neutral('GET /v1/embed-jobs/{embed_job}', creates('dataset', 'output_dataset_id')),
     neutral('POST /v1/embed-jobs/{embed_job}/cancel'),
-    neutral('GET POST /v1/datasets', creates('dataset')),
+    neutral('GET POST /v1/datasets', { ...creates('dataset'), uploads: 'form' }),
     neutral('GET DELETE /v1/datasets/{dataset}'),
     model('POST /v2/batches', STORED, { ...creates('batch', 'batch.id'), names: { input_dataset_id: 'dataset' } }),
     neutral('POST /v2/batches/{batch}:cancel'),

@@ -62,6 +62,8 @@ export interface EndpointRow {
   readonly creates?: Readonly<Record<string, string>>
   /** The kind among them that is only there where the body's rule `keeps` the answer. */
   readonly kept?: string
+  /** What of its body is a file, which is content and names nothing: a part of a form, or all of it. */
+  readonly uploads?: 'form' | 'body'
   /** The kind of stored objects that the answer lists with all that they hold, whoever made them. */
   readonly lists?: string
   /** Places of a GET's answer that name stored objects, whoever made them, where lists.ts cannot tell by the other rows. */

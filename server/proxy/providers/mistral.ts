@@ -82,7 +82,7 @@ export const mistral: ProviderRow = {
     neutral('GET PUT PATCH DELETE /v1/libraries/{library}'),
     neutral('GET /v1/libraries/{library}/documents'),
     // What is put into a library is read and summed up by models of Mistral's choice (`tokens_processing_summary` of a document).
-    model('POST /v1/libraries/{library}/documents', STORED),
+    model('POST /v1/libraries/{library}/documents', STORED, { uploads: 'form' }),
     neutral('GET PUT PATCH DELETE /v1/libraries/{library}/documents/{any}'),
     ...['status', 'text_content', 'signed-url', 'extracted-text-signed-url'].map((part) => neutral(`GET /v1/libraries/{library}/documents/{any}/${part}`)),
     model('POST /v1/libraries/{library}/documents/{any}/reprocess', STORED),

@@ -141,7 +141,7 @@ export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): En
 
 /** Files, as OpenAI has them. */
 const fileRows = (prefix: string): EndpointRow[] => [
-  neutral(`POST ${prefix}/files`, creates('file')),
+  neutral(`POST ${prefix}/files`, { ...creates('file'), uploads: 'form' }),
   neutral(`GET ${prefix}/files`),
   neutral(`GET DELETE ${prefix}/files/{file}`),
   neutral(`GET ${prefix}/files/{file}/content`),
@@ -187,7 +187,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET POST ${p}/audio/voices`, { ...creates('voice'), names: { consent: 'voice_consent' } }),
     neutral(`GET DELETE ${p}/audio/voices/{voice}`),
     neutral(`POST ${p}/uploads`, creates('upload')),
-    neutral(`POST ${p}/uploads/{upload}/parts`),
+    neutral(`POST ${p}/uploads/{upload}/parts`, { uploads: 'form' }),
     neutral(`POST ${p}/uploads/{upload}/complete`, creates('file', 'file.id')),
     neutral(`POST ${p}/uploads/{upload}/cancel`),
     neutral(`POST ${p}/vector_stores`, { ...creates('vector_store'), names: FILES }),
@@ -204,14 +204,14 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`POST ${p}/containers`, { ...creates('container'), names: FILES }),
     neutral(`GET ${p}/containers`),
     neutral(`GET DELETE ${p}/containers/{container}`),
-    neutral(`GET POST ${p}/containers/{container}/files`, { names: FILE }),
+    neutral(`GET POST ${p}/containers/{container}/files`, { names: FILE, uploads: 'form' }),
     neutral(`GET DELETE ${p}/containers/{container}/files/{any}`),
     neutral(`GET ${p}/containers/{container}/files/{any}/content`),
-    neutral(`POST ${p}/skills`, creates('skill')),
+    neutral(`POST ${p}/skills`, { ...creates('skill'), uploads: 'form' }),
     neutral(`GET ${p}/skills`),
     neutral(`GET POST DELETE ${p}/skills/{skill}`),
     neutral(`GET ${p}/skills/{skill}/content`),
-    neutral(`GET POST ${p}/skills/{skill}/versions`),
+    neutral(`GET POST ${p}/skills/{skill}/versions`, { uploads: 'form' }),
     neutral(`GET DELETE ${p}/skills/{skill}/versions/{any}`),
     neutral(`GET ${p}/skills/{skill}/versions/{any}/content`),
     // A fine-tuning method or an evaluation may grade with models of its own, at any depth.

@@ -16,7 +16,7 @@ export const together: ProviderRow = {
   endpoints: [
     ...compatibleRows('/v1', { also: [...(BODY.also ?? []), 'safety_model'], tools: toolsIn('', CALLER_TOOLS) }).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
     ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),
-    neutral('POST /v1/files/upload', creates('file')),
+    neutral('POST /v1/files/upload', { ...creates('file'), uploads: 'form' }),
     model('POST /v1/fine-tunes', tuning, creates('fine_tuning_job')),
     ...['estimate-price', 'preview'].map((verb) => model(`POST /v1/fine-tunes/${verb}`, tuning)),
     neutral('GET /v1/fine-tunes'),

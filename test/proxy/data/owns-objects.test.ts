@@ -42,7 +42,7 @@ test('an id that another key made is refused in every place that names it; its m
   }
 })
 
-test('a form names an object in its fields; a form without such a field is not read', async (t) => {
+test('a form names an object in any field; one that is too long to be read passes where nobody else has any', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-1"}'), (origin) => ({ ...more(origin), TOLLMARK_MAX_BODY: '64KB' }))
   const [mine, theirs, scoped] = [await key(), await key(), await key({ models: ['voxtral'] })]
   await send(mine.secret, `${MISTRAL}/files`, { body: '{}', headers: JSON_TYPE })
@@ -68,8 +68,12 @@ test('a form names an object in its fields; a form without such a field is not r
   assert.deepEqual(await video(theirs, 'input_reference'), [403, 'endpoint_not_allowed'])
   assert.deepEqual(await video(mine, 'input_reference'), [200, null])
   assert.deepEqual(await video(mine, 'input_reference[file_id]'), [200, null])
-  assert.deepEqual(await post(theirs, `${V1}/images/edits`, form({ model: 'gpt-image-1', image: 'x'.repeat(100_000) })), [200, null])
+  const large = form({ model: 'gpt-image-1', image: 'x'.repeat(100_000) })
+  assert.deepEqual(await post(theirs, `${V1}/images/edits`, large), [413, 'body_too_large'])
+  assert.deepEqual(await post(mine, `${V1}/images/edits`, large), [200, null])
   assert.equal(fake.requests.at(-1)!.body.length > 100_000, true)
+  // A file that is stored is never held.
+  assert.deepEqual(await post(theirs, `${V1}/files`, form({ purpose: 'user_data', file: 'x'.repeat(100_000) })), [200, null])
 })
 
 test('a place of objects that cannot be looked at is refused', async (t) => {

@@ -99,8 +99,12 @@ test('bodies of every kind go up as they are, held or streamed', async (t) => {
       assert.equal(headerOf(received.rawHeaders, 'transfer-encoding'), Array.isArray(body) ? 'chunked' : null)
     }
     const { secret: any } = await served.key()
-    await served.send(any, `${OPENAI}/v1/audio/transcriptions`, { body: BINARY, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } })
-    assert.equal(served.fake.requests.at(-1)!.sha256, sha256(BINARY))
+    const part = 'Content-Disposition: form-data; name="file"; filename="a"'
+    const form = Buffer.concat([Buffer.from(`--boundary-of-x\r\n${part}\r\n\r\n`), BINARY, Buffer.from('\r\n--boundary-of-x--\r\n')])
+    for (const [path, body] of [['audio/transcriptions', form], ['files', form], ['files', BINARY]] as const) {
+      await served.send(any, `${OPENAI}/v1/${path}`, { body, headers: { 'Content-Type': 'multipart/form-data; boundary=boundary-of-x' } })
+      assert.equal(served.fake.requests.at(-1)!.sha256, sha256(body), path)
+    }
   }
 })
 

@@ -1,0 +1,96 @@
+// What the parts of a form name, whatever they are called: each as one text, or as JSON; decoded first where it is in base64 or quoted-printable.
+import { wantPaths } from '../json-paths.ts'
+import { JsonScanner } from '../json-scanner.ts'
+import { isAsciiCompatible, isMedia } from './content-types.ts'
+import type { Findings } from './findings.ts'
+import type { PartHead, PartWatch } from './multipart.ts'
+import { LONGEST_NAME } from './places.ts'
+import { transferDecoder, type TransferDecoder } from './transfer-encodings.ts'
+import { WordReader } from './words.ts'
+
+const NOTHING_WANTED = wantPaths([])
+/** With what JSON begins that can hold ids: a list, an object, a text. */
+const JSON_BEGINS = new Set([...'[{"'].map((one) => one.charCodeAt(0)))
+/** 1 for spaces, and for the bytes of a byte order mark. */
+const IS_BEFORE_JSON = Uint8Array.from({ length: 256 }, (_, byte) => ([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].includes(byte) ? 1 : 0))
+const NOTHING = Buffer.alloc(0)
+
+/** A part that looks like JSON, which may be a text all the same: `[verse 1] …`. */
+interface Json {
+  readonly scanner: JsonScanner
+  readonly findings: Findings
+  /** What stands in it if it is none. */
+  readonly words: WordReader
+  readonly inWords: Findings
+}
+
+export class PartReader implements PartWatch {
+  readonly #findings: Findings
+  #head: PartHead | null = null
+  #decoder: TransferDecoder | null = null
+  /** The content, decoded, where it is short and does not look like JSON. */
+  #text: Buffer = NOTHING
+  #isLong = false
+  #json: Json | null = null
+
+  constructor(findings: Findings) {
+    this.#findings = findings
+  }
+
+  part(head: PartHead): void {
+    this.#head = head
+    this.#text = NOTHING
+    this.#isLong = false
+    this.#json = null
+    this.#decoder = null
+    this.#findings.text(head.name)
+    if (!isAsciiCompatible(head.type) && !isMedia(head.type)) this.#findings.unreadable('A part of the multipart body is in a charset that is not read.')
+    if (head.encoding === '') return
+    this.#decoder = transferDecoder(head.encoding)
+    if (this.#decoder === null) this.#findings.unreadable('A part of the multipart body is in an encoding that is not known.')
+  }
+
+  content(piece: Buffer): void {
+    this.#take(this.#decoder === null ? piece : this.#decoder.write(piece))
+  }
+
+  end(): void {
+    if (this.#decoder !== null) this.#take(this.#decoder.end())
+    const { isFile, type } = this.#head!
+    // A file is content, unless it is said to be JSON.
+    const perhaps = isFile && !/json/i.test(type)
+    if (!this.#isLong && this.#text.length > 0) this.#findings.text(this.#text.toString('utf8'), perhaps)
+    const json = this.#json
+    if (json === null) return
+    json.scanner.end()
+    const refusal = json.words.end()
+    if (json.scanner.complete) this.#findings.take(json.findings, perhaps)
+    else if (refusal === null) this.#findings.take(json.inWords, true)
+    else this.#findings.unreadable(refusal.message)
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#json !== null) return this.#scan(this.#json, bytes)
+    if (this.#isLong) return
+    let from = 0
+    if (this.#text.length === 0) {
+      while (from < bytes.length && IS_BEFORE_JSON[bytes[from]!] === 1) from++
+      if (from === bytes.length) return
+      if (JSON_BEGINS.has(bytes[from]!)) return this.#scan((this.#json = this.#openJson()), bytes.subarray(from))
+    }
+    this.#isLong = this.#text.length + bytes.length - from > LONGEST_NAME
+    this.#text = this.#isLong ? NOTHING : Buffer.concat([this.#text, bytes.subarray(from)])
+  }
+
+  #openJson(): Json {
+    const [findings, inWords] = [this.#findings.aside(), this.#findings.aside()]
+    const strings = findings.strings()
+    const scanner = new JsonScanner(NOTHING_WANTED, { value() {} }, { strict: true, ...(strings === undefined ? {} : { strings }) })
+    return { scanner, findings, words: new WordReader([], inWords), inWords }
+  }
+
+  #scan({ scanner, words }: Json, bytes: Buffer): void {
+    scanner.write(bytes)
+    words.write(bytes)
+  }
+}
