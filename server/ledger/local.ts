@@ -9,8 +9,8 @@ import { pack } from './fold.ts'
 import { goneError, leftError } from './grace.ts'
 import { enter } from './journal.ts'
 import { recall, recent, record, reserve, timesByKey, type ForeignAdmission, type ReserveArgs, type ReserveResult } from './reserve.ts'
-import { reservations, settlements, type Reservation } from './rows.ts'
-import { settle } from './settle.ts'
+import { failuresOf, reservations, settlements, type Reservation } from './rows.ts'
+import { settle, settleFailed } from './settle.ts'
 import { toldWait, Window, WINDOW_MS } from './window.ts'
 
 /** Under load, units of admissions begin so far apart: each costs a transaction, whatever it holds. A caller alone never waits for that. */
@@ -257,7 +257,11 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   return {
     ask,
     fullFor,
-    complete: (rows) => store.run(settle, settlements(rows)),
+    complete: (rows) => {
+      const failures = failuresOf(rows)
+      const packed = settlements(rows)
+      return failures.length === 0 ? store.run(settle, packed) : store.run(settleFailed, { packed, failures })
+    },
     // Every window is read again, behind these rows.
     record: (rows) => {
       readAgain()

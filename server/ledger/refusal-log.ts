@@ -2,10 +2,10 @@
 // They are collected in memory, and written in bunches: of each key a few samples a second, and how many there were by key, code and minute. Each sample
 // says how many refusals it stands for, so that the samples of a bunch add up to all of it. A killed process loses its last second.
 import { DAY, MINUTE } from '../clock.ts'
-import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
+import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
 import type { RefusalMinuteRow, RefusalRow } from '../store/schema.ts'
-import type { QueryBuilder } from '../store/statement.ts'
+import { expire } from './expiry.ts'
 
 /** One refused request. */
 export type Refusal = Omit<RefusalRow, 'count'>
@@ -135,28 +135,8 @@ export function openRefusalLog(store: Pick<Store, 'run'>, onError: (error: unkno
   return { note, flush, [Symbol.asyncDispose]: flush }
 }
 
-/** Rows that are deleted in one unit. */
-const FORGOTTEN_AT_ONCE = 500
-
-function* forgetFrom(db: QueryBuilder, table: 'refusals' | 'refusal_minutes', time: 'created_at' | 'minute', before: number): Steps<boolean> {
-  // The two tables differ in the name of their time only.
-  const one = table as 'refusals'
-  const at = time as 'created_at'
-  const old = yield* all(db.selectFrom(one).select(at).where(at, '<', before).orderBy(at).limit(FORGOTTEN_AT_ONCE))
-  const last = old.at(-1)
-  if (last === undefined) return false
-  yield* run(db.deleteFrom(one).where(at, '<=', last[at]))
-  return old.length === FORGOTTEN_AT_ONCE
-}
-
-/** Deletes some refusals from before a moment; gives whether there may be more. */
-export const forgetSomeRefusals = procedure(import.meta.url, 'forgetSomeRefusals', function* (db, { before }: { before: number }): Steps<boolean> {
-  const samples = yield* forgetFrom(db, 'refusals', 'created_at', before)
-  const minutes = yield* forgetFrom(db, 'refusal_minutes', 'minute', Math.floor(before / MINUTE) * MINUTE)
-  return samples || minutes
-}, 'rows')
-
-/** Deletes refusals from before a moment (milliseconds since 1970), a little at a time. */
+/** Deletes refusals from before a moment (milliseconds since 1970), a little at a time; minutes with all that was in them. */
 export async function forgetRefusals(store: Store, before: number, goesOn: () => boolean = () => true): Promise<void> {
-  while (goesOn() && (await store.run(forgetSomeRefusals, { before })));
+  await expire(store, 'refusals', before, goesOn)
+  await expire(store, 'refusal_minutes', before - MINUTE + 1, goesOn)
 }

@@ -165,11 +165,23 @@ function fitting(db: QueryBuilder, { account, key, model, provider, state, outco
   return query
 }
 
-/** One row, or undefined where there is none, or (with `account`) it is another account's. */
-export async function getRequest(store: Store, id: string, account: string | null): Promise<ShownRequest | undefined> {
+/** A row with what the upstream said of it, where that was an error. */
+export type RequestDetail = ShownRequest & { upstream_request_id: string | null; upstream_error: string | null }
+
+/**
+ * One row, or undefined where there is none, or (with `account`) it is another account's.
+ *
+ * @param id ours, or that of the upstream where it answered with an error: callers read it as the X-Request-Id of some providers
+ */
+export async function getRequest(store: Store, id: string, account: string | null): Promise<RequestDetail | undefined> {
   await entered(store)
-  const row = await store.db.selectFrom('requests').select(['seq', ...SHOWN]).where('id', '=', id).executeTakeFirst()
-  return row && (account === null || row.account_id === account) ? show(row) : undefined
+  const ours = store.db.selectFrom('requests').select(['seq', ...SHOWN])
+  const mine = account === null ? ours : ours.where('account_id', '=', account)
+  const called = store.db.selectFrom('upstream_errors').select('request_id').where('upstream_request_id', '=', id)
+  const row = (await mine.where('id', '=', id).executeTakeFirst()) ?? (await mine.where('id', 'in', called).orderBy('seq', 'desc').limit(1).executeTakeFirst())
+  if (row === undefined) return undefined
+  const said = await store.db.selectFrom('upstream_errors').select(['upstream_request_id', 'text']).where('request_id', '=', row.id).executeTakeFirst()
+  return { ...show(row), upstream_request_id: said?.upstream_request_id ?? null, upstream_error: said?.text ?? null }
 }
 
 function show({ seq: _, ...row }: Pick<RequestRow, 'seq' | (typeof SHOWN)[number]>): ShownRequest {

@@ -1,6 +1,6 @@
 // The columns of the ledger that are written, as rows travel to the writer and as statements.
 import { sql } from 'kysely'
-import type { RequestRow } from '../store/schema.ts'
+import type { RequestRow, UpstreamErrorRow } from '../store/schema.ts'
 import { statement, type Query, type QueryBuilder, type SqlValue } from '../store/statement.ts'
 import { fold, pack, unfold, unpack, type Columns, type Common, type Folded, type Listed, type Packed } from './fold.ts'
 
@@ -28,7 +28,11 @@ type ColumnOf<C extends Columns<RequestRow>> = C['common' | 'own'][number]
 export type Reservation = Pick<RequestRow, ColumnOf<typeof ADMITTED>>
 
 /** What is known of a request when it is over. */
-export type Settlement = Pick<RequestRow, ColumnOf<typeof ENDED> | (typeof WHOSE)[number] | 'seq'> & { state: 'settled' | 'aborted' }
+export type Settlement = Pick<RequestRow, ColumnOf<typeof ENDED> | (typeof WHOSE)[number] | 'seq'> & {
+  state: 'settled' | 'aborted'
+  /** What the upstream said, where it answered with an error. */
+  failure?: UpstreamErrorRow | null
+}
 
 /** Reservations and settlements as they travel. */
 export const RESERVED = {
@@ -51,6 +55,15 @@ export const RESERVED_STATE = sql.lit('reserved' as const)
 /** Rows as they travel. */
 export const reservations = (rows: readonly Reservation[]): Packed<Folded> => pack(fold<Reservation>(RESERVED, rows))
 export const settlements = (rows: readonly Settlement[]): Packed<Folded> => pack(fold<Settlement>(SETTLED, rows))
+
+const NONE: readonly UpstreamErrorRow[] = []
+
+/** What upstreams said, of those of the rows of which they said something. */
+export function failuresOf(rows: readonly Settlement[]): readonly UpstreamErrorRow[] {
+  let found: UpstreamErrorRow[] | null = null
+  for (const { failure } of rows) if (failure) (found ??= []).push(failure)
+  return found ?? NONE
+}
 
 /** A reservation, or a settlement, that has arrived: its values in the order of the columns. */
 export type ReservedRow = { common: Common<Pick<Reservation, (typeof RESERVED.common)[number]>>; own: SqlValue[] }

@@ -1,14 +1,30 @@
 // The end of requests: procedures that complete their rows, and add them to the roll-ups.
 import type { ExpressionBuilder } from 'kysely'
 import { all, procedure, run, type Steps } from '../store/procedure.ts'
-import type { Database, UsageHourRow } from '../store/schema.ts'
+import type { Database, UpstreamErrorRow, UsageHourRow } from '../store/schema.ts'
+import type { QueryBuilder } from '../store/statement.ts'
 import type { Folded, Packed } from './fold.ts'
 import { enterJournal } from './journal.ts'
 import { end, endValues, RESERVED_STATE, seqOf, settled, type SettledRow } from './rows.ts'
 import { addUp, sumOf, upsert } from './sums.ts'
 
 /** Enters the journal, completes rows, and adds them to the roll-ups. A row that is complete already stays as it is. @param packed see `settlements` */
-export const settle = procedure(import.meta.url, 'settle', function* (db, packed: Packed<Folded>): Steps<void> {
+export const settle = procedure(import.meta.url, 'settle', settleAll)
+
+/** The same, with what upstreams said of some of them. */
+export const settleFailed = procedure(import.meta.url, 'settleFailed', function* (db, { packed, failures }: { packed: Packed<Folded>; failures: readonly UpstreamErrorRow[] }): Steps<void> {
+  yield* enterFailures(db, failures)
+  yield* settleAll(db, packed)
+})
+
+/** Enters what upstreams said. What is there already stays. */
+export const noteFailures = procedure(import.meta.url, 'noteFailures', enterFailures, 'rows')
+
+function* enterFailures(db: QueryBuilder, failures: readonly UpstreamErrorRow[]): Steps<void> {
+  for (const failure of failures) yield* run(db.insertInto('upstream_errors').values(failure).onConflict((conflict) => conflict.column('request_id').doNothing()))
+}
+
+function* settleAll(db: QueryBuilder, packed: Packed<Folded>): Steps<void> {
   const sums = new Map<string, UsageHourRow>()
   const sumByCommon = new Map<object, UsageHourRow>()
   const count = ({ common, own }: SettledRow, counted: boolean): void => {
@@ -33,7 +49,7 @@ export const settle = procedure(import.meta.url, 'settle', function* (db, packed
     else if ((yield { sql: mistaken, parameters }).affected > 0) count(row, true)
   }
   for (const sum of sums.values()) yield upsert(db, sum)
-})
+}
 
 /** Rows that are written off at once: the admissions behind them wait for no more. */
 const WRITTEN_OFF_AT_ONCE = 500

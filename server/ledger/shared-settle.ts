@@ -6,7 +6,7 @@ import type { Settlement } from './rows.ts'
 
 /** Completes rows and adds them to the roll-ups. A row that is complete already stays as it is. Rows and sums are locked in one order by all. */
 export async function settleShared(store: Store, settlements: readonly Settlement[]): Promise<void> {
-  const rows = settlements.map((row) => ({ ...row, model: row.model === null ? null : storable(row.model) }))
+  const rows = settlements.map((row) => ({ ...row, failure: undefined, model: row.model === null ? null : storable(row.model) }))
   await sql`
     with given as (
       select distinct on (seq) * from rows from (json_to_recordset(${JSON.stringify(rows)}) as (

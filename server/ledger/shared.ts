@@ -27,6 +27,8 @@ import type { Admissions, Asked } from './admit.ts'
 import { FairQueue } from './fair-queue.ts'
 import { goneError, leftError } from './grace.ts'
 import { recall, timesByKey } from './reserve.ts'
+import { failuresOf } from './rows.ts'
+import { noteFailures } from './settle.ts'
 import { settleShared, storable } from './shared-settle.ts'
 import { Timeline, TOLERANCE_MS } from './timeline.ts'
 import { toldWait, WINDOW_MS } from './window.ts'
@@ -253,6 +255,9 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
       return wait === null ? null : toldWait(wait)
     },
     complete: async (rows) => {
+      const failures = failuresOf(rows)
+      // First, so that no row which has ended misses what was said of it.
+      if (failures.length > 0) await store.run(noteFailures, failures.map(({ text, ...row }) => ({ ...row, text: text && storable(text) })))
       if (rows.length > 0) await settleShared(store, rows)
     },
     record: (rows) => {

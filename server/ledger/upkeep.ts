@@ -1,6 +1,7 @@
 // What the ledger needs now and then, so that it stays quick to read and does not outgrow its disk.
 import type { Store } from '../store/open.ts'
 import { addHours } from './days.ts'
+import { expire } from './expiry.ts'
 import { forget } from './forget.ts'
 import { enter } from './journal.ts'
 import { KEPT_MS, forgetRefusals } from './refusal-log.ts'
@@ -26,6 +27,7 @@ export function keepUp(store: Store, now: () => number, retention: number | null
     await addHours(store, now(), goesOn)
     await forgetRefusals(store, now() - Math.min(retention ?? KEPT_MS, KEPT_MS), goesOn)
     if (retention === null || closed) return
+    await expire(store, 'upstream_errors', now() - retention, goesOn)
     await forget(store, { before: now() - retention, upTo: newest }, goesOn)
     newest = await store.run(enter, null)
   }

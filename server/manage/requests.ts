@@ -49,6 +49,11 @@ const RequestSchema = z
   })
   .openapi('Request')
 
+const RequestDetailSchema = RequestSchema.extend({
+  upstream_request_id: z.string().nullable().openapi({ description: 'The id by which the provider knows the request; of those that it answered with an error.' }),
+  upstream_error: z.string().nullable().openapi({ description: "The first 2 KB of the provider's error, without our credential." }),
+}).openapi('RequestDetail')
+
 type NamedRequest = ShownRequest & { key_name: string | null }
 
 /** Of a CSV. */
@@ -72,7 +77,7 @@ const Query = PageQuery.extend({
 
 /** All reasons for which nothing is found: we cannot tell which it is. */
 const NOT_FOUND =
-  'Nothing is recorded under this id in this account. It must be the X-Request-Id of an answer of the proxy. Of refused requests, samples are kept where many are refused, and none where the key is unknown.'
+  'Nothing is recorded under this id in this account. It must be the X-Request-Id of an answer of the proxy, as long as the ledger keeps it. Of refused requests, samples are kept where many are refused, and none where the key is unknown.'
 
 /** The routes of the ledger. */
 export function requestRoutes(store: Store, refusals: Pick<RefusalLog, 'flush'>, clock: () => number): Api {
@@ -104,13 +109,13 @@ export function requestRoutes(store: Store, refusals: Pick<RefusalLog, 'flush'>,
     description: '`object` tells which it is: `request`, a row of the ledger, or `refusal`.',
     ...guard,
     request: { params: IdParams, query: Whose },
-    responses: answers(200, 'The request, or the refusal', z.union([RequestSchema, RefusalSchema]), 'request_not_found'),
+    responses: answers(200, 'The request, or the refusal', z.union([RequestDetailSchema, RefusalSchema]), 'request_not_found'),
   })
   api.openapi(read, async (c) => {
     const { id } = c.req.valid('param')
     const account = whose(callerOf(c), c.req.valid('query').account)
     const found = await getRequest(store, id, account)
-    if (found) return c.json((await named(store, [found]))[0]!, 200)
+    if (found) return c.json({ ...found, key_name: (await keyNames(store, [found.key_id])).get(found.key_id) ?? null }, 200)
     await flushed(refusals)
     const refused = await getRefusal(store, id, account)
     if (!refused) throw new Problem('request_not_found', NOT_FOUND)

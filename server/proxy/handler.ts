@@ -157,7 +157,9 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   // 9. The ledger.
   const reading = passage.used()
   const usage = reading instanceof Promise ? await reading : reading
-  const code = passage.settle(relayed, usage)
+  const saying = passage.failure()
+  const failure = saying instanceof Promise ? await saying : saying
+  const code = passage.settle(relayed, usage, failure)
   if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
   if (list?.refused !== true) logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
 }

@@ -10,11 +10,13 @@ import { Mask } from './mask.ts'
 import { createMeter, UNKNOWN, type Meter, type Usage } from './meter.ts'
 import { BATCH_INPUT } from './inspect/places.ts'
 import type { Creation, Objects } from './objects.ts'
+import type { UpstreamErrorRow } from '../store/schema.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Upstream } from './providers/provider.ts'
 import { REFUSALS, type RefusalCode } from './refusal.ts'
 import type { Passing, Relayed } from './relay.ts'
 import type { Passed, Trip } from './trip.ts'
+import { ErrorText, upstreamRequestId } from './upstream-error.ts'
 import type { Route } from './ways.ts'
 
 export interface PassageParts {
@@ -58,6 +60,9 @@ export class Passage implements Passing {
   #meter: Meter | null = null
   /** Milliseconds from the request to the answer's head. */
   #firstByte: number | null = null
+  /** Reads what an error says. */
+  #errorText: ErrorText | null = null
+  #upstreamId: string | null = null
   /** How many of the objects that the answer created are written down. */
   #noted = 0
 
@@ -77,6 +82,10 @@ export class Passage implements Passing {
     const { named, match, credential, lane } = this.#bound
     this.#firstByte = clock.mono() - this.#trip.started
     credentials.note(credential, lane, status, status >= 400 ? retryAfter(raw, clock.now()) : null)
+    if (status >= 400) {
+      this.#errorText = new ErrorText(raw, this.mask)
+      this.#upstreamId = upstreamRequestId(raw, this.mask)
+    }
     this.#meter = createMeter(named.provider, match, raw, this.#trip.kept)
     const headers = this.#downstream(raw)
     // The caller's own key was good: what the upstream refuses is our credential.
@@ -87,6 +96,7 @@ export class Passage implements Passing {
 
   body(chunk: Buffer): void {
     if (this.#meter === null) return
+    if (this.#errorText !== null) this.#errorText.write(chunk)
     this.#meter.write(chunk)
     if (this.#meter.created.length > this.#noted) this.#note(this.#meter)
   }
@@ -102,14 +112,22 @@ export class Passage implements Passing {
     return reading
   }
 
+  /** What the upstream said where it answered with an error; at once, unless it has to be decoded. */
+  failure(): UpstreamErrorRow | null | Promise<UpstreamErrorRow> {
+    if (this.#errorText === null) return null
+    const row = (text: string | null): UpstreamErrorRow => ({ request_id: this.#trip.id, created_at: this.#bound.admission.created_at, upstream_request_id: this.#upstreamId, text })
+    const reading = this.#errorText.end()
+    return reading instanceof Promise ? reading.then(row) : row(reading)
+  }
+
   /** Notes how it ended. @returns the code of the error, where it was one */
-  settle(relayed: Relayed, usage: Usage | null): FailureCode | null {
+  settle(relayed: Relayed, usage: Usage | null, failure: UpstreamErrorRow | null): FailureCode | null {
     const { credential, admission } = this.#bound
     if (this.#meter !== null) this.#note(this.#meter)
     const error = relayed.error === null ? null : relayed.error.code === 'timeout' ? 'upstream_timeout' : 'upstream_unreachable'
     if (error !== null) this.#parts.credentials.unanswered(credential, error)
     const answered = error ?? this.#trip.refusedAs
-    settle(this.#parts, this.#trip, { admission, credential, relayed, firstByte: this.#firstByte, error: answered, usage: usage ?? UNKNOWN })
+    settle(this.#parts, this.#trip, { admission, credential, relayed, firstByte: this.#firstByte, error: answered, usage: usage ?? UNKNOWN, failure })
     return error
   }
 
@@ -154,6 +172,7 @@ interface Ended {
   /** What the caller was told in place of the provider's answer, or why that broke off. */
   error: RefusalCode | null
   usage: Usage
+  failure: UpstreamErrorRow | null
 }
 
 /** Completes the ledger's row. */
@@ -171,5 +190,6 @@ function settle({ ledger, clock }: PassageParts, { key, provider, model, started
     bytes_in: relayed.bytesIn,
     bytes_out: relayed.bytesOut,
     tokens_in: usage.input, tokens_out: usage.output, tokens_cached: usage.cached, tokens_reasoning: usage.reasoning,
+    failure: ended.failure,
   })
 }

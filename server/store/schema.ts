@@ -238,6 +238,16 @@ export interface RequestRow {
   tokens_reasoning: number | null
 }
 
+/** What an upstream said of a request that it answered with an error. */
+export interface UpstreamErrorRow {
+  request_id: string
+  created_at: number
+  /** The id by which the upstream knows the request. */
+  upstream_request_id: string | null
+  /** The beginning of its answer, without our credential. */
+  text: string | null
+}
+
 /** Requests that were let through in one moment, until they enter the ledger: see ledger/journal.ts. */
 export interface JournalRow {
   /** The place of the last of them in the ledger. */
@@ -366,6 +376,7 @@ export interface Database {
   key_secrets: KeySecretRow
   shared_objects: SharedObjectRow
   requests: RequestRow
+  upstream_errors: UpstreamErrorRow
   journal: JournalRow
   usage_hours: UsageHourRow
   usage_days: UsageDayRow

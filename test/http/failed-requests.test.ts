@@ -1,6 +1,7 @@
 // A request that got no answer from its provider is a failed one, wherever the API speaks of it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { answer, type Script } from '../providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
 import { until } from '../until.ts'
@@ -92,4 +93,41 @@ test('what cannot be reached needs attention', async (t) => {
   const { attention } = (await api('GET', 'overview')).json<{ attention: { kind: string; provider: string; detail: string }[] }>()
   assert.deepEqual(attention.map(({ kind, provider }) => [kind, provider]), [['provider_unreachable', 'openai']])
   assert.match(attention[0]!.detail, /^OpenAI could not be reached/)
+})
+
+test('what a provider says of a failed request is kept, without our credential', async (t) => {
+  const served = await startServed(t, answer(200, {}), { OPENAI_API_KEY: 'sk-openai-upstream-secret' })
+  const { api } = await manager(served)
+  const key = await served.key()
+  const secret = 'sk-openai-upstream-secret'
+  const stars = '*'.repeat(secret.length)
+  const text = `{"error":{"message":"Incorrect API key provided: ${secret}."}}`
+  const masked = text.replace(secret, stars)
+  const cut = `${'x'.repeat(2_040)}${secret}${'y'.repeat(20_000)}`
+  /** TABLE: what the provider answers, and what is kept of it. */
+  const cases: [script: Script, id: string | null, said: string | null][] = [
+    [answer(400, { ...JSON_TYPE, 'x-request-id': 'req-of-theirs' }, text), 'req-of-theirs', masked],
+    [answer(429, { ...JSON_TYPE, 'request-id': `r-${secret}` }, '{"a":1}'), `r-${stars}`, '{"a":1}'],
+    [answer(400, { ...JSON_TYPE, 'content-encoding': 'gzip' }, gzipSync(text)), null, masked],
+    [answer(404, {}, `${'é'.repeat(1_500)}`), null, 'é'.repeat(1_024)],
+    [answer(404, {}, cut), null, `${'x'.repeat(2_040)}********`],
+    [answer(400, { 'content-encoding': 'br' }, Buffer.from('no brotli at all')), null, null],
+    [answer(400, {}, Buffer.from([0xff, 0xfe, 0x00, 0x81])), null, null],
+    [answer(403, {}), null, null],
+    [answer(200, JSON_TYPE, '{"error":"none"}'), null, null],
+  ]
+  for (const [at, [script, id, said]] of cases.entries()) {
+    served.fake.play(script)
+    await served.send(key.secret, CHAT, { method: 'POST', headers: JSON_TYPE, body: BODY })
+    const settled = async () => (await api('GET', 'requests')).json<{ data: Row[] }>().data.filter(({ outcome }) => outcome !== 'in_progress')
+    await until(async () => (await settled()).length === at + 1)
+    const answered = await api('GET', `requests/${(await settled())[0]!.id}`)
+    const { upstream_request_id, upstream_error } = answered.json<{ upstream_request_id: string | null; upstream_error: string | null }>()
+    assert.deepEqual([upstream_request_id, upstream_error], [id, said])
+    assert.doesNotMatch(answered.text, new RegExp(secret))
+  }
+  const found = (await api('GET', 'requests/req-of-theirs')).json<Row>()
+  assert.deepEqual([found.outcome, found.status], ['failed', 400], 'some callers are told that id only')
+  const member = await manager(served, 'member')
+  assert.equal((await member.api('GET', 'requests/req-of-theirs')).status, 404)
 })

@@ -22,6 +22,7 @@ import { keyObjects } from './0050-key-objects.ts'
 import { fairJobs } from './0060-fair-jobs.ts'
 import { failedRequests } from './0070-failed-requests.ts'
 import { refusals } from './0071-refusals.ts'
+import { upstreamErrors } from './0072-upstream-errors.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -32,4 +33,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors]

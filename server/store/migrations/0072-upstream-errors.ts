@@ -1,0 +1,16 @@
+import type { Migration } from './index.ts'
+
+/** What upstreams said of requests that they answered with an error. Apart from the requests: few have it, and each is some hundred bytes. */
+export const upstreamErrors: Migration = {
+  name: '0072-upstream-errors',
+  up: (schema) => [
+    schema
+      .createTable('upstream_errors')
+      .addColumn('request_id', 'text', (c) => c.primaryKey())
+      .addColumn('created_at', 'bigint', (c) => c.notNull())
+      .addColumn('upstream_request_id', 'text')
+      .addColumn('text', 'text'),
+    schema.createIndex('upstream_errors_time').on('upstream_errors').column('created_at'),
+    schema.createIndex('upstream_errors_id').on('upstream_errors').column('upstream_request_id'),
+  ],
+}
