@@ -332,6 +332,11 @@ export function listOf<S extends z.ZodType>(item: S) {
   return z.object({ object: z.literal('list'), data: z.array(item), next_cursor: z.string().nullable() })
 }
 
+/** A page of a list that says how long all of it is. */
+export function countedListOf<S extends z.ZodType>(item: S) {
+  return listOf(item).extend({ total: z.number().int().openapi({ description: 'All that the filter finds, on every page.' }) })
+}
+
 /** The parameters that choose a page of a list. */
 export const PageQuery = strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20).openapi({ description: 'How many at most.' }),

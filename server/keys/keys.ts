@@ -1,12 +1,12 @@
 // Proxy keys as records: made, listed, changed, rotated, revoked. What opens the proxy is in cache.ts and authenticate.ts.
-import { sql } from 'kysely'
+import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely'
 import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { displayPrefix, makeSecret, type NewSecret } from '../secret.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
-import type { KeyRow } from '../store/schema.ts'
+import type { Database, KeyRow } from '../store/schema.ts'
 import type { Partly, QueryBuilder } from '../store/statement.ts'
 import { requestsOfKey } from '../ledger/days.ts'
 import { entered } from '../ledger/journal.ts'
@@ -37,6 +37,8 @@ export interface Key {
   status: KeyStatus
   created_at: string
   last_used_at: string | null
+  /** When the secret that was rotated away stops working; null where none does any more. */
+  previous_secret_expires_at: string | null
   usage: Totals
 }
 
@@ -71,7 +73,7 @@ export async function createKey(store: Store, account: string, wishes: NewKeyWis
   const row = await store.run(insertKey, {
     key: {
       id: newId('key', now), account_id: account, name, public_id: made.publicId, models: textOf(models), rpm, allowed_origins: textOf(allowed_origins),
-      objects, providers: textOf(providers), read_only: Number(read_only), expires_at, disabled: 0, revoked_at: null, created_at: now,
+      objects, providers: textOf(providers), read_only: Number(read_only), expires_at, disabled: 0, revoked_at: null, purged_at: null, created_at: now,
     },
     hash: made.hash,
   })
@@ -107,8 +109,9 @@ export const KEY_SORTS = Object.keys(SORTS) as [KeySort, ...KeySort[]]
 /** Which keys a list holds, in which order. `account` null: those of all accounts. */
 export interface KeyFilter {
   account: string | null
-  status?: KeyStatus | undefined
-  /** Part of the name, whatever the case. */
+  /** One of these. */
+  status?: readonly KeyStatus[] | undefined
+  /** Part of the name, whatever the case; or the beginning of the prefix, or the id, to the letter. */
   search?: string | undefined
   /** Those that may reach this model. */
   model?: string | undefined
@@ -122,7 +125,7 @@ const BATCH = 500
 /** At most `limit` keys after `cursor`, the `next` of the page before; `next` is null after the last page. */
 export async function listKeys(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<{ keys: Key[]; next: string | null }> {
   const { model, search = '', sort = '-created_at' } = filter
-  const fits = ({ name, models }: KeyRow): boolean => name.toLowerCase().includes(search.toLowerCase()) && (model === undefined || compileScope(listOf(models)).allows([model]))
+  const fits = fitting(filter)
   if (SORTS[sort].moves) await entered(store)
   const found: PlacedRow[] = []
   const most = search === '' && model === undefined ? limit + 1 : BATCH
@@ -138,6 +141,27 @@ export async function listKeys(store: Store, filter: KeyFilter, limit: number, c
   return { keys: await show(store, rows, now), next: found.length > limit ? cursorAfter(rows.at(-1)!, sort) : null }
 }
 
+/** What the store cannot be asked: case beyond ASCII, and globs. */
+function fitting({ model, search = '' }: KeyFilter): (row: Pick<KeyRow, 'id' | 'name' | 'public_id' | 'models'>) => boolean {
+  const lower = search.toLowerCase()
+  return ({ id, name, public_id, models }) =>
+    (name.toLowerCase().includes(lower) || id === search || isPrefixOf(search, public_id)) && (model === undefined || compileScope(listOf(models)).allows([model]))
+}
+
+/** Whether a text is the beginning of what is shown of a secret, from the first letter behind its `tmk_` on. */
+function isPrefixOf(search: string, publicId: string): boolean {
+  return search.length > 'tmk_'.length && displayPrefix('tmk', publicId).startsWith(search)
+}
+
+/** How many keys a filter finds. */
+export async function countKeys(store: Store, filter: KeyFilter, now: number): Promise<number> {
+  const { model, search = '' } = filter
+  const query = matching(store.reports.selectFrom('keys'), filter, now)
+  if (model === undefined && search === '') return Number((await query.select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
+  const rows = await query.select(['id', 'name', 'public_id', 'models']).execute()
+  return rows.filter(fitting(filter)).length
+}
+
 /** A row with what its order compares. */
 type PlacedRow = KeyRow & { place: number | string }
 
@@ -146,12 +170,11 @@ function cursorAfter({ id, place }: PlacedRow, sort: KeySort): string {
   return SORTS[sort].moves ? `${id}:${place}` : id
 }
 
-async function keyRows(store: Store, { account, status, search, sort = '-created_at' }: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<PlacedRow[]> {
-  const { by, direction, moves } = SORTS[sort]
+async function keyRows(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<PlacedRow[]> {
+  const { by, direction, moves } = SORTS[filter.sort ?? '-created_at']
   // Away from the thread that serves requests: a search, or an order by use, looks at every key.
   const db = store.reports
-  let query = db.selectFrom('keys').selectAll().select(by.as('place')).orderBy(by, direction).orderBy('keys.id', direction).limit(limit)
-  if (account !== null) query = query.where('account_id', '=', account)
+  let query = matching(db.selectFrom('keys'), filter, now).selectAll().select(by.as('place')).orderBy(by, direction).orderBy('keys.id', direction).limit(limit)
   if (cursor !== undefined) {
     const after = direction === 'asc' ? '>' : '<'
     const [id = '', kept] = cursor.split(':')
@@ -159,15 +182,31 @@ async function keyRows(store: Store, { account, status, search, sort = '-created
     if (place === undefined || (moves && !Number.isSafeInteger(place))) return []
     query = query.where((e) => e.or([e(by, after, place), e.and([e(by, '=', place), e('keys.id', after, id)])]))
   }
-  // Databases know the case of ASCII's letters only: any other text may stand in place of others here.
-  if (search) query = query.where(sql<boolean>`lower(name) like ${`%${search.replaceAll(/[\\%_]/g, '\\$&').replaceAll(/\P{ASCII}+/gu, '%').toLowerCase()}%`} escape '\\'`)
-  if (status === 'revoked') query = query.where('revoked_at', 'is not', null)
-  else if (status !== undefined) query = query.where('revoked_at', 'is', null)
-  if (status === 'disabled') query = query.where('disabled', '=', 1)
-  if (status === 'active' || status === 'expired') query = query.where('disabled', '=', 0)
-  if (status === 'active') query = query.where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
-  if (status === 'expired') query = query.where('expires_at', '<=', now)
   return query.execute()
+}
+
+/** Keys that a filter may find: `fitting` decides about those of a search or a model. */
+function matching(keys: SelectQueryBuilder<Database, 'keys', object>, { account, status, search }: KeyFilter, now: number): SelectQueryBuilder<Database, 'keys', object> {
+  let query = keys.where('purged_at', 'is', null)
+  if (account !== null) query = query.where('account_id', '=', account)
+  if (search) {
+    // Databases know the case of ASCII's letters only: any other text may stand in place of others here.
+    const pattern = `%${search.replaceAll(/[\\%_]/g, '\\$&').replaceAll(/\P{ASCII}+/gu, '%').toLowerCase()}%`
+    const head = search.startsWith('tmk_') ? search.slice('tmk_'.length) : null
+    const isNamed = sql<boolean>`lower(name) like ${pattern} escape '\\'`
+    query = query.where((e) => e.or([isNamed, e('id', '=', search), ...(head === null ? [] : [sql<boolean>`substr(public_id, 1, ${head.length}) = ${head}`])]))
+  }
+  return status === undefined ? query : query.where((e) => e.or(status.map((one) => hasStatus(e, one, now))))
+}
+
+/** A key's status, as `statusOf` tells it. */
+function hasStatus(e: ExpressionBuilder<Database, 'keys'>, status: KeyStatus, now: number) {
+  if (status === 'revoked') return e('revoked_at', 'is not', null)
+  const stays = e('revoked_at', 'is', null)
+  if (status === 'disabled') return e.and([stays, e('disabled', '=', 1)])
+  const enabled = e.and([stays, e('disabled', '=', 0)])
+  if (status === 'expired') return e.and([enabled, e('expires_at', '<=', now)])
+  return e.and([enabled, e.or([e('expires_at', 'is', null), e('expires_at', '>', now)])])
 }
 
 /** Ids in one question; databases take only so many. */
@@ -219,6 +258,27 @@ function columnsOf({ models, allowed_origins, providers, read_only, disabled, ..
 export async function revokeKey(store: Store, id: string, account: string | null, now: number): Promise<Key> {
   await findRow(store, id, account)
   await store.run(updateKey, { id, change: { revoked_at: now } })
+  return getKey(store, id, account, now)
+}
+
+/**
+ * Takes a key out of every list, for good, and revokes it where that has not been done. Its name stays for reports, its secrets do not.
+ *
+ * @throws Problem `key_not_found`
+ */
+export async function purgeKey(store: Store, id: string, account: string | null, now: number): Promise<void> {
+  await findRow(store, id, account)
+  await store.run(hideKey, { id, now })
+}
+
+/**
+ * Ends the secrets that were rotated away; only the newest one works from now on.
+ *
+ * @throws Problem `key_not_found`, `key_revoked`
+ */
+export async function endPreviousSecrets(store: Store, id: string, account: string | null, now: number): Promise<Key> {
+  await findRow(store, id, account)
+  if (!(await store.run(endSecrets, { id, now }))) throw revoked()
   return getKey(store, id, account, now)
 }
 
@@ -277,6 +337,22 @@ export const replaceSecret = procedure(
   oneAfterTheOther,
 )
 
+/** Ends the secrets of a key that was rotated, but for the newest one. False where it is revoked. */
+export const endSecrets = procedure(import.meta.url, 'endSecrets', function* (db, { id, now }: { id: string; now: number }): Steps<boolean> {
+  const revision = yield* nextRevision(db)
+  if ((yield* run(db.updateTable('keys').set({ revision }).where('id', '=', id).where('revoked_at', 'is', null))) === 0) return false
+  yield* run(db.updateTable('key_secrets').set({ expires_at: now }).where('key_id', '=', id).where('expires_at', '>', now))
+  return true
+}, oneAfterTheOther)
+
+/** Revokes a key, and hides it. Its row stays: changes are numbered by the highest one, and reports name it. */
+export const hideKey = procedure(import.meta.url, 'hideKey', function* (db, { id, now }: { id: string; now: number }): Steps<void> {
+  const revision = yield* nextRevision(db)
+  yield* run(db.updateTable('keys').set((e) => ({ revoked_at: e.fn.coalesce('revoked_at', e.val(now)), purged_at: now, revision })).where('id', '=', id))
+  yield* run(db.deleteFrom('key_secrets').where('key_id', '=', id))
+  yield* run(db.deleteFrom('shared_objects').where('key_id', '=', id))
+}, oneAfterTheOther)
+
 /**
  * Changes of keys take their turn, up to the commit: so revisions are seen in their order, and a cache that knows the keys up to one has missed
  * nothing below it.
@@ -292,7 +368,7 @@ export function* nextRevision(db: QueryBuilder): Steps<number> {
 }
 
 export async function findRow(store: Store, id: string, account: string | null): Promise<KeyRow> {
-  const row = await store.db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst()
+  const row = await store.db.selectFrom('keys').selectAll().where('id', '=', id).where('purged_at', 'is', null).executeTakeFirst()
   if (!row || (account !== null && row.account_id !== account)) {
     throw new Problem('key_not_found', 'No key of this account has this id. GET /api/v1/keys lists them.')
   }
@@ -305,14 +381,26 @@ function revoked(): Problem {
 
 async function show(store: Store, rows: KeyRow[], now: number): Promise<Key[]> {
   const usage = await usageOfKeys(store, rows.map(({ id }) => id))
+  const ends = await previousEnds(store, rows.map(({ id }) => id), now)
   return rows.map((row) => {
     const { totals, lastUsedAt } = usage.get(row.id)!
     return {
       id: row.id, object: 'key', account_id: row.account_id, name: row.name, prefix: displayPrefix('tmk', row.public_id), models: listOf(row.models), rpm: row.rpm,
       allowed_origins: listOf(row.allowed_origins), objects: row.objects, providers: listOf(row.providers), read_only: row.read_only === 1, expires_at: isoTime(row.expires_at), status: statusOf(row, now), created_at: isoTime(row.created_at),
-      last_used_at: isoTime(lastUsedAt), usage: totals,
+      last_used_at: isoTime(lastUsedAt), previous_secret_expires_at: row.revoked_at === null ? isoTime(ends.get(row.id) ?? null) : null, usage: totals,
     }
   })
+}
+
+/** When the last secret of each key that was rotated away stops working. */
+async function previousEnds(store: Store, ids: string[], now: number): Promise<Map<string, number>> {
+  const ends = new Map<string, number>()
+  for (let from = 0; from < ids.length; from += NAMES_AT_ONCE) {
+    const some = ids.slice(from, from + NAMES_AT_ONCE)
+    const rows = await store.db.selectFrom('key_secrets').select(['key_id', 'expires_at']).where('key_id', 'in', some).where('expires_at', '>', now).execute()
+    for (const { key_id, expires_at } of rows) ends.set(key_id, Math.max(ends.get(key_id) ?? 0, expires_at!))
+  }
+  return ends
 }
 
 /** A list as it is stored. */

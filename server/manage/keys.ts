@@ -1,16 +1,16 @@
 // /api/v1/keys: the account's proxy keys.
 import { z } from '@hono/zod-openapi'
 import type { Caller } from '../accounts/tokens.ts'
-import { IdParams, PageQuery, answers, callerOf, createRoute, done, guarded, jsonContent, listOf, newApi, type Api, type ApiContext } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, type Api, type ApiContext } from '../api.ts'
 import { Problem, invalidField } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
-import { changeKey, createKey, getKey, KEY_SORTS, listKeys, MOST_RPM, revokeKey, rotateKey } from '../keys/keys.ts'
+import { changeKey, countKeys, createKey, endPreviousSecrets, getKey, KEY_SORTS, listKeys, MOST_RPM, purgeKey, revokeKey, rotateKey } from '../keys/keys.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { patchOf } from '../request/patch.ts'
 import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
-import { Moment, Name, expiryOf } from './fields.ts'
+import { Moment, Name, Purge, expiryOf, oneOrMore } from './fields.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
@@ -36,6 +36,7 @@ const KeySchema = z
     status: Status,
     created_at: z.iso.datetime(),
     last_used_at: z.iso.datetime().nullable(),
+    previous_secret_expires_at: z.iso.datetime().nullable().openapi({ description: 'When the secret that was rotated away stops working; null where none does any more.' }),
     usage: z.object({
       requests: count,
       errors: count,
@@ -96,7 +97,7 @@ const CHOSEN = ['active', 'disabled'] as const
 const Change = patchOf(
   KeySchema,
   { ...wishes, status: Status.openapi({ description: 'Disables the key, or enables it again: `active` or `disabled`, or what it is.' }) },
-  ['last_used_at', 'usage'],
+  ['last_used_at', 'previous_secret_expires_at', 'usage'],
 )
 
 /** The longest time for which a replaced secret goes on working: 30 days. */
@@ -107,8 +108,8 @@ const Rotation = strictObject({
 
 const ListQuery = PageQuery.extend({
   ...Whose.shape,
-  status: Status.optional(),
-  search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }),
+  status: oneOrMore(Status.options).optional().openapi({ type: 'string', description: 'One or more of active, disabled, expired, revoked, with commas between them.', example: 'active,disabled' }),
+  search: z.string().max(200).optional().openapi({ description: 'Part of the name, the beginning of the prefix (`tmk_…`), or the id.' }),
   model: z.string().max(300).optional().openapi({ description: 'Keys that may reach this model.' }),
   sort: z.enum(KEY_SORTS).default('-created_at').openapi({ description: 'A leading minus reverses the order.' }),
 })
@@ -154,12 +155,13 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
     summary: 'List proxy keys',
     ...guard,
     request: { query: ListQuery },
-    responses: answers(200, 'A page of keys', listOf(KeySchema)),
+    responses: answers(200, 'A page of keys', countedListOf(KeySchema)),
   })
   api.openapi(list, async (c) => {
     const { limit, cursor, account, ...filter } = c.req.valid('query')
-    const found = await listKeys(of(c), { ...filter, account: whose(callerOf(c), account) }, limit, cursor, clock())
-    return c.json({ object: 'list' as const, data: found.keys, next_cursor: found.next }, 200)
+    const wanted = { ...filter, account: whose(callerOf(c), account) }
+    const [found, total] = await Promise.all([listKeys(of(c), wanted, limit, cursor, clock()), countKeys(of(c), wanted, clock())])
+    return c.json({ object: 'list' as const, data: found.keys, next_cursor: found.next, total }, 200)
   })
 
   const read = createRoute({
@@ -185,7 +187,7 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
     const account = whose(callerOf(c), c.req.valid('query').account)
     const { expires_at, status, ...plain } = Change.changes(c.req.valid('json'), await getKey(of(c), id, account, clock()))
     if (status !== undefined && !CHOSEN.some((one) => one === status)) throw invalidField('status', '"status" must be one of "active", "disabled", or what it is.')
-    const wanted = { ...plain, expires_at: typeof expires_at === 'string' ? Date.parse(expires_at) : expires_at, disabled: status && status === 'disabled' }
+    const wanted = { ...plain, expires_at: expires_at === undefined ? undefined : expiryOf(expires_at, clock()), disabled: status && status === 'disabled' }
     checkProviders(wanted.providers)
     if (wanted.objects === 'upstream') mayOpenUpstream(callerOf(c))
     const key = await changeKey(of(c), id, account, wanted, clock())
@@ -198,11 +200,13 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
     path: '/api/v1/keys/{id}',
     summary: 'Revoke a proxy key, for good',
     ...guard,
-    request: { params: IdParams, query: Whose },
-    responses: done('Revoked', 'key_not_found'),
+    request: { params: IdParams, query: Whose.extend(Purge.shape) },
+    responses: done('Revoked, and with `purge` in no list any more', 'key_not_found'),
   })
   api.openapi(revoke, async (c) => {
-    await revokeKey(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock())
+    const { account, purge } = c.req.valid('query')
+    const end = purge === 'true' ? purgeKey : revokeKey
+    await end(store, c.req.valid('param').id, whose(callerOf(c), account), clock())
     await keys.refresh()
     return c.body(null, 204)
   })
@@ -218,6 +222,20 @@ export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 't
   api.openapi(rotate, async (c) => {
     const { grace_seconds } = Rotation.parse(c.req.valid('json') ?? {})
     const key = await rotateKey(of(c), c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), grace_seconds * 1000, clock())
+    await keys.refresh()
+    return c.json(key, 200)
+  })
+
+  const end = createRoute({
+    method: 'post',
+    path: '/api/v1/keys/{id}/rotate/end',
+    summary: 'End the secrets of a proxy key that were rotated away',
+    ...guard,
+    request: { params: IdParams, query: Whose },
+    responses: answers(200, 'The key', KeySchema, 'key_not_found', 'key_revoked'),
+  })
+  api.openapi(end, async (c) => {
+    const key = await endPreviousSecrets(of(c), c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock())
     await keys.refresh()
     return c.json(key, 200)
   })

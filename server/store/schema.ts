@@ -178,6 +178,8 @@ export interface KeyRow {
   expires_at: number | null
   disabled: number
   revoked_at: number | null
+  /** Since when it is in no list any more; its name is for reports. */
+  purged_at: number | null
   created_at: number
   /** Higher than that of every key changed before: who knows the keys up to a revision asks for those above it. */
   revision: number

@@ -27,7 +27,7 @@ test('a key is made, read, listed, changed, rotated and revoked, and the proxy f
   assert.match(secret, /^tmk_/)
   assert.deepEqual(key, {
     id: key.id, object: 'key', account_id: token.account_id, name: 'mine', prefix: secret.split('_').slice(0, 2).join('_'), models: ['gpt-*'], rpm: 100, allowed_origins: null,
-    objects: 'own', providers: null, read_only: false, expires_at: null, status: 'active', created_at: key.created_at, last_used_at: null,
+    objects: 'own', providers: null, read_only: false, expires_at: null, status: 'active', created_at: key.created_at, last_used_at: null, previous_secret_expires_at: null,
     usage: { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null },
   })
   assert.equal(await use(served, secret), 200)
@@ -79,7 +79,7 @@ test('a list of one status holds the keys that are shown with it, and of those i
     const { id } = await createKey(store, account.id, { name: 'k', models: null, rpm: null, allowed_origins: null, expires_at }, now)
     await store.run(updateKey, { id, change })
   })))
-  const list = async (status?: KeyStatus) => (await listKeys(store, { account: account.id, status }, 100, undefined, now)).keys.map((key) => [key.id, key.status])
+  const list = async (status?: KeyStatus) => (await listKeys(store, { account: account.id, status: status && [status] }, 100, undefined, now)).keys.map((key) => [key.id, key.status])
   const all = await list()
   for (const [status, count] of [['active', 2], ['expired', 2], ['disabled', 4], ['revoked', 8]] as const) {
     const found = await list(status)
