@@ -2,10 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+
+/** Whatever tells when it ends: a test, or a program that is none. */
+export interface Ends {
+  after(end: () => unknown): void
+}
 
 /** A new empty folder, removed when the test ends. */
-export function temporaryFolder(t: TestContext): string {
+export function temporaryFolder(t: Ends): string {
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder

@@ -55,6 +55,8 @@ const ANSWERS: [call: RegExp, answer: (asked: Asked, polls: number) => Answer][]
   [/^POST \/upload\/v1beta\/files\?upload_id=/, ({ text }) => ({ json: { file: { name: 'files/up1', mimeType: 'text/plain', uri: `${GEMINI}/v1beta/files/up1`, state: 'ACTIVE', displayName: text, sizeBytes: String(text.length) } } })],
   [/^POST \/upload\/v1beta\/files/, () => ({ upload: `${GEMINI}/upload/v1beta/files?upload_id=ab%2Fc&upload_protocol=resumable` })],
   [/^POST \/v1\/responses/, (asked) => ({ json: { id: 'r1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [{ type: 'message', id: 'm1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: `Hello from ${asked.path}`, annotations: [] }] }], usage: { input_tokens: 3, output_tokens: 2 } } })],
+  [/^POST \/v1\/audio\/speech/, () => ({ bytes: MEDIA, type: 'audio/mpeg' })],
+  [/^POST \/v1\/audio\/transcriptions/, () => ({ json: { text: 'Hello', language: 'english', duration: 1, segments: [] } })],
   [/^POST \/v1\/messages/, ({ body }) => body['stream'] === true
     ? { events: [
         event({ type: 'message_start', message: { id: 'm1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 3, output_tokens: 1 } } }, 'message_start'),

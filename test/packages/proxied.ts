@@ -1,10 +1,10 @@
 // The real server before one fake that plays every provider, with a wiretap on the caller's side: what the client packages are tested against.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import type { TestContext } from 'node:test'
 import type { KeyWishes } from '../../server/keys/keys.ts'
 import { answer, type FakeProvider, type Script } from '../providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
+import type { Ends } from '../temporary.ts'
 
 /** TABLE of providers that the fake plays: the setting of the upstream, and of its credential. */
 const PROVIDERS = [
@@ -26,7 +26,7 @@ export interface Proxied {
 }
 
 /** Starts all of it; it ends with the test. */
-export async function startProxied(t: TestContext, script: Script = answer(200, {}, 'ok'), env: Record<string, string> = {}): Promise<Proxied> {
+export async function startProxied(t: Ends, script: Script = answer(200, {}, 'ok'), env: Record<string, string> = {}): Promise<Proxied> {
   const settingsFor = (origin: string) => PROVIDERS.flatMap(([id, credential]) => [[`TOLLMARK_UPSTREAM_${id}`, origin], [credential, UPSTREAM_SECRET]])
   const { fake, port, key } = await startServed(t, script, (origin) => ({ ...Object.fromEntries(settingsFor(origin)), ...env }))
   const tap = await startTap(port)

@@ -1,7 +1,6 @@
 // The whole server before fake providers: what a caller of /proxy meets.
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import type { TestContext } from 'node:test'
 import { provideAccount } from '../../../server/accounts/accounts.ts'
 import { readConfig } from '../../../server/config.ts'
 import { newId } from '../../../server/id.ts'
@@ -10,7 +9,7 @@ import { openLog } from '../../../server/log.ts'
 import { serve, type Running } from '../../../server/main.ts'
 import { startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
 import { storeSettings } from '../../store-settings.ts'
-import { temporaryFolder } from '../../temporary.ts'
+import { temporaryFolder, type Ends } from '../../temporary.ts'
 import { call, type Answer, type Sent } from './relayed.ts'
 
 export const OPENAI = 'https://api.openai.com'
@@ -33,7 +32,7 @@ export type Served = {
 type Settings = Record<string, string>
 
 /** Starts the server with one fake provider behind OpenAI, Google and Anthropic; further settings may depend on the fake's origin. */
-export async function startServed(t: TestContext, script: Script, env: Settings | ((origin: string) => Settings) = {}, data = temporaryFolder(t), log = openLog('silent')): Promise<Served> {
+export async function startServed(t: Ends, script: Script, env: Settings | ((origin: string) => Settings) = {}, data = temporaryFolder(t), log = openLog('silent')): Promise<Served> {
   const fake = await startFake(script)
   const settings = typeof env === 'function' ? env(fake.origin) : env
   const config = readConfig({
