@@ -26,6 +26,7 @@ import { credentialRoutes } from './manage/credentials.ts'
 import { invitationRoutes } from './manage/invitations.ts'
 import { keyRoutes } from './manage/keys.ts'
 import { overviewRoutes } from './manage/overview.ts'
+import { passwordResetRoutes } from './manage/password-resets.ts'
 import { providerRoutes } from './manage/providers.ts'
 import { refusalRoutes } from './manage/refusals.ts'
 import { requestRoutes } from './manage/requests.ts'
@@ -95,6 +96,7 @@ export function app(parts: AppParts): Doors {
   api.route('/', jobRoutes(parts))
   api.route('/', sessionRoutes(store, plans, clock, setupToken))
   api.route('/', invitationRoutes(store, plans, clock))
+  api.route('/', passwordResetRoutes(store, plans, clock))
   api.route('/', tokenRoutes(store, clock))
   api.route('/', accountRoutes(store, plans, proxied.keys, clock))
   api.route('/', keyRoutes(store, proxied, clock))

@@ -9,7 +9,7 @@ export type Dashboard = (incoming: IncomingMessage, outgoing: ServerResponse) =>
 
 /** TABLE of the addresses that are pages: all of them are one document, which shows what belongs there. */
 const PAGES = [
-  /^\/$/, /^\/(?:setup|sign-in|invite|keys|providers|requests|convert|tokens|accounts|account|docs)$/, /^\/keys\/[^/]+$/,
+  /^\/$/, /^\/(?:setup|sign-in|invite|reset-password|keys|providers|requests|convert|tokens|accounts|account|docs)$/, /^\/keys\/[^/]+$/,
 ]
 
 const isPage = (path: string): boolean => PAGES.some((form) => form.test(path))

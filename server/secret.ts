@@ -1,5 +1,5 @@
-// Secrets that we hand out: API tokens (`tmt_…`), proxy keys (`tmk_…`), sessions (`tms_…`) and invitations (`tmi_…`) have one form, made, read
-// and compared here.
+// Secrets that we hand out have one form, made, read and compared here: API tokens (`tmt_…`), proxy keys (`tmk_…`), sessions (`tms_…`),
+// invitations (`tmi_…`), password resets (`tmr_…`).
 //
 //   tmt_<public id>_<secret>_<checksum>
 //
@@ -19,8 +19,8 @@ const CHECKSUM_LENGTH = 6
 /** Characters of every secret, with its prefix. */
 export const SECRET_TEXT_LENGTH = 'tmk__'.length + PUBLIC_LENGTH + SECRET_LENGTH + 1 + CHECKSUM_LENGTH
 
-/** What a secret opens, by its prefix: the API (a token), the proxy (a key), the dashboard (a session), an account (an invitation). */
-export type SecretPrefix = 'tmt' | 'tmk' | 'tms' | 'tmi'
+/** What a secret opens, by its prefix: the API (a token), the proxy (a key), the dashboard (a session), an account (an invitation, a password reset). */
+export type SecretPrefix = 'tmt' | 'tmk' | 'tms' | 'tmi' | 'tmr'
 
 export interface NewSecret {
   /** The whole text; shown once and not stored. */
@@ -38,7 +38,7 @@ export function makeSecret(prefix: SecretPrefix): NewSecret {
   return { secret, publicId, hash: hashSecret(secret) }
 }
 
-const FORM = new RegExp(`^(tm[tksi])_([0-9A-Za-z]{${PUBLIC_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}_([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`)
+const FORM = new RegExp(`^(tm[tksir])_([0-9A-Za-z]{${PUBLIC_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}_([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`)
 
 /** The public id of a well-formed secret with this prefix and a right checksum, else undefined. Costs no look-up. */
 export function publicIdOf(prefix: SecretPrefix, secret: string): string | undefined {

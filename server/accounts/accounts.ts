@@ -1,4 +1,5 @@
 // Accounts: who owns tokens, quota, jobs and keys.
+import { sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import { Problem, invalidField } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -34,9 +35,9 @@ export interface AccountChoice {
   now: number
 }
 
-/** Finds or makes the account, as part of a procedure. The very first one becomes the administrator, by which it is known: a clock may be set back. */
+/** Finds or makes the account, as part of a procedure. The very first one becomes an administrator; the first account is the oldest of those. */
 export function* findOrMakeAccount(db: QueryBuilder, { name, plan, newId, now }: AccountChoice): Steps<AccountRow> {
-  const admin = yield* first(db.selectFrom('accounts').selectAll().where('role', '=', 'admin'))
+  const admin = yield* first(db.selectFrom('accounts').selectAll().where('role', '=', 'admin').where('deleted_at', 'is', null).orderBy('created_at').orderBy('id').limit(1))
   const found = name === null ? admin : yield* first(db.selectFrom('accounts').selectAll().where('name', '=', name))
   if (found) return found
   const role = admin ? 'member' : 'admin'
@@ -62,35 +63,97 @@ export async function createAccount(store: Store, name: string, plan: string, no
   return made
 }
 
-/** Accounts after `cursor` (the id of the last one seen) in the order in which they were made. */
-export async function listAccounts(store: Store, limit: number, cursor: string | undefined): Promise<AccountRow[]> {
-  let query = store.db.selectFrom('accounts').selectAll().orderBy('id').limit(limit)
+/** Accounts after `cursor` (the id of the last one seen) in the order in which they were made. @param search part of the name or e-mail */
+export async function listAccounts(store: Store, limit: number, cursor: string | undefined, search = ''): Promise<AccountRow[]> {
+  let query = existing(store, search).selectAll().orderBy('id').limit(limit)
   if (cursor !== undefined) query = query.where('id', '>', cursor)
   return query.execute()
 }
 
+/** How many accounts there are, or that a search finds. */
+export async function countAccounts(store: Store, search = ''): Promise<number> {
+  return Number((await existing(store, search).select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
+}
+
+function existing(store: Store, search: string) {
+  const query = store.db.selectFrom('accounts').where('deleted_at', 'is', null)
+  if (search === '') return query
+  const pattern = `%${search.replaceAll(/[\\%_]/g, '\\$&').toLowerCase()}%`
+  const has = (column: 'name' | 'email') => sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`
+  return query.where((e) => e.or([has('name'), has('email')]))
+}
+
 /** @throws Problem `account_not_found` */
 export async function getAccount(store: Store, id: string): Promise<AccountRow> {
-  const row = await store.db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+  const row = await store.db.selectFrom('accounts').selectAll().where('id', '=', id).where('deleted_at', 'is', null).executeTakeFirst()
   if (!row) throw accountNotFound()
   return row
 }
 
+/** What can be changed of an account. */
+export type AccountChange = Partly<{ name: string; plan: string; role: AccountRow['role']; disabled: boolean }>
+
 /**
- * Changes an account's plan, or disables it and enables it again. Its tokens and keys stop and start working with it; its sessions end.
+ * Changes an account. Where it is disabled its tokens and keys stop working, until it is enabled again, and its sessions end.
  *
- * @throws Problem `account_not_found`
+ * @throws Problem `account_not_found`; `invalid_field` where the name is taken; `last_administrator`
  */
-export async function changeAccount(store: Store, id: string, { plan, disabled }: Partly<{ plan: string; disabled: boolean }>): Promise<AccountRow> {
-  const set = { plan, disabled: disabled === undefined ? undefined : Number(disabled) }
-  if (plan !== undefined || disabled !== undefined) await store.run(updateAccount, { id, set })
+export async function changeAccount(store: Store, id: string, { disabled, ...plain }: AccountChange): Promise<AccountRow> {
+  const set = { ...plain, disabled: disabled === undefined ? undefined : Number(disabled) }
+  if (Object.values(set).some((value) => value !== undefined)) refuseChange(await store.run(updateAccount, { id, set }), plain.name)
   return getAccount(store, id)
 }
 
+/**
+ * Deletes an account, for good: it cannot sign in, its tokens and sessions are gone, and its keys stop working with it. Whoever calls this revokes
+ * the keys, too. What it has used stays in the ledger, under its id; its name and e-mail are free again.
+ *
+ * @throws Problem `account_not_found`, `last_administrator`
+ */
+export async function deleteAccount(store: Store, id: string, now: number): Promise<void> {
+  refuseChange(await store.run(endAccount, { id, now }))
+}
+
+/** Why an account was left as it is; null where it was changed. */
+type Refusal = 'missing' | 'last' | 'taken' | null
+
+/** @throws Problem */
+function refuseChange(refusal: Refusal, name = ''): void {
+  if (refusal === 'missing') throw accountNotFound()
+  if (refusal === 'taken') throw invalidField('name', `There is an account named ${JSON.stringify(name)} already. Choose another name.`)
+  if (refusal === 'last') throw new Problem('last_administrator', 'This is the last administrator who can sign in. Make another account an administrator first.')
+}
+
+/** Whether nobody else could manage the server: another administrator counts who is not disabled, and can sign in where this one can. */
+function* isLastAdmin(db: QueryBuilder, { id, role, disabled }: AccountRow): Steps<boolean> {
+  if (role !== 'admin' || disabled === 1) return false
+  const others = db.selectFrom('accounts').select('accounts.id').where('role', '=', 'admin').where('disabled', '=', 0).where('deleted_at', 'is', null).where('accounts.id', '!=', id)
+  const signsIn = yield* first(db.selectFrom('passwords').select('account_id').where('account_id', '=', id))
+  const able = signsIn === undefined ? others : others.innerJoin('passwords', 'passwords.account_id', 'accounts.id')
+  return (yield* first(able.limit(1))) === undefined
+}
+
+const unlessDeleted = (db: QueryBuilder, id: string) => db.selectFrom('accounts').selectAll().where('id', '=', id).where('deleted_at', 'is', null)
+
 /** Changes an account; where that disables it, its sessions end, and so does one that is being entered. */
-export const updateAccount = procedure(import.meta.url, 'updateAccount', function* (db, { id, set }: { id: string; set: Partly<Pick<AccountRow, 'plan' | 'disabled'>> }) {
+export const updateAccount = procedure(import.meta.url, 'updateAccount', function* (db, { id, set }: { id: string; set: Partly<Pick<AccountRow, 'name' | 'plan' | 'role' | 'disabled'>> }): Steps<Refusal> {
+  const account = yield* first(unlessDeleted(db, id))
+  if (account === undefined) return 'missing'
+  if (set.name !== undefined && (yield* first(db.selectFrom('accounts').select('id').where('name', '=', set.name).where('id', '!=', id)))) return 'taken'
+  if ((set.role === 'member' || set.disabled === 1) && (yield* isLastAdmin(db, account))) return 'last'
   yield* run(db.updateTable('accounts').set(set).where('id', '=', id))
   if (set.disabled === 1) yield* run(db.deleteFrom('sessions').where('account_id', '=', id))
+  return null
+})
+
+/** Deletes an account, but for its row. */
+export const endAccount = procedure(import.meta.url, 'endAccount', function* (db, { id, now }: { id: string; now: number }): Steps<Refusal> {
+  const account = yield* first(unlessDeleted(db, id))
+  if (account === undefined) return 'missing'
+  if (yield* isLastAdmin(db, account)) return 'last'
+  for (const table of ['sessions', 'tokens', 'passwords', 'password_resets'] as const) yield* run(db.deleteFrom(table).where('account_id', '=', id))
+  yield* run(db.updateTable('accounts').set({ name: `deleted ${id}`, email: null, disabled: 1, deleted_at: now }).where('id', '=', id))
+  return null
 })
 
 /** An account's row as the API shows it, with today's quota. */

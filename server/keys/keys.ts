@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { displayPrefix, makeSecret, type NewSecret } from '../secret.ts'
 import type { Store } from '../store/open.ts'
-import { first, procedure, run, type Steps } from '../store/procedure.ts'
+import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { Database, KeyRow } from '../store/schema.ts'
 import type { Partly, QueryBuilder } from '../store/statement.ts'
 import { requestsOfKey } from '../ledger/days.ts'
@@ -271,6 +271,14 @@ export async function purgeKey(store: Store, id: string, account: string | null,
   await store.run(hideKey, { id, now })
 }
 
+/** Keys that are revoked in one unit. */
+const REVOKED_AT_ONCE = 100
+
+/** Revokes every key of an account, for good. */
+export async function revokeKeysOf(store: Store, account: string, now: number): Promise<void> {
+  while (await store.run(revokeSome, { account, now }));
+}
+
 /**
  * Ends the secrets that were rotated away; only the newest one works from now on.
  *
@@ -343,6 +351,14 @@ export const endSecrets = procedure(import.meta.url, 'endSecrets', function* (db
   if ((yield* run(db.updateTable('keys').set({ revision }).where('id', '=', id).where('revoked_at', 'is', null))) === 0) return false
   yield* run(db.updateTable('key_secrets').set({ expires_at: now }).where('key_id', '=', id).where('expires_at', '>', now))
   return true
+}, oneAfterTheOther)
+
+/** Revokes some keys of an account; gives whether there are more. */
+export const revokeSome = procedure(import.meta.url, 'revokeSome', function* (db, { account, now }: { account: string; now: number }): Steps<boolean> {
+  const keys = yield* all(db.selectFrom('keys').select('id').where('account_id', '=', account).where('revoked_at', 'is', null).limit(REVOKED_AT_ONCE))
+  let revision = yield* nextRevision(db)
+  for (const { id } of keys) yield* run(db.updateTable('keys').set({ revoked_at: now, revision: revision++ }).where('id', '=', id))
+  return keys.length === REVOKED_AT_ONCE
 }, oneAfterTheOther)
 
 /** Revokes a key, and hides it. Its row stays: changes are numbered by the highest one, and reports name it. */

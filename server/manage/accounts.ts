@@ -1,10 +1,11 @@
 // /api/v1/accounts and /api/v1/plans. Everybody sees their own account; an administrator sees and changes all.
 import { z } from '@hono/zod-openapi'
-import { changeAccount, createAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
+import { changeAccount, countAccounts, createAccount, deleteAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
 import { FREE, type Plans } from '../accounts/plans.ts'
-import { IdParams, PageQuery, answers, callerOf, createRoute, guarded, jsonContent, listOf, newApi, page, whole, type Api } from '../api.ts'
-import { invalidField } from '../errors.ts'
+import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, listOf, newApi, page, whole, type Api } from '../api.ts'
+import { Problem, invalidField } from '../errors.ts'
 import type { KeyCache } from '../keys/cache.ts'
+import { revokeKeysOf } from '../keys/keys.ts'
 import { patchOf } from '../request/patch.ts'
 import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
@@ -27,7 +28,9 @@ export const AccountSchema = z
 const PlanSchema = z.object({ object: z.literal('plan'), name: z.string(), conversions_per_day: z.number().int().nullable() }).openapi('Plan')
 
 const Wanted = strictObject({ name: Name, plan: z.string().default(FREE) })
-const Change = patchOf(AccountSchema, { plan: z.string(), disabled: z.boolean() }, ['quota'])
+const Change = patchOf(AccountSchema, { name: Name, plan: z.string(), role: AccountSchema.shape.role, disabled: z.boolean() }, ['quota'])
+
+const ListQuery = PageQuery.extend({ search: z.string().max(200).optional().openapi({ description: 'Part of the name or the e-mail.' }) })
 
 /** The routes of accounts and plans. */
 export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
@@ -40,14 +43,15 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
     path: '/api/v1/accounts',
     summary: 'List the accounts that you may see',
     ...guard,
-    request: { query: PageQuery },
-    responses: answers(200, 'A page of accounts', listOf(AccountSchema)),
+    request: { query: ListQuery },
+    responses: answers(200, 'A page of accounts', countedListOf(AccountSchema)),
   })
   api.openapi(list, async (c) => {
     const { account } = callerOf(c)
-    const { limit, cursor } = c.req.valid('query')
-    const rows = account.role === 'admin' ? await listAccounts(store, limit + 1, cursor) : [account]
-    return c.json(page(await Promise.all(rows.map((row) => showAccount(store, plans, row, clock()))), limit), 200)
+    const { limit, cursor, search } = c.req.valid('query')
+    const [rows, total] = account.role === 'admin' ? await Promise.all([listAccounts(store, limit + 1, cursor, search), countAccounts(store, search)]) : [[account], 1]
+    const shown = await Promise.all(rows.map((row) => showAccount(store, plans, row, clock())))
+    return c.json({ ...page(shown, limit), total }, 200)
   })
 
   const create = createRoute({
@@ -83,19 +87,37 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
   const change = createRoute({
     method: 'patch',
     path: '/api/v1/accounts/{id}',
-    summary: "Change an account's plan, disable or enable it (administrators)",
+    summary: "Change an account's name, plan or role, disable or enable it (administrators)",
     ...adminGuard,
     request: { params: IdParams, body: jsonContent(Change.body) },
-    responses: answers(200, 'The account', AccountSchema, 'account_not_found'),
+    responses: answers(200, 'The account', AccountSchema, 'account_not_found', 'last_administrator'),
   })
   api.openapi(change, async (c) => {
     const { id } = c.req.valid('param')
     const current = await showAccount(store, plans, await getAccount(store, id), clock())
-    const { plan, disabled } = Change.changes(c.req.valid('json'), current)
-    if (disabled && id === callerOf(c).account.id) throw invalidField('disabled', 'You cannot disable your own account.')
-    const row = await changeAccount(store, id, { plan: plan === undefined ? undefined : knownPlan(plans, plan), disabled })
+    const { plan, ...plain } = Change.changes(c.req.valid('json'), current)
+    if (plain.disabled && id === callerOf(c).account.id) throw invalidField('disabled', 'You cannot disable your own account.')
+    const row = await changeAccount(store, id, { ...plain, plan: plan === undefined ? undefined : knownPlan(plans, plan) })
     await keys.refresh()
     return c.json(await showAccount(store, plans, row, clock()), 200)
+  })
+
+  const remove = createRoute({
+    method: 'delete',
+    path: '/api/v1/accounts/{id}',
+    summary: 'Delete an account, for good (administrators)',
+    description: 'Its keys are revoked, its tokens and sessions end. What it has used stays in the ledger.',
+    ...adminGuard,
+    request: { params: IdParams },
+    responses: done('Deleted', 'account_not_found', 'last_administrator'),
+  })
+  api.openapi(remove, async (c) => {
+    const { id } = c.req.valid('param')
+    if (id === callerOf(c).account.id) throw new Problem('invalid_field', 'You cannot delete your own account. Another administrator can.')
+    await deleteAccount(store, id, clock())
+    await revokeKeysOf(store, id, clock())
+    await keys.refresh()
+    return c.body(null, 204)
   })
 
   const listPlans = createRoute({

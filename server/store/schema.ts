@@ -10,6 +10,8 @@ export interface AccountRow {
   role: 'admin' | 'member'
   created_at: number
   disabled: number
+  /** When it was deleted: it is disabled then, and its row stays for what refers to it. Left out of a new row. */
+  deleted_at?: number | null | undefined
 }
 
 /** An API token. The token itself is not stored, only its SHA-256. */
@@ -33,6 +35,15 @@ export interface TokenRow {
 export interface PasswordRow {
   account_id: string
   hash: string
+}
+
+/** The link by which an account gets a new password. Only the SHA-256 of its token is stored. */
+export interface PasswordResetRow {
+  account_id: string
+  public_id: string
+  hash: string
+  created_at: number
+  expires_at: number
 }
 
 /** A browser that is signed in. The cookie itself is not stored, only its SHA-256. */
@@ -391,6 +402,7 @@ export interface Database {
   objects: ObjectRow
   accounts: AccountRow
   passwords: PasswordRow
+  password_resets: PasswordResetRow
   sessions: SessionRow
   attempts: AttemptRow
   invitations: InvitationRow
