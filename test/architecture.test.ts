@@ -56,6 +56,7 @@ const AREAS: Area[] = [
   { path: 'server/http/', from: LEAVES, node: ['http', 'net'] },
   { path: 'server/http/loop-turns.ts', from: ['server/ledger/'], node: [] },
   { path: 'server/proxy/', from: ['server/http/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['zod'] },
+  { path: 'server/proxy/json/', from: [], node: ['fs'] },
   { path: 'server/manage/', from: ['server/api.ts', 'server/request/', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
   { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/watch/', from: ['server/api.ts', ...LEAVES], packages: ['@hono/zod-openapi', 'prom-client'], node: ['fs'] },
@@ -113,7 +114,8 @@ interface Import {
   typeOnly: boolean
 }
 
-const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts', 'dashboard/**/*.{ts,tsx}'], { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/*.test.ts'] })
+// What is compiled to WebAssembly imports nothing but its own files.
+const files = globSync(['server/**/*.ts', 'packages/*/src/**/*.ts', 'dashboard/**/*.{ts,tsx}'], { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/assembly/**', '**/*.test.ts'] })
   .map((file) => file.replaceAll('\\', '/'))
   .sort()
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))

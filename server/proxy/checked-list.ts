@@ -71,7 +71,7 @@ export class CheckedList implements Caller {
         longestValue: MAX_ID_BYTES,
         ...(ids !== undefined && {
           strings: {
-            ...ids,
+            filter: ids,
             each: (bytes: Buffer, from: number, to: number, escaped: boolean) => {
               const raw = bytes.toString('utf8', from, to)
               const text = escaped ? parseJson(`"${raw}"`) : raw

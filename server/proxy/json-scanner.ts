@@ -1,10 +1,16 @@
 // Reads chosen values out of JSON while its bytes pass, in bounded memory, without building or changing anything.
 // Two parts of the proxy use it: request inspection (which models and objects does a request name?) and the meter (what does an answer
 // say it used?). The time is linear in the input, whatever it holds and however it is split: `npm run bench -- inspect`.
-import { NO_BYTES } from '../http/fields.ts'
-import { keyAt, type Node, type WantedPaths } from './json-paths.ts'
-import { endOfJsonScalar, endOfScalar, INCOMPLETE, INVALID, isScalar, LONGEST_SCALAR, skipIntegers } from './json-scalar.ts'
-import { BYTE, endOfString, endsEscaped } from './json-string.ts'
+//
+// The bytes are read in WebAssembly (json/assembly/). Here is what a scan is given, what it tells, and what of it is kept between two pieces.
+import { dropEngine, freeEngine, isTrap, type Engine, type Owner } from './json/engine.ts'
+import {
+  BROKEN, CAPTURE_DEPTH, CAPTURE_START, CLOSED_TOLD, DEPTH, DONE, DONE_OF_MANY, EVENT_BYTES, EVENT_COUNT, EVENTS, FIRSTS, IN_SCALAR, LAST_VALUE, LONGEST, NEXT,
+  NODE_BYTES, ODDITY_TOLD, PIECE, PROSE, QUICK, REPEATS, ROOT, SERIAL, SHORTEST, STACK, STACK_ENTRY, STATE, STRICT, STRING_TOLD, TABLE, TOKEN_START, VALUE, VALUE_AGAIN, VALUE_TOLD, WINDOW,
+  WINDOW_END,
+} from './json/layout.ts'
+import { FILTER_QUICK, type StringFilter } from './json/tables.ts'
+import type { WantedPaths } from './json-paths.ts'
 
 /** What a scan found wrong or ambiguous at a place where a wanted value stands. */
 export type Oddity =
@@ -19,25 +25,28 @@ export type Oddity =
   /** The same, where that is a string. */
   | 'text'
 
+/** By their numbers in json/layout.ts. */
+const ODDITIES: readonly Oddity[] = ['duplicate', 'escaped', 'lookalike', 'mismatch', 'text']
+
 export interface JsonSink {
   /** A value at a wanted path: its exact bytes, valid during the call only, or null when it is longer than `longestValue`. */
   value(path: string, raw: Buffer | null): void
-  /** A mismatch that repeats itself, as in a list of numbers, is told once. */
+  /**
+   * The bytes told last at this path, once more. Right behind itself a value is not told again at all. Without this, `value` is called each time.
+   */
+  again?(path: string): void
+  /** An oddity that repeats itself, as in a list of numbers, is told once. */
   oddity?(kind: Oddity, path: string): void
   /** A list or object has ended at one of the `ends` of `wantPaths`; all that it holds has been told. `''` is the root. */
   closed?(path: string): void
 }
 
-/** Strings of a certain form, wherever they are: values and keys at any depth. Which ones are worth a look is decided without a call. */
+/** Strings of a certain form, wherever they are: values and keys at any depth. */
 export interface StringWatch {
-  /** 1 for each first byte that such a string can have. Strings that begin with an escape are handed over as well. */
-  readonly firsts: Uint8Array
-  /** Lengths in bytes without escapes, both inclusive. An escaped string is handed over when it could decode to one of these. */
-  readonly shortest: number
-  readonly longest: number
-  /** Whether a string with a space between other characters is handed over too. Most texts have one among their first bytes. */
-  readonly prose?: boolean
+  readonly filter: StringFilter
   /**
+   * The same string may be told several times, or only once.
+   *
    * @param bytes valid during the call only; the string is `bytes[from] … bytes[to - 1]`, what is inside of the quotes
    * @param escaped whether it holds a backslash, so that it has to be decoded; it may be malformed then
    */
@@ -54,135 +63,42 @@ export interface ScanOptions {
   readonly strings?: StringWatch
 }
 
-/** What may come next between values: the first index of ACTIONS. */
-const VALUE = 0
-const ITEM_OR_END = 1
-const KEY_OR_END = 2
-const KEY = 3
-const AFTER_KEY = 4
-const AFTER_ITEM = 5
-const AFTER_MEMBER = 6
-const DONE = 7
-const DONE_OF_MANY = 8
-/** What a chunk can end in the middle of. */
-const IN_STRING = 9
-const IN_KEY = 10
-const IN_SCALAR = 11
-const BROKEN = 12
+const NO_STRINGS: StringWatch = { filter: { firsts: new Uint8Array(256), shortest: 0x7fffffff, longest: 0 }, each() {} }
+/** Ends a number that ends the input. */
+const DELIMITER = Buffer.from(' ')
+/** Loads of the module reach further than what it reads. */
+const SLACK_BYTES = 128
 
-/** What a byte between values means; 0: it cannot stand there. */
-const SKIP = 1
-const BEGIN_STRING = 2
-const BEGIN_KEY = 3
-const BEGIN_SCALAR = 4
-const OPEN = 5
-const CLOSE = 6
-const NEXT_ITEM = 7
-const NEXT_KEY = 8
-const EXPECT_VALUE = 9
-const BEGIN_AGAIN = 10
-
-/** RFC 8259, section 2. */
-const SPACES = [0x20, 0x0a, 0x0d, 0x09]
-
-/** TABLE: `ACTIONS[state << 8 | byte]`. */
-const ACTIONS = actions()
-
-function actions(): Uint8Array {
-  const table = new Uint8Array((DONE_OF_MANY + 1) << 8)
-  const set = (states: readonly number[], bytes: Iterable<number>, action: number): void => {
-    for (const state of states) for (const byte of bytes) table[(state << 8) | byte] = action
-  }
-  const all = Array.from({ length: 256 }, (_, byte) => byte)
-  set([VALUE, ITEM_OR_END], all.filter((byte) => byte > 0x20 && !'{}[],:"'.includes(String.fromCharCode(byte))), BEGIN_SCALAR)
-  set([VALUE, ITEM_OR_END], [BYTE.quote], BEGIN_STRING)
-  set([VALUE, ITEM_OR_END], [BYTE.openObject, BYTE.openList], OPEN)
-  set([ITEM_OR_END, AFTER_ITEM], [BYTE.closeList], CLOSE)
-  set([KEY_OR_END, AFTER_MEMBER], [BYTE.closeObject], CLOSE)
-  set([KEY_OR_END, KEY], [BYTE.quote], BEGIN_KEY)
-  set([AFTER_KEY], [BYTE.colon], EXPECT_VALUE)
-  set([AFTER_ITEM], [BYTE.comma], NEXT_ITEM)
-  set([AFTER_MEMBER], [BYTE.comma], NEXT_KEY)
-  set([DONE_OF_MANY], all, BEGIN_AGAIN)
-  set([VALUE, ITEM_OR_END, KEY_OR_END, KEY, AFTER_KEY, AFTER_ITEM, AFTER_MEMBER, DONE, DONE_OF_MANY], SPACES, SKIP)
-  return table
+/** What a scan leaves with while another one runs: its state, and what has come of the token that it is in the middle of. */
+interface Left {
+  readonly state: Int32Array
+  readonly token: Buffer | null
 }
-
-const IS_SPACE = Uint8Array.from({ length: 256 }, (_, byte) => (SPACES.includes(byte) ? 1 : 0))
-
-/** Deepest nesting; more ends the scan as broken. */
-const DEEPEST = 512
-/** Raw bytes of a key that are kept; a longer key cannot be a wanted one (each letter is at most six bytes as `\u….`). */
-const LONGEST_KEY = 512
-const LONGEST_ESCAPE = 6
-
-/** Whether an object at this place may hold wanted values. */
-const isLookedInto = (node: Node): boolean => node.props !== null || node.any !== null
-
-const NO_STRINGS: StringWatch = { firsts: new Uint8Array(256), shortest: Infinity, longest: 0, each() {} }
-
-/** Whether there is a space between other characters. */
-function isProse(bytes: Buffer, from: number, to: number): boolean {
-  let at = from
-  while (at < to && bytes[at] === SPACE) at++
-  while (at < to && bytes[at] !== SPACE) at++
-  while (at < to && bytes[at] === SPACE) at++
-  return at < to
-}
-
-const SPACE = 0x20
 
 /** One scan. Feed bytes in any split with `write`, then call `end`. */
-export class JsonScanner {
-  #state = VALUE
-  /** Of each open container: what may come behind one of its values; the wanted node, if any, that it is; and the wanted keys it has had. */
-  readonly #after: number[]
-  readonly #nodes: (Node | null)[] = [null]
-  readonly #seen: (Node[] | null)[] = [null]
-  #depth = 0
-  /** The wanted node of the value that comes next. */
-  #next: Node | null
-  /** The chunk before ended with a backslash that escapes. */
-  #escaped = false
-  /** What earlier chunks held of a key or string, and how long it was: Infinity where nobody wants it. */
-  #parts: Buffer[] = []
-  #partsLength = 0
-  /** What earlier chunks held of a number or literal. */
-  #scalar = ''
-  #capture: Node | null = null
-  #captureDepth = 0
-  #captureStart = 0
-  /** What earlier chunks held of the captured value, and how long it was; copies stop when it is too long. */
-  #captured: Buffer[] = []
-  #capturedLength = 0
-  /** The nodes whose mismatches were told last, so that a list of numbers costs one call. */
-  #mismatched: Node | null = null
-  #mismatchedText: Node | null = null
-  readonly #root: Node
+export class JsonScanner implements Owner {
+  readonly #paths: WantedPaths
   readonly #sink: JsonSink
   readonly #strict: boolean
+  readonly #behind: number
   readonly #longestValue: number
   readonly #strings: StringWatch
+  /** As it was after the last piece. */
+  #state = VALUE
+  #depth = 0
+  #left: Left | null = null
+  /** What earlier pieces held of the captured value, and how long it was; copies stop when it is too long. */
+  #captured: Buffer[] = []
+  #capturedLength = 0
+  #capturing = false
 
   constructor(wanted: WantedPaths, sink: JsonSink, options: ScanOptions = {}) {
-    this.#root = wanted.root
-    this.#next = wanted.root
+    this.#paths = wanted
     this.#sink = sink
     this.#strict = options.strict ?? false
-    this.#after = [options.many === true ? DONE_OF_MANY : DONE]
+    this.#behind = options.many === true ? DONE_OF_MANY : DONE
     this.#longestValue = options.longestValue ?? 65_536
     this.#strings = options.strings ?? NO_STRINGS
-  }
-
-  /** Gets ready for another scan. */
-  reset(): void {
-    this.#state = VALUE
-    this.#depth = 0
-    this.#next = this.#root
-    this.#escaped = false
-    this.#capture = null
-    this.#captured = []
-    this.#mismatched = this.#mismatchedText = null
   }
 
   /** False once the input cannot be JSON; further bytes are ignored. */
@@ -197,308 +113,140 @@ export class JsonScanner {
 
   /** Ends the input (a number at the root ends with it). */
   end(): void {
-    if (this.#state === IN_SCALAR && this.#depth === 0) this.#endScalar(NO_BYTES, 0)
+    if (this.#state === IN_SCALAR && this.#depth === 0) this.write(DELIMITER)
     if (!this.complete) this.#state = BROKEN
   }
 
   write(chunk: Buffer): void {
-    if (chunk.length === 0) return
-    if (this.#capture !== null) this.#captureStart = 0
-    let i = 0
-    if (this.#state === IN_STRING) i = this.#continueString(chunk)
-    else if (this.#state === IN_KEY) i = this.#continueKey(chunk)
-    else if (this.#state === IN_SCALAR) i = this.#continueScalar(chunk, 0)
-    if (i < chunk.length && this.#state !== BROKEN) this.#scan(chunk, i)
-    if (this.#capture !== null) this.#keep(chunk)
+    if (this.#state === BROKEN || chunk.length === 0) return
+    const engine = this.#enter()
+    engine.busy = true
+    try {
+      if (chunk.length <= PIECE) this.#read(engine, chunk)
+      else for (let from = 0; from < chunk.length; from += PIECE) this.#read(engine, chunk.subarray(from, from + PIECE))
+    } catch (error) {
+      this.#state = BROKEN
+      dropEngine(engine)
+      if (!isTrap(error)) throw error
+    } finally {
+      engine.busy = false
+    }
   }
 
-  /**
-   * Everything from a place between values on, to the end of the chunk. What is not wanted is handled here, in local variables: this loop is
-   * what the scan of ordinary bodies costs.
-   */
-  #scan(chunk: Buffer, start: number): void {
-    const { length } = chunk
-    const nodes = this.#nodes
-    const after = this.#after
-    const strict = this.#strict
-    const { firsts, shortest, longest } = this.#strings
-    const longestRaw = longest * LONGEST_ESCAPE
-    let state = this.#state
-    let depth = this.#depth
-    let next = this.#next
-    // Of the innermost container: its node, and what may come behind a value of it.
-    let at: Node | null = nodes[depth]!
-    let behind = after[depth]!
-    // The depth at which a captured value ends, or -1.
-    let captureDepth = this.#capture === null ? -1 : this.#captureDepth
-    let i = start
-    while (i < length) {
-      const byte = chunk[i]!
-      const action = ACTIONS[(state << 8) | byte]
-      if (action === BEGIN_SCALAR) {
-        if (next !== null && (next.wanted || next !== this.#mismatched)) captureDepth = this.#meet(next, byte, i, depth, captureDepth)
-        else if (behind === AFTER_ITEM && captureDepth !== depth) {
-          const item = skipIntegers(chunk, i)
-          if (item > i) {
-            i = item
-            state = VALUE
-            continue
-          }
-        }
-        const end = strict ? endOfJsonScalar(chunk, i) : endOfScalar(chunk, i)
-        if (end === INVALID) return this.#break()
-        if (end === INCOMPLETE) {
-          this.#scalar = ''
-          this.#depth = depth
-          this.#continueScalar(chunk, i)
-          return
-        }
-        i = end
-      } else if (action === BEGIN_STRING) {
-        if (next !== null) captureDepth = this.#meet(next, byte, i, depth, captureDepth)
-        const from = i + 1
-        i = endOfString(chunk, from)
-        if (i < 0) {
-          this.#state = IN_STRING
-          this.#depth = depth
-          this.#next = null
-          return this.#suspend(chunk, from, null)
-        }
-        const size = i - 1 - from
-        if (size >= shortest && size <= longestRaw && firsts[chunk[from]!] === 1) this.#hand(chunk, from, i - 1)
-      } else if (action === BEGIN_KEY) {
-        const from = i + 1
-        i = endOfString(chunk, from)
-        if (at !== null) next = captureDepth < 0 ? at.any : null
-        if (i < 0) {
-          this.#state = IN_KEY
-          this.#depth = depth
-          this.#next = next
-          return this.#suspend(chunk, from, at)
-        }
-        if (at !== null && at.firsts !== null && at.firsts[chunk[from]!] === 1) {
-          next = this.#lookUp(at, chunk, from, i - 1, depth, next)
-          if (this.#state === BROKEN) return
-        }
-        const size = i - 1 - from
-        if (size >= shortest && size <= longestRaw && firsts[chunk[from]!] === 1) this.#hand(chunk, from, i - 1)
-        state = AFTER_KEY
-        if (i < length && chunk[i] === BYTE.colon) {
-          i++
-          state = VALUE
-        }
-        continue
-      } else if (action === OPEN) {
-        if (depth === DEEPEST) return this.#break()
-        if (next !== null) captureDepth = this.#meet(next, byte, i, depth, captureDepth)
-        i++
-        at = next
-        depth++
-        // Most are null already, and a write costs more than a look.
-        if (nodes[depth] !== next) nodes[depth] = next
-        if (next !== null) this.#seen[depth] = null
-        if (byte === BYTE.openObject) {
-          behind = AFTER_MEMBER
-          state = KEY_OR_END
-          next = null
-        } else {
-          behind = AFTER_ITEM
-          state = ITEM_OR_END
-          if (next !== null) next = next.items
-        }
-        after[depth] = behind
-        continue
-      } else if (action === CLOSE) {
-        if (at !== null && at.ends && captureDepth < 0) this.#sink.closed?.(at.path)
-        i++
-        at = nodes[--depth]!
-        behind = after[depth]!
-      } else {
-        i++
-        if (action === NEXT_ITEM) {
-          if (at !== null) next = at.items
-          state = VALUE
-        } else if (action === NEXT_KEY) state = KEY
-        else if (action === EXPECT_VALUE) state = VALUE
-        else if (action === SKIP) {
-          // Indented text has runs of them.
-          while (i < length && IS_SPACE[chunk[i]!] === 1) i++
-        } else if (action === BEGIN_AGAIN) {
-          i--
-          next = this.#root
-          state = VALUE
-        } else return this.#break()
-        continue
-      }
-      // A value has ended before `i`.
-      if (captureDepth === depth) {
-        this.#endCapture(this.#capture!, chunk.subarray(this.#captureStart, i))
-        captureDepth = -1
-      }
-      next = null
-      state = behind
-      // Most often a comma follows.
-      if (i < length && chunk[i] === BYTE.comma) {
-        if (behind === AFTER_ITEM) {
-          i++
-          if (at !== null) next = at.items
-          state = VALUE
-        } else if (behind === AFTER_MEMBER) {
-          i++
-          state = KEY
-        }
+  /** Takes the state of the scan away. */
+  leave({ ints, bytes, end }: Engine): void {
+    const token = ints[TOKEN_START >> 2]!
+    this.#left = {
+      state: ints.slice(STATE >> 2, (STACK + (this.#depth + 1) * STACK_ENTRY) >> 2),
+      token: token === 0 ? null : Buffer.from(bytes.subarray(token, end)),
+    }
+  }
+
+  /** The instance in which the scan goes on. */
+  #enter(): Engine {
+    const engine = freeEngine()
+    if (engine.owner === this) return engine
+    engine.owner?.leave(engine)
+    engine.owner = this
+    const { ints } = engine
+    const { filter } = this.#strings
+    const { table } = this.#paths
+    const [paths, strings] = engine.place(table, filter)
+    ints[TABLE >> 2] = paths
+    ints[ROOT >> 2] = table.root
+    ints[STRICT >> 2] = this.#strict ? 1 : 0
+    ints[SERIAL >> 2] = engine.nextSerial()
+    ints[SHORTEST >> 2] = filter.shortest
+    ints[LONGEST >> 2] = filter.longest
+    ints[FIRSTS >> 2] = strings
+    ints[PROSE >> 2] = filter.prose === true ? 1 : 0
+    ints[QUICK >> 2] = filter.quick === undefined ? 0 : strings + FILTER_QUICK
+    ints[REPEATS >> 2] = this.#sink.again === undefined ? 0 : 1
+    if (this.#left === null) this.#begin(engine)
+    else this.#goOn(engine, this.#left)
+    return engine
+  }
+
+  #begin({ ints }: Engine): void {
+    ints.fill(0, STATE >> 2, (STACK + STACK_ENTRY) >> 2)
+    ints[NEXT >> 2] = ints[ROOT >> 2]!
+    ints[CAPTURE_DEPTH >> 2] = -1
+    ints[(STACK >> 2) + 1] = this.#behind
+  }
+
+  #goOn(engine: Engine, { state, token }: Left): void {
+    engine.ints.set(state, STATE >> 2)
+    // What another scan was told is not known.
+    engine.ints[LAST_VALUE >> 2] = 0
+    this.#left = null
+    if (token === null) return
+    engine.bytes.set(token, WINDOW)
+    engine.ints[TOKEN_START >> 2] = WINDOW
+    engine.end = WINDOW + token.length
+  }
+
+  /** @param piece at most PIECE bytes */
+  #read(engine: Engine, piece: Buffer): void {
+    const { ints, bytes } = engine
+    const start = placeFor(engine, piece.length)
+    const end = start + piece.length
+    bytes.set(piece, start)
+    bytes[end] = 0
+    engine.end = end
+    ints[CAPTURE_START >> 2] = 0
+    for (let at = start; at < end; ) {
+      at = engine.scan(at, end)
+      if (ints[EVENT_COUNT >> 2] !== 0) this.#tell(engine, start)
+    }
+    this.#state = ints[STATE >> 2]!
+    this.#depth = ints[DEPTH >> 2]!
+    this.#capturing = ints[CAPTURE_DEPTH >> 2]! >= 0
+    if (this.#capturing) this.#keep(piece, Math.max(ints[CAPTURE_START >> 2]! - start, 0))
+  }
+
+  #tell({ ints, bytes }: Engine, start: number): void {
+    const count = ints[EVENT_COUNT >> 2]!
+    const { paths } = this.#paths.table
+    const sink = this.#sink
+    ints[EVENT_COUNT >> 2] = 0
+    for (let i = 0, at = EVENTS >> 2; i < count; i++, at += EVENT_BYTES >> 2) {
+      const first = ints[at + 1]!
+      const second = ints[at + 2]!
+      const third = ints[at + 3]!
+      switch (ints[at]) {
+        case STRING_TOLD: this.#strings.each(bytes, first, second, third === 1); break
+        case VALUE_TOLD: this.#tellValue(paths[first / NODE_BYTES]!, bytes, second, third, start); break
+        case VALUE_AGAIN: sink.again?.(paths[first / NODE_BYTES]!); break
+        case CLOSED_TOLD: sink.closed?.(paths[first / NODE_BYTES]!); break
+        case ODDITY_TOLD: sink.oddity?.(ODDITIES[second]!, paths[first / NODE_BYTES]!); break
       }
     }
-    this.#state = state
-    this.#depth = depth
-    this.#next = next
   }
 
-  /** A value begins where one was wanted, or something that holds some. @returns the depth at which a captured value ends, or -1 */
-  #meet(next: Node, byte: number, i: number, depth: number, captureDepth: number): number {
-    const isObject = byte === BYTE.openObject
-    if (next.wanted) {
-      if (captureDepth >= 0 || (isObject && isLookedInto(next))) return captureDepth
-      this.#capture = next
-      this.#captureStart = i
-      this.#capturedLength = 0
-      return (this.#captureDepth = depth)
-    }
-    if (byte === BYTE.quote) {
-      if (next === this.#mismatchedText || !(isLookedInto(next) || next.items)) return captureDepth
-      this.#mismatchedText = next
-      this.#sink.oddity?.('text', next.path)
-      return captureDepth
-    }
-    // `null` is the one scalar that may stand anywhere: it says that nothing is there.
-    if (byte === 0x6e || next === this.#mismatched) return captureDepth
-    if (isObject ? isLookedInto(next) : byte === BYTE.openList ? next.items : !(isLookedInto(next) || next.items)) return captureDepth
-    this.#mismatched = next
-    this.#sink.oddity?.('mismatch', next.path)
-    return captureDepth
-  }
-
-  /** Hands a string over whose length and first byte fit. */
-  #hand(bytes: Buffer, from: number, to: number): void {
-    if (this.#strings.prose !== true && isProse(bytes, from, to)) return
-    let escape = from
-    while (escape < to && bytes[escape] !== BYTE.backslash) escape++
-    if (escape < to || to - from <= this.#strings.longest) this.#strings.each(bytes, from, to, escape < to)
-  }
-
-  /** The chunk ends within a string or key that began at `from`. @param at the object whose key it is */
-  #suspend(chunk: Buffer, from: number, at: Node | null): void {
-    this.#parts = []
-    this.#partsLength = 0
-    this.#escaped = endsEscaped(chunk, from)
-    this.#gather(chunk, from, chunk.length, at)
-  }
-
-  /** Where the string that the chunks before began ends, or -1. */
-  #endOfSuspended(chunk: Buffer): number {
-    const from = this.#escaped ? 1 : 0
-    const end = endOfString(chunk, from)
-    if (end < 0) this.#escaped = endsEscaped(chunk, from)
-    else this.#escaped = false
-    return end
-  }
-
-  #continueString(chunk: Buffer): number {
-    const end = this.#endOfSuspended(chunk)
-    this.#gather(chunk, 0, end < 0 ? chunk.length : end - 1, null)
-    if (end < 0) return chunk.length
-    this.#handSuspended()
-    this.#endValue(chunk, end)
-    return end
-  }
-
-  #continueKey(chunk: Buffer): number {
-    const at = this.#nodes[this.#depth]!
-    const end = this.#endOfSuspended(chunk)
-    this.#gather(chunk, 0, end < 0 ? chunk.length : end - 1, at)
-    if (end < 0) return chunk.length
-    this.#state = AFTER_KEY
-    const key = this.#handSuspended()
-    if (key !== null && at !== null && at.firsts !== null && at.firsts[key[0]!] === 1) this.#next = this.#lookUp(at, key, 0, key.length, this.#depth, this.#next)
-    return end
-  }
-
-  /** Keeps a copy of a part of a string as long as somebody may want the whole. */
-  #gather(chunk: Buffer, from: number, to: number, at: Node | null): void {
-    if (from === to) return
-    const first = chunk[from]!
-    if (this.#partsLength === 0 && this.#strings.firsts[first] !== 1 && at?.firsts?.[first] !== 1) this.#partsLength = Infinity
-    this.#partsLength += to - from
-    if (this.#partsLength <= Math.max(LONGEST_KEY, this.#strings.longest * LONGEST_ESCAPE)) this.#parts.push(Buffer.from(chunk.subarray(from, to)))
-    else this.#parts = []
-  }
-
-  /** A string that came in several chunks has ended. @returns the whole, or null where nobody may want it */
-  #handSuspended(): Buffer | null {
-    if (this.#parts.length === 0) return null
-    const whole = Buffer.concat(this.#parts)
-    this.#parts = []
-    const { firsts, shortest, longest } = this.#strings
-    if (whole.length >= shortest && whole.length <= longest * LONGEST_ESCAPE && firsts[whole[0]!] === 1) this.#hand(whole, 0, whole.length)
-    return whole
-  }
-
-  /** A number or literal that began here, or in an earlier chunk. */
-  #continueScalar(chunk: Buffer, i: number): number {
-    let end = endOfScalar(chunk, i)
-    if (end === INCOMPLETE) end = chunk.length
-    this.#state = IN_SCALAR
-    if (this.#strict) this.#scalar += chunk.toString('latin1', i, Math.min(end, i + LONGEST_SCALAR + 1))
-    if (this.#scalar.length > LONGEST_SCALAR) this.#break()
-    else if (end < chunk.length) this.#endScalar(chunk, end)
-    return end
-  }
-
-  #endScalar(chunk: Buffer, i: number): void {
-    if (this.#strict && !isScalar(this.#scalar)) this.#break()
-    else this.#endValue(chunk, i)
-  }
-
-  /** A value ends before index `i` of the chunk. */
-  #endValue(chunk: Buffer, i: number): void {
-    if (this.#capture !== null && this.#captureDepth === this.#depth) this.#endCapture(this.#capture, chunk.subarray(this.#captureStart, i))
-    this.#next = null
-    this.#state = this.#after[this.#depth]!
-  }
-
-  #endCapture({ path }: Node, last: Buffer): void {
-    this.#capture = null
-    const whole = this.#capturedLength + last.length
-    this.#sink.value(path, whole > this.#longestValue ? null : whole === last.length ? last : Buffer.concat([...this.#captured, last]))
+  /** @param from 0 where it began in an earlier piece than the one at `start` */
+  #tellValue(path: string, bytes: Buffer, from: number, to: number, start: number): void {
+    const last = bytes.subarray(from === 0 ? start : from, to)
+    const length = from === 0 ? this.#capturedLength + last.length : last.length
+    this.#sink.value(path, length > this.#longestValue ? null : length === last.length ? last : Buffer.concat([...this.#captured, last]))
     if (this.#captured.length > 0) this.#captured = []
+    this.#capturedLength = 0
   }
 
-  /** Copies the captured bytes of a chunk that ends within the value. */
-  #keep(chunk: Buffer): void {
-    const part = chunk.subarray(this.#captureStart)
+  /** Copies the captured bytes of a piece that ends within the value. */
+  #keep(piece: Buffer, from: number): void {
+    const part = piece.subarray(from)
     this.#capturedLength += part.length
     if (this.#capturedLength <= this.#longestValue) this.#captured.push(Buffer.from(part))
   }
+}
 
-  /** Looks up a key that has just been closed. @returns the wanted node of its value */
-  #lookUp(at: Node, chunk: Buffer, from: number, to: number, depth: number, next: Node | null): Node | null {
-    if (to - from > LONGEST_KEY) return next
-    const found = keyAt(at, chunk, from, to)
-    if (found === null) return next
-    if (found.kind === 'malformed') {
-      if (this.#strict) this.#state = BROKEN
-      return next
-    }
-    if (found.kind !== 'exact') this.#sink.oddity?.(found.kind, found.node.path)
-    if (found.kind === 'lookalike') return next
-    const seen = this.#seen[depth]
-    if (!seen) this.#seen[depth] = [found.node]
-    else if (seen.includes(found.node)) this.#sink.oddity?.('duplicate', found.node.path)
-    else seen.push(found.node)
-    return this.#capture === null ? found.node : next
-  }
-
-  #break(): void {
-    this.#state = BROKEN
-  }
+/** Where the next piece is copied to: behind what is kept of a token that it goes on with. */
+function placeFor(engine: Engine, length: number): number {
+  const { ints, bytes } = engine
+  const token = ints[TOKEN_START >> 2]!
+  if (token === 0) return WINDOW
+  if (engine.end + length + SLACK_BYTES <= WINDOW_END) return engine.end
+  bytes.copyWithin(WINDOW, token, engine.end)
+  ints[TOKEN_START >> 2] = WINDOW
+  return WINDOW + engine.end - token
 }

@@ -80,18 +80,10 @@ export class Findings implements JsonSink {
   strings(): StringWatch | undefined {
     const forms = this.#idForms
     if (forms === undefined) return undefined
-    const { firsts, shortest, longest } = forms
-    // Bodies repeat the same few strings, and a list of ids names each of them once.
-    const known = new Set<string>()
     return {
-      firsts,
-      shortest,
-      longest,
+      filter: forms,
       each: (bytes, from, to, escaped) => {
-        if (!escaped && !forms.mayBeId(bytes, from, to)) return
         const raw = bytes.toString('utf8', from, to)
-        if (known.has(raw)) return
-        if (known.size < MOST_KNOWN) known.add(raw)
         const text = escaped ? parseJson(`"${raw}"`) : raw
         if (typeof text === 'string') this.text(text)
       },
@@ -211,9 +203,6 @@ export class Findings implements JsonSink {
     this.decided = true
   }
 }
-
-/** Strings of one body that are not looked at twice. */
-const MOST_KNOWN = 1_000
 
 /** What the bytes of a JSON value mean; undefined where they mean nothing. Most are plain strings, which need no parser. */
 function valueOf(raw: Buffer): unknown {

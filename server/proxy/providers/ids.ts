@@ -12,7 +12,8 @@
 // as `files/readme`, UUIDs and items of responses, which clients repeat inline, pass unless the place in which they stand names an object.
 import { decodedFully, type ObjectRef } from './endpoint.ts'
 import { ITEM } from '../item-ranges.ts'
-import { mayBeUuid, UUID_FIRSTS, uuidOf } from './uuids.ts'
+import { HEAD_SLOTS, headSlot, type QuickCheck } from '../json/tables.ts'
+import { UUID_BYTES, UUID_FIRSTS, uuidOf } from './uuids.ts'
 import type { IdForms } from './provider.ts'
 
 /** The kind of an id that may be of any. */
@@ -118,41 +119,23 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
     return segments.length === 1 ? segmentRef(segments[0]!) : pathRef(segments, address !== null)
   }
 
-  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? UUID_FIRSTS : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, mayBeId: quickCheck([...kindOf.keys(), ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []), ...SCHEMES, ...([...kindOf.values()].includes(ITEM) ? ['item_'] : [])], uuids), refOf }
+  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? UUID_FIRSTS : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, quick: quickCheck([...kindOf.keys(), ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []), ...SCHEMES, ...([...kindOf.values()].includes(ITEM) ? ['item_'] : [])], uuids), refOf }
 }
 
 /** Resource names are read in any case. */
 const inAnyCase = (texts: readonly string[]): string[] => texts.flatMap((text) => [text, text.toUpperCase()])
 
-/** 1: a byte that every id has among its first ones. 2: one that none has, but before it. */
-const MARKS = Uint8Array.from({ length: 128 }, (_, byte) => (/[-_:/%]/.test(String.fromCharCode(byte)) ? 1 : byte <= 0x20 ? 2 : 0))
+/** What a byte is to a QuickCheck: 1: one that every id has among its first ones. 2: one that none has, but before it. 3: one that none has. */
+const MARKS = Uint8Array.from({ length: 256 }, (_, byte) => (/[-_:/%]/.test(String.fromCharCode(byte)) ? 1 : byte <= 0x20 ? 2 : byte >= 0x80 ? 3 : 0))
 /** Bytes within which an id has its first mark: `batchPredictionJobs/`. */
 const HEAD_BYTES = 24
 
-/** A prefix by its first two bytes and its length: most keys of a body have another (1 µs less a request of 1 KB). */
-const headSlot = (first: number, second: number, length: number): number => (first * 31 + second * 977 + length * 131) & 4_095
-
-/** @param heads what an id can begin with, up to its first mark */
-function quickCheck(heads: readonly string[], uuids: boolean): IdForms['mayBeId'] {
-  const slots = new Uint8Array(4_096)
+/** @param heads what an id can begin with, up to its first mark: most keys of a body begin with something else (1 µs less a request of 1 KB) */
+function quickCheck(heads: readonly string[], uuids: boolean): QuickCheck {
+  const slots = new Uint8Array(HEAD_SLOTS)
   for (const head of heads) slots[headSlot(head.charCodeAt(0), head.charCodeAt(1), head.length)] = 1
-  return (bytes, from, to) => {
-    let start = from
-    while (start < to && MARKS[bytes[start]!] === 2) start++
-    for (let at = start, end = Math.min(to, start + HEAD_BYTES); at < end; at++) {
-      const mark = MARKS[bytes[at]!]
-      if (mark === 0) continue
-      if (mark !== 1) break
-      const length = at - start + 1
-      if (bytes[at] === SLASH || bytes[at] === PERCENT || slots[headSlot(bytes[start]!, bytes[start + 1]!, length)] === 1) return true
-      break
-    }
-    return uuids && mayBeUuid(bytes, start, to)
-  }
+  return { marks: MARKS, headBytes: HEAD_BYTES, slots, uuids: uuids ? UUID_BYTES : null }
 }
-
-const SLASH = 0x2f
-const PERCENT = 0x25
 
 const perhaps = ({ kind, id }: ObjectRef): ObjectRef => ({ kind, id, mayBeUnknown: true })
 

@@ -1,4 +1,5 @@
 // What a row of the provider table says. The rows themselves are in the files beside this one, one a provider.
+import type { StringFilter } from '../json/tables.ts'
 import type { Spelling } from './ids.ts'
 import type { EndpointTable, EndpointRow, ObjectRef } from './endpoint.ts'
 
@@ -15,14 +16,7 @@ export type ErrorShape = 'google' | 'openai' | 'anthropic' | 'mistral' | 'groq' 
 export type UsageKind = 'openai' | 'xai' | 'perplexity' | 'anthropic' | 'gemini' | 'interactions' | 'cohere' | 'bedrock'
 
 /** How the ids of a provider's stored objects are spelled, compiled: which strings of a body, wherever they stand, are one. */
-export interface IdForms {
-  /** 1 for each first byte that an id can have. */
-  readonly firsts: Uint8Array
-  /** Lengths of ids in bytes, both inclusive. */
-  readonly shortest: number
-  readonly longest: number
-  /** Whether these bytes, which hold no escapes, could be one: cheaper than making a string of them. */
-  mayBeId(bytes: Uint8Array, from: number, to: number): boolean
+export interface IdForms extends StringFilter {
   /** The object that a whole, decoded string names, or null where it is no id. */
   refOf(text: string): ObjectRef | null
 }

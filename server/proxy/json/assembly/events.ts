@@ -1,0 +1,124 @@
+// What a scan tells, and the caches that keep it from telling the same again and again.
+import {
+  CLOSED_TOLD, EVENTS, EVENT_BYTES, EVENT_COUNT, FIRSTS, KNOWN, KNOWN_BYTES, KNOWN_SLOT, KNOWN_SLOTS, LAST_ODDITIES, LAST_VALUE, LONGEST, ODDITY_TOLD, PROSE, QUICK, REPEATS, SERIAL, STRING_TOLD, VALUES, VALUE_AGAIN,
+  VALUE_BYTES, VALUE_SLOT, VALUE_SLOTS, VALUE_TOLD,
+} from '../layout'
+import { hasBackslash, isProse } from './strings'
+
+export function tell(kind: i32, first: i32, second: i32, third: i32): void {
+  const count = load<i32>(EVENT_COUNT)
+  const event = EVENTS + count * EVENT_BYTES
+  store<i32>(event, kind)
+  store<i32>(event, first, 4)
+  store<i32>(event, second, 8)
+  store<i32>(event, third, 12)
+  store<i32>(EVENT_COUNT, count + 1)
+}
+
+/** An oddity that repeats itself is told once. */
+export function tellOddity(kind: i32, node: i32): void {
+  const last = LAST_ODDITIES + 4 * kind
+  if (load<i32>(last) == node) return
+  store<i32>(last, node)
+  tell(ODDITY_TOLD, node, kind, 0)
+}
+
+/** A value at a wanted path. @param start 0 where it began in an earlier piece */
+export function tellValue(node: i32, start: i32, end: i32): void {
+  const last = load<i32>(LAST_VALUE)
+  store<i32>(LAST_VALUE, node)
+  if (load<i32>(REPEATS) == 0) return tell(VALUE_TOLD, node, start, end)
+  const slot = VALUES + ((node >> 5) & (VALUE_SLOTS - 1)) * VALUE_SLOT
+  const size = end - start
+  if (start == 0 || size > VALUE_BYTES) {
+    store<i32>(slot, 0)
+    return tell(VALUE_TOLD, node, start, end)
+  }
+  const serial = load<i32>(SERIAL)
+  if (load<i32>(slot) == serial && load<i32>(slot, 4) == node && load<i32>(slot, 8) == size && isSame(slot + 16, start, size)) {
+    // Right behind itself it says nothing.
+    if (last != node) tell(VALUE_AGAIN, node, 0, 0)
+    return
+  }
+  store<i32>(slot, serial)
+  store<i32>(slot, node, 4)
+  store<i32>(slot, size, 8)
+  memory.copy(slot + 16, start, VALUE_BYTES)
+  tell(VALUE_TOLD, node, start, end)
+}
+
+export function tellClosed(node: i32): void {
+  store<i32>(LAST_VALUE, 0)
+  tell(CLOSED_TOLD, node, 0, 0)
+}
+
+/** Hands a string over whose length and first byte fit, unless it cannot be wanted, or has been handed over not long ago. */
+export function hand(from: i32, to: i32): void {
+  const quick = load<i32>(QUICK)
+  const escaped = hasBackslash(from, to)
+  if (!escaped && (to - from > load<i32>(LONGEST) || (quick != 0 && !mayBeWanted(quick, from, to)))) return
+  if (load<i32>(PROSE) == 0 && isProse(from, to)) return
+  if (!isKnown(from, to)) tell(STRING_TOLD, from, to, i32(escaped))
+}
+
+/** QuickCheck of tables.ts: what a string begins with, up to its first mark. */
+function mayBeWanted(quick: i32, from: i32, to: i32): bool {
+  const marks = quick + 64
+  let start = from
+  while (start < to && load<u8>(marks + load<u8>(start)) == 2) start++
+  const last = min(to, start + load<i32>(quick, 4))
+  for (let at = start; at < last; at++) {
+    const byte = load<u8>(at) as i32
+    const mark = load<u8>(marks + byte)
+    if (mark == 0) continue
+    if (mark != 1) break
+    if (byte == 0x2f || byte == 0x25) return true
+    const second = start + 1 < to ? (load<u8>(start, 1) as i32) : 0
+    if (load<u8>(quick + 320 + (((load<u8>(start) as i32) * 31 + second * 977 + (at - start + 1) * 131) & 4095)) == 1) return true
+    break
+  }
+  const shortest = load<i32>(quick)
+  return shortest > 0 && mayBeUuid(quick + 4416, start, to, shortest)
+}
+
+/** Most strings differ from one in their first few bytes. */
+function mayBeUuid(bytes: i32, from: i32, to: i32, shortest: i32): bool {
+  if (to - from < shortest) return false
+  for (let at = from; at < from + shortest; at++) {
+    const kind = load<u8>(bytes + load<u8>(at))
+    if (kind != 1) return kind == 2
+  }
+  return true
+}
+
+/** Whether a string has been handed over in this scan; it is remembered. */
+function isKnown(from: i32, to: i32): bool {
+  const size = to - from
+  if (size > KNOWN_BYTES) return false
+  const serial = load<i32>(SERIAL)
+  const slot = KNOWN + slotOf(from, to) * KNOWN_SLOT
+  if (load<i32>(slot) == serial && load<i32>(slot, 4) == size && isSame(slot + 16, from, size)) return true
+  store<i32>(slot, serial)
+  store<i32>(slot, size, 4)
+  memory.copy(slot + 16, from, KNOWN_BYTES)
+  return false
+}
+
+function slotOf(from: i32, to: i32): i32 {
+  const size = to - from
+  let mixed: u64 = size
+  if (size >= 8) mixed += load<u64>(from) * 0x9e3779b97f4a7c15 + load<u64>(to - 8) * 0xc2b2ae3d27d4eb4f
+  else for (let at = from; at < to; at++) mixed = mixed * 0x9e3779b97f4a7c15 + load<u8>(at)
+  return ((mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9 >> 40) as i32 & (KNOWN_SLOTS - 1)
+}
+
+// @ts-ignore: decorator
+@inline
+function isSame(one: i32, other: i32, size: i32): bool {
+  let at = 0
+  for (; at + 16 <= size; at += 16) {
+    if (!i8x16.all_true(i8x16.eq(v128.load(one + at), v128.load(other + at)))) return false
+  }
+  const rest = (1 << (size - at)) - 1
+  return (i8x16.bitmask(i8x16.eq(v128.load(one + at), v128.load(other + at))) & rest) == rest
+}

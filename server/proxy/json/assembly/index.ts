@@ -1,0 +1,382 @@
+// Reads chosen values out of JSON: the loop over the bytes. json-scanner.ts tells what a scan is; layout.ts where its state stands.
+import {
+  ACTIONS, AFTER_ITEM, AFTER_KEY, AFTER_MEMBER, BROKEN, CAPTURE_DEPTH, CAPTURE_NODE, CAPTURE_START, DEEPEST, DEPTH, DONE, DONE_OF_MANY, ESCAPED, EVENTS_OF_A_TOKEN, EVENT_COUNT,
+  FIRSTS, IN_KEY, IN_SCALAR, IN_STRING, IS_LOOKED_INTO, IS_WANTED, ITEM_OR_END, KEY, KEY_OR_END, LAST_ODDITIES, LONGEST, LONGEST_ESCAPE, LONGEST_KEY, LONGEST_SCALAR, MAX_EVENTS, MISMATCH,
+  NEXT, NODE_ANY, NODE_FIRSTS, NODE_FLAGS, NODE_ITEMS, ROOT, SHORTEST, STACK, STACK_ENTRY, STATE, STRICT, TABLE, TELLS_END, TEXT, TOKEN_START, VALUE,
+} from '../layout'
+import { hand, tellClosed, tellOddity, tellValue } from './events'
+import { BREAKS, lookUp } from './keys'
+import { endOfJsonScalar, endOfScalar, INCOMPLETE, INVALID, skipIntegers } from './scalars'
+import { endOfString } from './strings'
+
+const QUOTE: i32 = 0x22
+const COMMA: i32 = 0x2c
+const COLON: i32 = 0x3a
+const OPEN_LIST: i32 = 0x5b
+const CLOSE_LIST: i32 = 0x5d
+const OPEN_OBJECT: i32 = 0x7b
+const CLOSE_OBJECT: i32 = 0x7d
+
+/** What a byte between values means; 0: it cannot stand there. */
+const SKIP: i32 = 1
+const BEGIN_STRING: i32 = 2
+const BEGIN_KEY: i32 = 3
+const BEGIN_SCALAR: i32 = 4
+const OPEN: i32 = 5
+const CLOSE: i32 = 6
+const NEXT_ITEM: i32 = 7
+const NEXT_KEY: i32 = 8
+const EXPECT_VALUE: i32 = 9
+const BEGIN_AGAIN: i32 = 10
+
+function set(state: i32, byte: i32, action: i32): void {
+  store<u8>(ACTIONS + ((state << 8) | byte), action as u8)
+}
+
+for (let byte = 0x21; byte < 0x100; byte++) {
+  if (byte == QUOTE || byte == COMMA || byte == COLON || byte == OPEN_LIST || byte == CLOSE_LIST || byte == OPEN_OBJECT || byte == CLOSE_OBJECT) continue
+  set(VALUE, byte, BEGIN_SCALAR)
+  set(ITEM_OR_END, byte, BEGIN_SCALAR)
+}
+for (let state = VALUE; state <= ITEM_OR_END; state++) {
+  set(state, QUOTE, BEGIN_STRING)
+  set(state, OPEN_OBJECT, OPEN)
+  set(state, OPEN_LIST, OPEN)
+}
+set(ITEM_OR_END, CLOSE_LIST, CLOSE)
+set(AFTER_ITEM, CLOSE_LIST, CLOSE)
+set(KEY_OR_END, CLOSE_OBJECT, CLOSE)
+set(AFTER_MEMBER, CLOSE_OBJECT, CLOSE)
+set(KEY_OR_END, QUOTE, BEGIN_KEY)
+set(KEY, QUOTE, BEGIN_KEY)
+set(AFTER_KEY, COLON, EXPECT_VALUE)
+set(AFTER_ITEM, COMMA, NEXT_ITEM)
+set(AFTER_MEMBER, COMMA, NEXT_KEY)
+for (let byte = 0; byte < 0x100; byte++) set(DONE_OF_MANY, byte, BEGIN_AGAIN)
+// RFC 8259, section 2.
+for (let state = VALUE; state <= DONE_OF_MANY; state++) {
+  set(state, 0x20, SKIP)
+  set(state, 0x0a, SKIP)
+  set(state, 0x0d, SKIP)
+  set(state, 0x09, SKIP)
+}
+
+// @ts-ignore: decorator
+@inline
+function flagsOf(table: i32, node: i32): i32 {
+  return load<i32>(table + node, NODE_FLAGS)
+}
+
+/** The longest string that somebody may want whole. */
+// @ts-ignore: decorator
+@inline
+function longestKept(): i32 {
+  return max(LONGEST_KEY, load<i32>(LONGEST) * LONGEST_ESCAPE)
+}
+
+/**
+ * Reads from `start` to `end`, where a byte that delimits must stand. Loads reach up to 80 bytes further.
+ *
+ * @returns how far it came: less than `end` where so many events were told that they have to be read first
+ */
+export function scan(start: i32, end: i32): i32 {
+  let i = start
+  if (load<i32>(STATE) >= IN_STRING) {
+    i = resume(start, end)
+    if (load<i32>(STATE) >= IN_STRING) return end
+  }
+  return scanTokens(i, end)
+}
+
+/**
+ * Everything from a place between values on. What is not wanted is handled here, in local variables: this loop is what the scan of ordinary bodies
+ * costs.
+ */
+function scanTokens(start: i32, end: i32): i32 {
+  const table = load<i32>(TABLE)
+  const strict = load<i32>(STRICT) != 0
+  const firsts = load<i32>(FIRSTS)
+  const shortest = load<i32>(SHORTEST)
+  const longestRaw = load<i32>(LONGEST) * LONGEST_ESCAPE
+  let state = load<i32>(STATE)
+  let next = load<i32>(NEXT)
+  let entry = STACK + load<i32>(DEPTH) * STACK_ENTRY
+  // Of the innermost container: its node, and what may come behind a value of it.
+  let at = load<i32>(entry)
+  let behind = load<i32>(entry, 4)
+  // The stack's entry of the value that is captured, or 0.
+  let captured = load<i32>(CAPTURE_DEPTH) < 0 ? 0 : STACK + load<i32>(CAPTURE_DEPTH) * STACK_ENTRY
+  let stop = end
+  let i = start
+  while (i < stop) {
+    const byte = load<u8>(i) as i32
+    const action = load<u8>(ACTIONS + ((state << 8) | byte)) as i32
+    if (action == BEGIN_SCALAR) {
+      if (next != 0 && (flagsOf(table, next) & IS_WANTED || next != load<i32>(LAST_ODDITIES + 4 * MISMATCH))) {
+        captured = meet(table, next, byte, i, entry, captured)
+        stop = left(end)
+      } else if (behind == AFTER_ITEM && captured != entry) {
+        const item = skipIntegers(i, end)
+        if (item > i) {
+          i = item
+          state = VALUE
+          continue
+        }
+      }
+      const last = strict ? endOfJsonScalar(i, end) : endOfScalar(i, end)
+      if (last < 0) {
+        if (last == INVALID || (strict && end - i > LONGEST_SCALAR)) return broken(end)
+        store<i32>(TOKEN_START, i)
+        keepState(IN_SCALAR, entry, next, captured)
+        return end
+      }
+      i = last
+    } else if (action == BEGIN_STRING) {
+      if (next != 0) {
+        captured = meet(table, next, byte, i, entry, captured)
+        stop = left(end)
+      }
+      const from = i + 1
+      i = endOfString(from, end)
+      if (i < 0) {
+        suspend(from, end, 0)
+        keepState(IN_STRING, entry, 0, captured)
+        return end
+      }
+      const size = i - 1 - from
+      if (size >= shortest && size <= longestRaw && load<u8>(firsts + load<u8>(from)) != 0) {
+        hand(from, i - 1)
+        stop = left(end)
+      }
+    } else if (action == BEGIN_KEY) {
+      const from = i + 1
+      i = endOfString(from, end)
+      if (at != 0) next = captured == 0 ? load<i32>(table + at, NODE_ANY) : 0
+      if (i < 0) {
+        suspend(from, end, at)
+        keepState(IN_KEY, entry, next, captured)
+        return end
+      }
+      if (at != 0) {
+        const wanted = load<i32>(table + at, NODE_FIRSTS)
+        if (wanted != 0 && load<u8>(table + wanted + load<u8>(from)) != 0) {
+          next = lookUp(at, from, i - 1, entry, next, captured != 0)
+          if (next == BREAKS) return broken(end)
+          stop = left(end)
+        }
+      }
+      const size = i - 1 - from
+      if (size >= shortest && size <= longestRaw && load<u8>(firsts + load<u8>(from)) != 0) {
+        hand(from, i - 1)
+        stop = left(end)
+      }
+      state = AFTER_KEY
+      if (i < end && load<u8>(i) == COLON) {
+        i++
+        state = VALUE
+      }
+      continue
+    } else if (action == OPEN) {
+      if (entry == STACK + DEEPEST * STACK_ENTRY) return broken(end)
+      if (next != 0) {
+        captured = meet(table, next, byte, i, entry, captured)
+        stop = left(end)
+      }
+      i++
+      at = next
+      entry += STACK_ENTRY
+      store<i32>(entry, next)
+      if (next != 0) store<i64>(entry, 0, 8)
+      if (byte == OPEN_OBJECT) {
+        behind = AFTER_MEMBER
+        state = KEY_OR_END
+        next = 0
+      } else {
+        behind = AFTER_ITEM
+        state = ITEM_OR_END
+        if (next != 0) next = load<i32>(table + next, NODE_ITEMS)
+      }
+      store<i32>(entry, behind, 4)
+      continue
+    } else if (action == CLOSE) {
+      if (at != 0 && captured == 0 && flagsOf(table, at) & TELLS_END) {
+        tellClosed(at)
+        stop = left(end)
+      }
+      i++
+      entry -= STACK_ENTRY
+      at = load<i32>(entry)
+      behind = load<i32>(entry, 4)
+    } else {
+      i++
+      if (action == NEXT_ITEM) {
+        if (at != 0) next = load<i32>(table + at, NODE_ITEMS)
+        state = VALUE
+      } else if (action == NEXT_KEY) state = KEY
+      else if (action == EXPECT_VALUE) state = VALUE
+      else if (action == SKIP) i = endOfSpace(i, end)
+      else if (action == BEGIN_AGAIN) {
+        i--
+        next = load<i32>(ROOT)
+        state = VALUE
+      } else return broken(end)
+      continue
+    }
+    // A value has ended before `i`.
+    if (captured == entry) {
+      endCapture(i)
+      captured = 0
+      stop = left(end)
+    }
+    next = 0
+    state = behind
+    // Most often a comma follows.
+    if (i < end && load<u8>(i) == COMMA) {
+      if (behind == AFTER_ITEM) {
+        i++
+        if (at != 0) next = load<i32>(table + at, NODE_ITEMS)
+        state = VALUE
+      } else if (behind == AFTER_MEMBER) {
+        i++
+        state = KEY
+      }
+    }
+  }
+  keepState(state, entry, next, captured)
+  return i
+}
+
+/** Where the loop stops: at once where there might be no room for the events of another token. */
+// @ts-ignore: decorator
+@inline
+function left(end: i32): i32 {
+  return load<i32>(EVENT_COUNT) > MAX_EVENTS - EVENTS_OF_A_TOKEN ? 0 : end
+}
+
+function keepState(state: i32, entry: i32, next: i32, captured: i32): void {
+  store<i32>(STATE, state)
+  store<i32>(DEPTH, (entry - STACK) / STACK_ENTRY)
+  store<i32>(NEXT, next)
+  store<i32>(CAPTURE_DEPTH, captured == 0 ? -1 : (captured - STACK) / STACK_ENTRY)
+}
+
+function broken(end: i32): i32 {
+  store<i32>(STATE, BROKEN)
+  return end
+}
+
+function endOfSpace(start: i32, end: i32): i32 {
+  let at = start
+  while (at < end) {
+    const bytes = v128.load(at)
+    const spaces = v128.or(
+      v128.or(i8x16.eq(bytes, i8x16.splat(0x20)), i8x16.eq(bytes, i8x16.splat(0x0a))),
+      v128.or(i8x16.eq(bytes, i8x16.splat(0x0d)), i8x16.eq(bytes, i8x16.splat(0x09))),
+    )
+    const others = ~i8x16.bitmask(spaces) & 0xffff
+    if (others != 0) return min(at + ctz(others), end)
+    at += 16
+  }
+  return end
+}
+
+/** A value begins where one was wanted, or something that holds some. @returns the stack's entry of the value that is captured, or 0 */
+function meet(table: i32, next: i32, byte: i32, i: i32, entry: i32, captured: i32): i32 {
+  const isObject = byte == OPEN_OBJECT
+  const flags = flagsOf(table, next)
+  const looked = (flags & IS_LOOKED_INTO) != 0
+  if (flags & IS_WANTED) {
+    if (captured != 0 || (isObject && looked)) return captured
+    store<i32>(CAPTURE_NODE, next)
+    store<i32>(CAPTURE_START, i)
+    return entry
+  }
+  const items = load<i32>(table + next, NODE_ITEMS) != 0
+  if (byte == QUOTE) {
+    if (looked || items) tellOddity(TEXT, next)
+    return captured
+  }
+  // `null` is the one scalar that may stand anywhere: it says that nothing is there.
+  if (byte == 0x6e) return captured
+  if (isObject ? looked : byte == OPEN_LIST ? items : !(looked || items)) return captured
+  tellOddity(MISMATCH, next)
+  return captured
+}
+
+function endCapture(end: i32): void {
+  tellValue(load<i32>(CAPTURE_NODE), load<i32>(CAPTURE_START), end)
+}
+
+/** The piece ends within a string or key that began at `from`. @param at the object whose key it is */
+function suspend(from: i32, end: i32, at: i32): void {
+  store<i32>(TOKEN_START, isKept(from, end, at) ? from : 0)
+}
+
+/** Whether somebody may want the whole of what has begun. */
+function isKept(from: i32, end: i32, at: i32): bool {
+  if (from == end) return true
+  if (end - from > longestKept()) return false
+  const first = load<u8>(from)
+  if (load<u8>(load<i32>(FIRSTS) + first) != 0) return true
+  const table = load<i32>(TABLE)
+  const firsts = at == 0 ? 0 : load<i32>(table + at, NODE_FIRSTS)
+  return firsts != 0 && load<u8>(table + firsts + first) != 0
+}
+
+/** Goes on with what the piece before ended within. @returns where it ends; the state says whether it does */
+function resume(start: i32, end: i32): i32 {
+  const state = load<i32>(STATE)
+  const token = load<i32>(TOKEN_START)
+  if (state == IN_SCALAR) return resumeScalar(token, start, end)
+  if (state == BROKEN) return end
+  const entry = STACK + load<i32>(DEPTH) * STACK_ENTRY
+  const at = state == IN_KEY ? load<i32>(entry) : 0
+  const last = endOfString(start + load<i32>(ESCAPED), end)
+  if (last < 0) {
+    if (token != 0 && !isKept(token, end, at)) store<i32>(TOKEN_START, 0)
+    return end
+  }
+  store<i32>(TOKEN_START, 0)
+  if (state == IN_KEY) store<i32>(STATE, AFTER_KEY)
+  if (token != 0 && last - 1 > token) {
+    const size = last - 1 - token
+    const first = load<u8>(token)
+    if (state == IN_KEY && at != 0) {
+      const table = load<i32>(TABLE)
+      const firsts = load<i32>(table + at, NODE_FIRSTS)
+      if (firsts != 0 && load<u8>(table + firsts + first) != 0) {
+        const next = lookUp(at, token, last - 1, entry, load<i32>(NEXT), load<i32>(CAPTURE_DEPTH) >= 0)
+        if (next == BREAKS) return broken(end)
+        store<i32>(NEXT, next)
+      }
+    }
+    if (size >= load<i32>(SHORTEST) && size <= load<i32>(LONGEST) * LONGEST_ESCAPE && load<u8>(load<i32>(FIRSTS) + first) != 0) hand(token, last - 1)
+  }
+  if (state == IN_STRING) endValue(last)
+  return last
+}
+
+/** A number or literal that began in an earlier piece. */
+function resumeScalar(token: i32, start: i32, end: i32): i32 {
+  const strict = load<i32>(STRICT) != 0
+  const last = strict ? endOfJsonScalar(token, end) : endOfScalar(start, end)
+  if (last == INVALID || (last == INCOMPLETE && strict && end - token > LONGEST_SCALAR)) return broken(end)
+  if (last == INCOMPLETE) {
+    if (!strict) store<i32>(TOKEN_START, 0)
+    return end
+  }
+  store<i32>(TOKEN_START, 0)
+  endValue(last)
+  return last
+}
+
+/** A value ends before `i`. */
+function endValue(i: i32): void {
+  const depth = load<i32>(DEPTH)
+  if (load<i32>(CAPTURE_DEPTH) == depth) {
+    endCapture(i)
+    store<i32>(CAPTURE_DEPTH, -1)
+  }
+  store<i32>(NEXT, 0)
+  store<i32>(STATE, load<i32>(STACK + depth * STACK_ENTRY, 4))
+}

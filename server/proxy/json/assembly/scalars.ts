@@ -1,0 +1,111 @@
+// Numbers and literals of JSON (RFC 8259, sections 3 and 6).
+import { LONGEST_SCALAR } from '../layout'
+
+/** Instead of an address: the scalar may go on behind the piece; it is none. */
+export const INCOMPLETE: i32 = -1
+export const INVALID: i32 = -2
+
+const TRUE: u32 = 0x65757274
+const FALSE: u32 = 0x736c6166
+const NULL: u32 = 0x6c6c756e
+
+// @ts-ignore: decorator
+@inline
+function isDigit(byte: u32): bool {
+  return byte - 0x30 < 10
+}
+
+// @ts-ignore: decorator
+@inline
+function isDelimiter(byte: u32): bool {
+  return byte <= 0x20 || byte == 0x2c || byte == 0x5d || byte == 0x7d || byte == 0x3a || byte == 0x22 || byte == 0x5b || byte == 0x7b
+}
+
+/** Where a number or literal ends, whatever it is; INCOMPLETE at the end of the piece. */
+export function endOfScalar(start: i32, end: i32): i32 {
+  let at = start
+  while (at < end && !isDelimiter(load<u8>(at))) at++
+  return at < end ? at : INCOMPLETE
+}
+
+/** Where a number or literal of JSON ends, which is no longer than any that makes sense. A byte that delimits must stand at `end`. */
+// @ts-ignore: decorator
+@inline
+export function endOfJsonScalar(start: i32, end: i32): i32 {
+  const first = load<u8>(start) as u32
+  if (!isDigit(first) && first != 0x2d) return endOfLiteral(start, end)
+  let at = start + i32(first == 0x2d)
+  if (at == end) return INCOMPLETE
+  const whole = at
+  const leading = load<u8>(at) as u32
+  let byte = leading
+  while (isDigit(byte)) byte = load<u8>(++at)
+  if (at == end) return at - start > LONGEST_SCALAR ? INVALID : INCOMPLETE
+  if (at == whole || (leading == 0x30 && at > whole + 1)) return INVALID
+  if (!isDelimiter(byte)) at = endOfFraction(at, end)
+  return at - start > LONGEST_SCALAR ? INVALID : at
+}
+
+/** From behind the whole part of a number. */
+function endOfFraction(start: i32, end: i32): i32 {
+  let at = start
+  let byte = load<u8>(at) as u32
+  if (byte == 0x2e) {
+    const digits = ++at
+    byte = load<u8>(at)
+    while (isDigit(byte)) byte = load<u8>(++at)
+    if (at == end) return INCOMPLETE
+    if (at == digits) return INVALID
+  }
+  if ((byte | 0x20) == 0x65) {
+    byte = load<u8>(++at)
+    if (at < end && (byte == 0x2b || byte == 0x2d)) byte = load<u8>(++at)
+    const digits = at
+    while (isDigit(byte)) byte = load<u8>(++at)
+    if (at == end) return INCOMPLETE
+    if (at == digits) return INVALID
+  }
+  return isDelimiter(byte) ? at : INVALID
+}
+
+function endOfLiteral(start: i32, end: i32): i32 {
+  const head = load<u32>(start)
+  const at = start + 4 + i32(head == FALSE && load<u8>(start, 4) == 0x65)
+  if (at < end && isDelimiter(load<u8>(at)) && (head == TRUE || head == NULL || at == start + 5)) return at
+  return endOfScalar(start, end) == INCOMPLETE ? INCOMPLETE : INVALID
+}
+
+/**
+ * Skips the integers of a list, each with its comma, as lists of tokens have them: 16 bytes at a time.
+ *
+ * @param start where an item begins
+ * @returns where an item begins that is anything else, or may be the last, or goes on behind the piece
+ */
+// @ts-ignore: decorator
+@inline
+export function skipIntegers(start: i32, end: i32): i32 {
+  let item = start
+  // Whether the block begins with an item, and whether a zero that began one ended the block before.
+  let begins = 1
+  let zero = 0
+  for (let at = start; at < end; at += 16) {
+    const bytes = v128.load(at)
+    let commas = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(0x2c)))
+    const digits = i8x16.bitmask(i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10)))
+    const zeros = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(0x30)))
+    const starts = ((commas << 1) | begins) & 0xffff
+    const leading = zeros & starts
+    const wrong = (commas & starts) | (((leading << 1) | zero) & digits)
+    // What comes before the first byte that is neither, or wrong, or behind the piece.
+    const others = (~(commas | digits) | wrong) & 0xffff
+    const left = end - at
+    const clean = min(others == 0 ? 16 : ctz(others), left)
+    commas &= (1 << clean) - 1
+    if ((commas == 0 ? at + 16 : at + ctz(commas)) - item > LONGEST_SCALAR) return item
+    if (commas != 0) item = at + 32 - clz(commas)
+    if (clean < 16) return item
+    begins = (commas >> 15) & 1
+    zero = (leading >> 15) & 1
+  }
+  return item
+}

@@ -1,0 +1,108 @@
+// Instances of the scanner's WebAssembly module. A scan's state stands in the memory of an instance while it runs there, and is taken away when another
+// scan gets its turn; there are as many instances as scans are within one another, which is one.
+import { readFileSync } from 'node:fs'
+import { MEMORY_PAGES, TABLES } from './layout.ts'
+import { filterTable, type PathTable, type StringFilter } from './tables.ts'
+
+/**
+ * What of https://webassembly.github.io/spec/js-api/ is used here: neither TypeScript's library without the DOM nor Node's types have it.
+ */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object) => { readonly exports: object }
+  readonly RuntimeError: new () => Error
+}
+
+/** Made of assembly/ by `npm run build:wasm`. */
+const MODULE = new WebAssembly.Module(readFileSync(new URL('scanner.wasm', import.meta.url)))
+const PAGE_BYTES = 65_536
+const TABLE_ALIGNMENT = 16
+
+interface Exports {
+  readonly memory: { readonly buffer: ArrayBuffer }
+  scan(start: number, end: number): number
+}
+
+/** Whose scan it is. */
+export interface Owner {
+  /** Takes the state of the scan away. */
+  leave(engine: Engine): void
+}
+
+/** Where a table stands in one instance's memory, until that is full. */
+interface Placed {
+  readonly generation: number
+  readonly address: number
+}
+
+export class Engine {
+  readonly bytes: Buffer
+  readonly ints: Int32Array
+  readonly scan: Exports['scan']
+  owner: Owner | null = null
+  /** Whether events are being told: what is told may scan something itself. */
+  busy = false
+  /** Where the piece that was read last ends. */
+  end = 0
+  #generation = 1
+  #free = TABLES
+  readonly #placed = new WeakMap<object, Placed>()
+  #serial = 0
+
+  constructor() {
+    const { memory, scan } = new WebAssembly.Instance(MODULE).exports as Exports
+    this.bytes = Buffer.from(memory.buffer)
+    this.ints = new Int32Array(memory.buffer)
+    this.scan = scan
+  }
+
+  /** A number that no other scan of this instance has, until 2³¹ have begun. */
+  nextSerial(): number {
+    return (this.#serial = (this.#serial % 0x7fffffff) + 1)
+  }
+
+  /** The addresses of both tables. They stay where they are until another scan asks. */
+  place(paths: PathTable, filter: StringFilter): readonly [paths: number, filter: number] {
+    for (;;) {
+      const pathsAt = this.#place(paths, () => paths.image)
+      const generation = this.#generation
+      const filterAt = this.#place(filter, () => filterTable(filter))
+      if (this.#generation === generation) return [pathsAt, filterAt]
+    }
+  }
+
+  #place(key: object, imageOf: () => Uint8Array): number {
+    const placed = this.#placed.get(key)
+    if (placed !== undefined && placed.generation === this.#generation) return placed.address
+    const image = imageOf()
+    // There are a few hundred in all; tests make more.
+    if (this.#free + image.length > MEMORY_PAGES * PAGE_BYTES) {
+      this.#generation++
+      this.#free = TABLES
+    }
+    const address = this.#free
+    this.bytes.set(image, address)
+    this.#free += Math.ceil(image.length / TABLE_ALIGNMENT) * TABLE_ALIGNMENT
+    this.#placed.set(key, { generation: this.#generation, address })
+    return address
+  }
+}
+
+const engines: Engine[] = []
+
+/** An instance that is not in the middle of telling something. */
+export function freeEngine(): Engine {
+  for (const engine of engines) if (!engine.busy) return engine
+  const engine = new Engine()
+  engines.push(engine)
+  return engine
+}
+
+/** Whether the module itself failed. */
+export const isTrap = (error: unknown): boolean => error instanceof WebAssembly.RuntimeError
+
+/** Lets an instance go that failed: there will be another one. */
+export function dropEngine(engine: Engine): void {
+  const at = engines.indexOf(engine)
+  if (at >= 0) engines.splice(at, 1)
+}

@@ -1,0 +1,132 @@
+// The memory of the scanner's WebAssembly module: what stands where, and what its numbers mean. Both sides compile this file, so it holds constants only.
+
+/** What may come next between values: the first index of ACTIONS. */
+export const VALUE = 0
+export const ITEM_OR_END = 1
+export const KEY_OR_END = 2
+export const KEY = 3
+export const AFTER_KEY = 4
+export const AFTER_ITEM = 5
+export const AFTER_MEMBER = 6
+export const DONE = 7
+export const DONE_OF_MANY = 8
+/** What a piece can end in the middle of. */
+export const IN_STRING = 9
+export const IN_KEY = 10
+export const IN_SCALAR = 11
+export const BROKEN = 12
+
+/** 256 bytes for each state between values: what a byte means there. */
+export const ACTIONS = 0x1000
+
+/** The state of the scan, 32 bits each. All of it, the stack behind it included, is taken away when another scan gets its turn. */
+export const STATE = 0x2000
+export const DEPTH = 0x2004
+/** The wanted node of the value that comes next, as an offset in the table of paths; 0: none. */
+export const NEXT = 0x2008
+/** The depth at which the captured value ends, or -1; its node; and the address at which it begins, or 0 where that was in an earlier piece. */
+export const CAPTURE_DEPTH = 0x200c
+export const CAPTURE_NODE = 0x2010
+export const CAPTURE_START = 0x2014
+/** Where the string, key or number begins that the last piece ended within, while somebody may want it; or 0. */
+export const TOKEN_START = 0x2018
+/** Whether the last piece ended with a backslash that escapes. */
+export const ESCAPED = 0x201c
+/** The node of the oddity told last, of each kind. */
+export const LAST_ODDITIES = 0x2020
+/** The node of the value told last, if nothing has ended since. */
+export const LAST_VALUE = 0x2034
+/** Of each open container 16 bytes: its node, what may come behind one of its values, and a bit for each wanted key that it has had. */
+export const STACK = 0x2040
+export const STACK_ENTRY = 16
+/** Deepest nesting; more ends the scan as broken. */
+export const DEEPEST = 512
+
+/** What a scan is told before it goes on, 32 bits each. */
+export const TABLE = 0x4100
+export const ROOT = 0x4104
+export const STRICT = 0x4108
+/** A number of this scan alone: what the caches hold of others does not count. */
+export const SERIAL = 0x410c
+/** Of strings that are watched: lengths, the address of the 256 first bytes, whether prose counts, and the address of the quick check or 0. */
+export const SHORTEST = 0x4110
+export const LONGEST = 0x4114
+export const FIRSTS = 0x4118
+export const PROSE = 0x411c
+export const QUICK = 0x4120
+
+/** Whether values that repeat themselves are told apart. */
+export const REPEATS = 0x4124
+
+/** How many events there are, and the events: 16 bytes each. */
+export const EVENT_COUNT = 0x4140
+export const EVENTS = 0x4200
+export const EVENT_BYTES = 16
+export const MAX_EVENTS = 512
+/** One token tells fewer than these. */
+export const EVENTS_OF_A_TOKEN = 8
+
+/** Kinds of events. VALUE_TOLD: node, start (0: in an earlier piece), end. AGAIN: node; the same bytes as the value told last at this path. */
+export const VALUE_TOLD = 0
+export const VALUE_AGAIN = 1
+/** Node, kind of oddity. */
+export const ODDITY_TOLD = 2
+/** Node. */
+export const CLOSED_TOLD = 3
+/** Start, end, and whether it holds a backslash. */
+export const STRING_TOLD = 4
+
+/** Kinds of oddities, in the order of ODDITIES of json-scanner.ts. */
+export const DUPLICATE = 0
+export const ESCAPED_KEY = 1
+export const LOOKALIKE = 2
+export const MISMATCH = 3
+export const TEXT = 4
+
+/** A key without its escapes, in 16-bit units. */
+export const DECODED = 0x6400
+/** Strings that have been handed over, and the last value of each path: caches, which forget. */
+export const KNOWN = 0x8000
+export const KNOWN_SLOTS = 256
+export const KNOWN_BYTES = 64
+export const KNOWN_SLOT = 80
+export const VALUES = 0xd000
+export const VALUE_SLOTS = 64
+export const VALUE_BYTES = 48
+export const VALUE_SLOT = 64
+
+/** Raw bytes of a key that are kept; a longer key cannot be a wanted one (each letter is at most six bytes as `\u….`). */
+export const LONGEST_KEY = 512
+export const LONGEST_ESCAPE = 6
+/** Characters of the longest number that makes sense. */
+export const LONGEST_SCALAR = 1024
+
+/** Bytes are copied here: at most PIECE at a time, behind what is kept of a token that an earlier piece began. Loads may reach beyond the end. */
+export const WINDOW = 0x10000
+export const PIECE = 0x10000
+export const WINDOW_END = 0x30000
+/** Tables of paths and of watched strings, until the end of the memory. */
+export const TABLES = 0x31000
+export const MEMORY_PAGES = 64
+
+/** A node of the table of paths: flags, the nodes of items and of any key, and the addresses of its keys' first bytes, their index by length, and the keys. */
+export const NODE_FLAGS = 0
+export const NODE_ITEMS = 4
+export const NODE_ANY = 8
+export const NODE_FIRSTS = 12
+export const NODE_LENGTHS = 16
+export const NODE_KEYS = 20
+export const NODE_KEY_COUNT = 24
+export const NODE_BYTES = 32
+export const IS_WANTED = 1
+export const TELLS_END = 2
+/** Whether an object at this place may hold wanted values. */
+export const IS_LOOKED_INTO = 4
+/** A key: its node, its number within the node, its length, and twice its bytes: as they are, and in lower case. */
+export const KEY_NODE = 0
+export const KEY_NUMBER = 4
+export const KEY_LENGTH = 8
+export const KEY_EXACT = 16
+export const KEY_WIDTH = 64
+export const KEY_LOWER = 80
+export const KEY_BYTES = 144

@@ -1,0 +1,144 @@
+// The tables that the scanner's module works with, as bytes: wanted paths, and the strings that are watched. All addresses within one count from its
+// beginning, so that it can stand anywhere.
+import {
+  IS_LOOKED_INTO, IS_WANTED, KEY_BYTES, KEY_EXACT, KEY_LENGTH, KEY_LOWER, KEY_NODE, KEY_NUMBER, KEY_WIDTH, NODE_ANY, NODE_BYTES, NODE_FIRSTS, NODE_FLAGS, NODE_ITEMS, NODE_KEYS,
+  NODE_KEY_COUNT, NODE_LENGTHS, TELLS_END,
+} from './layout.ts'
+
+/** Which strings are worth a look, wherever they are: decided without a call. */
+export interface StringFilter {
+  /** 1 for each first byte that such a string can have. Strings that begin with an escape are handed over as well. */
+  readonly firsts: Uint8Array
+  /** Lengths in bytes without escapes, both inclusive. An escaped string is handed over when it could decode to one of these. */
+  readonly shortest: number
+  readonly longest: number
+  /** Whether a string with a space between other characters is handed over too. Most texts have one among their first bytes. */
+  readonly prose?: boolean
+  /** What such a string begins with, where it holds no escape. */
+  readonly quick?: QuickCheck
+}
+
+/** What strings of a certain form begin with, up to their first mark; leading bytes that do not count are skipped. */
+export interface QuickCheck {
+  /** What each byte is: 0 goes on, 1 is a mark, 2 counts only behind another one, 3 is in no such string. Behind a `/` or `%` anything may stand. */
+  readonly marks: Uint8Array
+  /** Bytes within which the first mark stands. */
+  readonly headBytes: number
+  /** 1 for each `headSlot` that a beginning has. */
+  readonly slots: Uint8Array
+  /** Of strings that begin otherwise, but are as long as UUIDs at least: 1 for each byte that may be among as many, 2 where anything may follow. */
+  readonly uuids: { readonly shortest: number; readonly bytes: Uint8Array } | null
+}
+
+export const HEAD_SLOTS = 4_096
+
+/** A beginning by its first two bytes and its length. The same as in assembly/events.ts. */
+export const headSlot = (first: number, second: number, length: number): number => (first * 31 + second * 977 + length * 131) & (HEAD_SLOTS - 1)
+
+/** One place in the tree of wanted paths. */
+export interface Node {
+  readonly path: string
+  wanted: boolean
+  /** Whether its end is told. */
+  ends: boolean
+  props: Map<string, Node> | null
+  items: Node | null
+  /** What stands under any key: then no key is looked up. */
+  any: Node | null
+}
+
+/** Wanted paths as the module reads them. */
+export interface PathTable {
+  readonly image: Uint8Array
+  readonly root: number
+  /** The path of each node, by its offset divided by NODE_BYTES. */
+  readonly paths: readonly string[]
+}
+
+/** A node's keys are bits of one number. */
+const MOST_KEYS = 64
+const FIRSTS_BYTES = 256
+const LENGTHS_BYTES = KEY_WIDTH + 8
+
+/** @throws Error where a node has more keys, or longer ones, than a table has room for */
+export function pathTable(root: Node): PathTable {
+  const nodes: Node[] = []
+  const offsets = new Map<Node, number>()
+  const collect = (node: Node | null): void => {
+    if (node === null) return
+    nodes.push(node)
+    // Offset 0 says that there is none.
+    offsets.set(node, nodes.length * NODE_BYTES)
+    for (const child of node.props?.values() ?? []) collect(child)
+    collect(node.items)
+    collect(node.any)
+  }
+  collect(root)
+  let end = (nodes.length + 1) * NODE_BYTES
+  const keysBegin = nodes.map(({ props }) => {
+    const begin = end
+    if (props !== null) end += FIRSTS_BYTES + LENGTHS_BYTES + props.size * KEY_BYTES
+    return begin
+  })
+  const image = new Uint8Array(end)
+  const view = new DataView(image.buffer)
+  const offsetOf = (node: Node | null): number => (node === null ? 0 : offsets.get(node)!)
+  for (const [i, node] of nodes.entries()) {
+    const at = offsetOf(node)
+    const set = (field: number, value: number): void => view.setUint32(at + field, value, true)
+    set(NODE_FLAGS, (node.wanted ? IS_WANTED : 0) | (node.ends ? TELLS_END : 0) | (node.props !== null || node.any !== null ? IS_LOOKED_INTO : 0))
+    set(NODE_ITEMS, offsetOf(node.items))
+    set(NODE_ANY, offsetOf(node.any))
+    if (node.props === null) continue
+    const firsts = keysBegin[i]!
+    set(NODE_FIRSTS, firsts)
+    set(NODE_LENGTHS, firsts + FIRSTS_BYTES)
+    set(NODE_KEYS, firsts + FIRSTS_BYTES + LENGTHS_BYTES)
+    set(NODE_KEY_COUNT, node.props.size)
+    writeKeys(image, firsts, [...node.props].map(([key, child]) => [key, offsetOf(child)]))
+  }
+  return { image, root: offsetOf(root), paths: ['', ...nodes.map(({ path }) => path)] }
+}
+
+/** @param keys with the offsets of their nodes, in the order in which they were wanted */
+function writeKeys(image: Uint8Array, firsts: number, keys: readonly [key: string, node: number][]): void {
+  const bad = keys.find(([key]) => !/^[!-~]{1,63}$/.test(key) || key.includes('"') || key.includes('\\'))
+  if (bad !== undefined || keys.length > MOST_KEYS) throw new Error(`These are no keys that the scanner can look for: ${bad?.[0] ?? `${keys.length} in one object`}.`)
+  const view = new DataView(image.buffer)
+  const lengths = firsts + FIRSTS_BYTES
+  image.set(ODD, firsts)
+  const sorted = keys.toSorted(([one], [other]) => one.length - other.length)
+  for (const [i, [key, node]] of sorted.entries()) {
+    const lower = key.toLowerCase()
+    image[firsts + lower.charCodeAt(0)] = image[firsts + key.toUpperCase().charCodeAt(0)] = 1
+    const at = lengths + LENGTHS_BYTES + i * KEY_BYTES
+    view.setUint32(at + KEY_NODE, node, true)
+    view.setUint32(at + KEY_NUMBER, i, true)
+    view.setUint32(at + KEY_LENGTH, key.length, true)
+    image.set(Buffer.from(key), at + KEY_EXACT)
+    image.set(Buffer.from(lower), at + KEY_LOWER)
+  }
+  for (let length = 0; length < LENGTHS_BYTES; length++) image[lengths + length] = sorted.filter(([key]) => key.length < length).length
+}
+
+/** 1 for each byte with which a key can begin that is spelled oddly. */
+const ODD = Uint8Array.from({ length: FIRSTS_BYTES }, (_, byte) => (byte === 0x5c || byte < 0x20 || byte > 0x7e ? 1 : 0))
+
+/** Where the parts of a watched string's table stand; those of the quick check as assembly/events.ts reads them. */
+export const FILTER_QUICK = FIRSTS_BYTES
+const QUICK_MARKS = 64
+const QUICK_SLOTS = 320
+const QUICK_UUIDS = QUICK_SLOTS + HEAD_SLOTS
+
+export function filterTable({ firsts, quick }: StringFilter): Uint8Array {
+  const image = new Uint8Array(FILTER_QUICK + (quick === undefined ? 0 : QUICK_UUIDS + FIRSTS_BYTES))
+  image.set(firsts)
+  if (quick === undefined) return image
+  const view = new DataView(image.buffer)
+  view.setUint32(FILTER_QUICK, quick.uuids?.shortest ?? 0, true)
+  view.setUint32(FILTER_QUICK + 4, quick.headBytes, true)
+  image.set(quick.marks, FILTER_QUICK + QUICK_MARKS)
+  image.set(quick.slots, FILTER_QUICK + QUICK_SLOTS)
+  if (quick.uuids !== null) image.set(quick.uuids.bytes, FILTER_QUICK + QUICK_UUIDS)
+  return image
+}
