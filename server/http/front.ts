@@ -53,8 +53,10 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   const serve = server.listeners('connection')
   let closing = false
 
-  const refusal = (code: Refusal, message: string, more: Record<string, string> = {}): Buffer => {
+  const refusal = (code: Refusal, message: string, ofProxy = false): Buffer => {
     const id = newId('req', now())
+    // What we read ourselves is for the proxy, whose own answers all say so.
+    const more: Record<string, string> = ofProxy ? { 'x-proxy-error': code, 'x-proxy-request-id': id } : {}
     const problem = new Problem(code, message, code === 'too_many_connections' ? { retryAfter: 1 } : {})
     log.request({ request_id: id, method: '', route: null, status: problem.status, duration_ms: 0, code })
     const body = JSON.stringify(problem.body(id))
@@ -64,8 +66,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
   }
   const house: House = {
     handle,
-    // What we read ourselves is for the proxy, whose own answers all say so.
-    refusal: (code, message) => refusal(code, message, { 'x-proxy-error': code }),
+    refusal: (code, message) => refusal(code, message, true),
     limits,
     addresses,
     reads: turns.reads,

@@ -90,6 +90,7 @@ export class Passage implements Passing {
     const headers = this.#downstream(raw)
     // The caller's own key was good: what the upstream refuses is our credential.
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
+    headers.push('X-Proxy-Request-Id', this.#trip.id)
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
     return this.#cors ? headers.concat(corsHeaders(headers)) : headers
   }

@@ -64,6 +64,9 @@ interface Parts {
   refusals: RefusalLog
 }
 
+/** The headers of an answer of our own that name its request. */
+const requestIds = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy-Request-Id', id]
+
 /** Ends a request that was refused, or that failed on our side. Never throws. */
 export function refuse(parts: Parts, trip: Trip, thrown: unknown): void {
   try {
@@ -82,7 +85,7 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   if (caller.answered) return caller.breakOff()
   const answer = refusal(code, message, trip.near)
   if (trip.admitted) trip.refusedAs = code
-  const all = [...answer.headers, ...headers, 'Date', new Date(parts.clock.now()).toUTCString(), 'X-Request-Id', trip.id]
+  const all = [...answer.headers, ...headers, 'Date', new Date(parts.clock.now()).toUTCString(), ...requestIds(trip.id)]
   caller.head(answer.status, answer.reason, valueOf(caller.headers, 'origin') === undefined ? all : all.concat(corsHeaders(all)))
   caller.write(answer.body)
   caller.end()
@@ -106,7 +109,7 @@ function refusalOf(error: unknown): Refused {
 /** Preflights need no key: a browser sends none. */
 export function answerPreflight(parts: Pick<Parts, 'clock'>, { caller, id }: Trip): void {
   const headers = preflightHeaders(valueOf(caller.headers, 'access-control-request-headers'))
-  caller.head(204, 'No Content', [...headers, 'Date', new Date(parts.clock.now()).toUTCString(), 'X-Request-Id', id])
+  caller.head(204, 'No Content', [...headers, 'Date', new Date(parts.clock.now()).toUTCString(), ...requestIds(id)])
   caller.end()
   caller.flush()
 }

@@ -34,8 +34,10 @@ function streamOf(...pieces: string[]): ReadableStream<Uint8Array> {
   })
 }
 
-/** A path of the provider where a body goes up as it comes, and nothing is answered. */
+/** A path of the provider where a form goes up as it comes, and nothing is answered. */
 const SILENT_UPLOAD = '/v1/files'
+/** Other bodies are read whole first, for the objects that they may name. */
+const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
 
 /** `duplex` is missing from the types of the DOM. */
 const streamed = (stream: ReadableStream<Uint8Array>, init: RequestInit = {}): RequestInit => ({ method: 'POST', body: stream, duplex: 'half', ...init })
@@ -159,9 +161,7 @@ const CASES: Case[] = [
       if (controller.signal.aborted) pulled.close()
       else pulled.enqueue(BYTES.subarray(0, 9))
     }
-    // A body that must be read whole is not sent on before its end: this one names no objects.
-    const headers = { 'Content-Type': 'application/octet-stream' }
-    const pending = fetch(`${at}${SILENT_UPLOAD}`, streamed(new ReadableStream({ pull }), { headers, signal: controller.signal }))
+    const pending = fetch(`${at}${SILENT_UPLOAD}`, streamed(new ReadableStream({ pull }), { headers: FORM, signal: controller.signal }))
     pending.catch(() => {})
     await arrived(SILENT_UPLOAD)
     controller.abort()
@@ -248,7 +248,7 @@ let arrived: (target: string) => Promise<void> = async () => {}
 /** What a caller sees of an answer. */
 async function seen(response: Response): Promise<unknown> {
   const { status, ok, type, redirected, bodyUsed } = response
-  const headers = [...response.headers].filter(([name]) => !['connection', 'keep-alive', 'transfer-encoding', 'x-request-id'].includes(name))
+  const headers = [...response.headers].filter(([name]) => !['connection', 'keep-alive', 'transfer-encoding', 'x-request-id', 'x-proxy-request-id'].includes(name))
   return { status, ok, type, redirected, bodyUsed, headers, body: Buffer.from(await response.arrayBuffer()).toString('latin1') }
 }
 
@@ -314,7 +314,7 @@ test('a stream goes up as it comes', async (t) => {
   const proxyFetch = createProxyFetch({ proxyUrl: proxied.proxyUrl, apiKey: await proxied.key({ objects: 'upstream' }) })
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
-  const pending = proxyFetch('https://api.openai.com/v1/files', streamed(readable))
+  const pending = proxyFetch('https://api.openai.com/v1/files', streamed(readable, { headers: FORM }))
   await writer.write(new TextEncoder().encode('the first'))
   await until(() => proxied.wire().includes('the first'))
   await writer.close()

@@ -11,7 +11,7 @@ import { BINARY, chunked, SCRIPTED } from '../../providers/scripts.ts'
 import { until } from '../../until.ts'
 import { changeKey, revokeKey, rotateKey, type KeyWishes } from '../../../server/keys/keys.ts'
 import type { Store } from '../../../server/store/open.ts'
-import { begin, readAnswer } from './relayed.ts'
+import { begin, readAnswer, type Answer } from './relayed.ts'
 import { ANTHROPIC, GOOGLE, OPENAI, raw, SECRETS, startServed, type Served } from './served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`
@@ -53,10 +53,24 @@ test('a request reaches the provider with our credential in place of the key, by
     [row.key_id, row.provider, row.model, row.endpoint, row.method, row.state, row.status, row.tokens_in, row.tokens_out, row.tokens_cached, row.tokens_reasoning, row.bytes_in],
     [id, 'openai', 'gpt-5', '/v1/chat/completions', 'POST', 'settled', 200, 11, 7, 4, null, body.length],
   )
-  assert.equal(row.id, headerOf(got.rawHeaders, 'x-request-id'))
+  assert.equal(row.id, headerOf(got.rawHeaders, 'x-proxy-request-id'))
   assert.deepEqual([row.credential_id, row.error, row.bytes_out, row.context], ['env_openai', null, got.body.length, sha256('conversation 7').slice(0, 32)])
   const [first, total] = [row.first_byte_ms!, row.total_ms!]
   assert.ok(0 <= first && first <= total && total <= Math.ceil(performance.now() - began), `${first} ms, ${total} ms`)
+})
+
+test('every answer names its request as the ledger knows it, beside the upstream\'s own name for it', async (t) => {
+  const theirs = { 'X-Request-Id': 'theirs', 'X-Proxy-Request-Id': 'also theirs' }
+  const served = await startServed(t, answer(200, theirs, '{}'))
+  const { secret } = await served.key()
+  const idsOf = ({ rawHeaders }: Answer): (string | null)[] => ['x-request-id', 'x-proxy-request-id'].map((name) => headerOf(rawHeaders, name))
+  const [upstreams, ours] = idsOf(await served.send(secret, CHAT, { body: '{"model":"gpt-5"}', headers: JSON_TYPE }))
+  assert.deepEqual([upstreams, (await settled(served)).id], ['theirs', ours])
+  for (const sent of [await served.send('tmk_none', CHAT), await served.send(secret, CHAT, { method: 'OPTIONS' }), await served.send(secret, 'https://nowhere.test/')]) {
+    const [id, proxyId] = idsOf(sent)
+    assert.match(id ?? '', /^req_/)
+    assert.equal(proxyId, id)
+  }
 })
 
 test('every kind of answer passes through the whole gate as it was sent', async (t) => {
@@ -67,7 +81,7 @@ test('every kind of answer passes through the whole gate as it was sent', async 
       served.fake.play(script)
       const got = await served.send(secret, CHAT, { body: '{"model":"gpt-5"}', headers: JSON_TYPE })
       assert.deepEqual([got.status, got.whole, sha256(got.body), got.trailers], [status, true, sha256(body), trailers ?? []], name)
-      const ours = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'x-request-id', 'trailer'])
+      const ours = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'x-request-id', 'x-proxy-request-id', 'trailer'])
       const kept = (list: string[]) => list.filter((_, i) => !ours.has(list[i & ~1]!.toLowerCase()))
       assert.deepEqual(kept(got.rawHeaders), kept(headers), name)
     }
@@ -133,7 +147,7 @@ test('what is not allowed is refused with its code, in the provider\'s shape, an
     const { secret } = row.scoped ? scoped : any
     const got = await served.send(secret, row.address, { method: row.method ?? 'POST', ...(row.body === undefined ? {} : { body: row.body }), headers: { ...JSON_TYPE, ...row.headers } })
     assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [row.status, row.code], row.name)
-    assert.ok(headerOf(got.rawHeaders, 'x-request-id'), row.name)
+    assert.ok(headerOf(got.rawHeaders, 'x-proxy-request-id'), row.name)
     assert.ok(JSON.parse(got.body.toString()).error.message.length > 10, row.name)
     const names = got.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
     assert.deepEqual(names, [...new Set(names)], row.name)
@@ -199,7 +213,7 @@ test('tokens are read from every form of answer', async (t) => {
   for (const [name, address, script] of forms) {
     served.fake.play(script)
     const got = await served.send(secret, address, { body: '{"model":"m"}', headers: JSON_TYPE })
-    const row = await settled(served, headerOf(got.rawHeaders, 'x-request-id')!)
+    const row = await settled(served, headerOf(got.rawHeaders, 'x-proxy-request-id')!)
     assert.deepEqual([row.tokens_in, row.tokens_out], [5, 6], name)
   }
 })
@@ -220,7 +234,7 @@ test('whatever a request names and an answer counts can be written down', async 
   for (const [name, address, model, text, tokens] of rows) {
     served.fake.play(answer(200, JSON_TYPE, text))
     const got = await served.send(secret, address, { body: '{}', headers: JSON_TYPE })
-    const row = await settled(served, headerOf(got.rawHeaders, 'x-request-id')!)
+    const row = await settled(served, headerOf(got.rawHeaders, 'x-proxy-request-id')!)
     assert.deepEqual([row.model?.replaceAll('\ufffd', '\0') ?? null, row.tokens_in, row.tokens_out], [model, tokens, 6], name)
   }
 })
@@ -236,8 +250,8 @@ test('failures of the provider are told and written down', async (t) => {
     served.fake.play(script)
     const failed = await served.send(secret, CHAT, { body: '{"model":"m"}', headers: JSON_TYPE })
     assert.deepEqual([failed.status, headerOf(failed.rawHeaders, 'x-proxy-error')], [status, code])
-    const row = await settled(served, headerOf(failed.rawHeaders, 'x-request-id')!)
-    assert.deepEqual([row.state, row.status, row.error, row.credential_id, row.first_byte_ms, row.tokens_in], ['settled', null, code, 'env_openai', null, null])
+    const row = await settled(served, headerOf(failed.rawHeaders, 'x-proxy-request-id')!)
+    assert.deepEqual([row.state, row.status, row.error, row.credential_id, row.first_byte_ms, row.tokens_in], ['settled', status, code, 'env_openai', null, null])
   }
   assert.equal(served.fake.requests.length, 2)
 })
@@ -252,7 +266,7 @@ test('a request that finds no credential gives back everything: its limit is who
   }
   const passed = await ask(CHAT)
   assert.equal(passed.status, 200)
-  await settled(served, headerOf(passed.rawHeaders, 'x-request-id')!)
+  await settled(served, headerOf(passed.rawHeaders, 'x-proxy-request-id')!)
   assert.equal((await served.running.store.db.selectFrom('requests').select('id').execute()).length, 1)
 })
 

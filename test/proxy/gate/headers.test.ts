@@ -228,7 +228,7 @@ test('a preflight lists Authorization by name and reflects what was asked for', 
 
 test('what a browser may read, by name', () => {
   const exposed = (pairs(corsHeaders(['x-ratelimit-limit-images', '1', 'X-Goog-Upload-URL', 'u', 'Content-Type', 'x', 'RateLimit-Reset', '1', 'anthropic-ratelimit-tokens-limit', '1', 'x-goog-upload-more', '1'])).get('access-control-expose-headers') ?? '').toLowerCase().split(', ')
-  for (const name of ['retry-after', 'retry-after-ms', 'x-request-id', 'x-proxy-error', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-remaining-requests', 'x-ratelimit-limit-images', 'x-goog-upload-url', 'x-goog-upload-status', 'location',
+  for (const name of ['retry-after', 'retry-after-ms', 'x-request-id', 'x-proxy-request-id', 'x-proxy-error', 'ratelimit', 'ratelimit-policy', 'x-ratelimit-remaining-requests', 'x-ratelimit-limit-images', 'x-goog-upload-url', 'x-goog-upload-status', 'location',
     'x-ratelimit-limit-tokens', 'x-goog-upload-control-url', 'x-goog-upload-chunk-granularity', 'x-goog-upload-size-received', 'x-goog-upload-header-content-type',
     'ratelimit-reset', 'anthropic-ratelimit-tokens-limit', 'x-goog-upload-more']) {
     assert.ok(exposed.includes(name), name)

@@ -184,7 +184,7 @@ function checkCredential({ target, rawHeaders }: Received): void {
 }
 
 /** What the contract lets the proxy add: its request id where the provider sent none, and whose credential a provider refuses. */
-const isOurs = (name: string, value: string): boolean => (name === 'x-request-id' && value.startsWith('req_')) || (name === 'x-proxy-error' && value === 'upstream_credential_rejected')
+const isOurs = (name: string, value: string): boolean => (name === 'x-request-id' && value.startsWith('req_')) || name === 'x-proxy-request-id' || (name === 'x-proxy-error' && value === 'upstream_credential_rejected')
 
 /** Whatever a program can see, as plain data: errors with all their fields, bytes as text, this moment's times as one word. */
 function visible(value: unknown, key = ''): unknown {
