@@ -140,7 +140,7 @@ test('limits and troubles leave a credential unused only while another one is he
   assert.deepEqual([picks(), pool.resting('a'), pool.resting('b')], [new Set(['a', 'b']), 0, 0])
   const alone = poolOf(a).pool
   alone.note(a, LANE, 429, 30_000)
-  assert.deepEqual([alone.pick(OPENAI, null, null, LANE), alone.resting('a'), alone.lastError('a')], [a, 0, { status: 429, ago: 0 }])
+  assert.deepEqual([alone.pick(OPENAI, null, null, LANE), alone.resting('a'), alone.lastError('a')], [a, 0, { status: 429, code: null, ago: 0 }])
   // Neither one that takes no requests stands in for it, nor one for another host.
   const spare = poolOf(a, credential('paused', { weight: 0 }), credential('else', { values: { resource: 'x' } })).pool
   spare.note(a, LANE, 429, null)
@@ -189,7 +189,7 @@ test('the last error is known until the credential works again; health is kept o
   pool.note(b, LANE, 503, null)
   later(500)
   for (const status of [404, 400]) pool.note(b, LANE, status, null)
-  assert.deepEqual(pool.lastError('b'), { status: 503, ago: 500 })
+  assert.deepEqual(pool.lastError('b'), { status: 503, code: null, ago: 500 })
   pool.use([b, credential('c')])
   assert.deepEqual([pool.all.length, pool.lastError('a'), pool.resting('a'), pool.resting('b')], [2, null, 0, 1_500])
   pool.note(b, LANE, 399, null)

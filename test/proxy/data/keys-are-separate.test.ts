@@ -31,8 +31,8 @@ function callRaw(t: TestContext, port: number, bytes: string, reads = true): Raw
   return { socket, text: () => text, statuses: () => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) }
 }
 
-function headOf(secret: string, length: number, address = CHAT): string {
-  return `POST /proxy?url=${encodeURIComponent(address)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+function headOf(secret: string, length: number, address = CHAT, type = 'application/json'): string {
+  return `POST /proxy?url=${encodeURIComponent(address)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`
 }
 
 /** Sends some requests with a key and holds that all of them get through, and that the server is ready. */
@@ -79,7 +79,7 @@ test('half-sent bodies that stream through take places of their key, and nobody 
   const served = await startServed(t, OK, { TOLLMARK_MAX_OPEN: '40' })
   const attacker = await served.key()
   const other = await served.key({ models: ['gpt-*'] })
-  const callers = Array.from({ length: 100 }, () => callRaw(t, served.port, `${headOf(attacker.secret, 1_024, `${OPENAI}/v1/files`)}{`))
+  const callers = Array.from({ length: 100 }, () => callRaw(t, served.port, `${headOf(attacker.secret, 1_024, `${OPENAI}/v1/files`, 'multipart/form-data; boundary=b')}{`))
   await until(() => callers.filter((caller) => caller.statuses()[0] === 503).length === 60, 10_000)
   await until(() => served.fake.requests.length === 40)
   await allPass(served, other.secret, '{"model":"gpt-5"}', 10)
