@@ -6,6 +6,7 @@ import type { QueryBuilder } from '../store/statement.ts'
 import { entered } from './journal.ts'
 import { namesOf } from './names.ts'
 import { MOST_LINES, sumUp, type Grouping, type SumLine } from './summing.ts'
+import { topUsage } from './top-usage.ts'
 import { bytesOf, written, type Format } from './text.ts'
 
 /** Sums over requests. Tokens are null where no provider said a number: unknown is not 0. */
@@ -61,6 +62,8 @@ export interface UsageLine extends Totals {
   provider?: string
   /** Start of the minute, hour or day, UTC; of the finest of them that is asked for. */
   time?: string
+  /** Only where a report is about the top ones: whether the line sums up the rest, and so is of no key, model or provider. */
+  other?: boolean
   aborted: number
   unknown: number
   /** Requests whose tokens are unknown. */
@@ -82,11 +85,13 @@ export interface UsageQuestion {
   keys?: string[]
   model?: string | undefined
   provider?: string | undefined
+  /** Lines for so many keys, models or providers, and for the rest together: `by` names one of the three then. */
+  top?: number | undefined
 }
 
 /** The lines of a report, ordered by time, key, provider and model; more than `MOST_LINES` of them where there are too many. */
 export const usageLines = procedure(import.meta.url, 'usageLines', function* (db, question: UsageQuestion): Steps<UsageLine[]> {
-  return yield* linesOf(db, question)
+  return (yield* linesOf(db, question)).lines
 })
 
 /** Reads a report. Whole hours count, or minutes where it is by the minute, the first one too. */
@@ -98,22 +103,26 @@ type NamedLine = UsageLine & { key_name?: string | null }
 
 /** The same with the names of keys, as the lines of a CSV or as a whole list; null where it has too many lines. @param columns of a CSV */
 export const usageText = procedure(import.meta.url, 'usageText', function* (db, { columns, format, ...question }: UsageQuestion & { columns: string[]; format: Format }): Steps<{ text: Uint8Array<ArrayBuffer> } | null> {
-  const lines: NamedLine[] = yield* linesOf(db, question)
+  const { lines, groups }: { lines: NamedLine[]; groups?: number } = yield* linesOf(db, question)
   if (lines.length > MOST_LINES) return null
   if (question.by.includes('key')) {
     const names = yield* namesOf(db, lines.flatMap(({ key_id }) => key_id ?? []))
-    for (const [at, { key_id = '', ...line }] of lines.entries()) lines[at] = { key_id, key_name: names.get(key_id) ?? null, ...line }
+    for (const [at, { key_id = '', ...line }] of lines.entries()) if (!line.other) lines[at] = { key_id, key_name: names.get(key_id) ?? null, ...line }
   }
   const text = written(format, columns as (keyof NamedLine)[], lines)
-  return { text: bytesOf(format === 'csv' ? text : `{"object":"list","data":[${text}],"next_cursor":null}`) }
+  return { text: bytesOf(format === 'csv' ? text : `{"object":"list","data":[${text}],"next_cursor":null${groups === undefined ? '' : `,"groups":${groups}`}}`) }
 })
 
-function* linesOf(db: QueryBuilder, { by, ...filter }: UsageQuestion): Steps<UsageLine[]> {
+function* linesOf(db: QueryBuilder, { by, top, ...filter }: UsageQuestion): Steps<{ lines: UsageLine[]; groups?: number }> {
   const [, step] = Object.entries(STEPS).find(([name]) => by.some((dimension) => dimension === name)) ?? []
   const columns: Grouping['by'] = ([['key', 'key_id'], ['provider', 'provider'], ['model', 'model']] as const).flatMap(([name, column]) => (by.includes(name) ? [column] : []))
-  const [lines = []] = yield* sumUp(db, filter, step, [{ by: columns, step }])
-  if (lines.length > MOST_LINES) return lines.map(shown)
-  return lines.sort((a, b) => (a.time ?? 0) - (b.time ?? 0) || compare(columns.map((column) => [a[column] ?? '', b[column] ?? '']))).map(shown)
+  const [column] = columns
+  const ranked = top === undefined || column === undefined ? undefined : yield* topUsage(db, filter, column, step, top)
+  const lines: (SumLine & { other?: boolean })[] = ranked?.lines ?? (yield* sumUp(db, filter, step, [{ by: columns, step }]))[0] ?? []
+  const groups = ranked && { groups: ranked.groups }
+  if (lines.length > MOST_LINES) return { lines: lines.map(shown), ...groups }
+  const sorted = lines.sort((a, b) => (a.time ?? 0) - (b.time ?? 0) || Number(a.other ?? false) - Number(b.other ?? false) || compare(columns.map((column) => [a[column] ?? '', b[column] ?? ''])))
+  return { lines: sorted.map(shown), ...groups }
 }
 
 function compare(pairs: [string, string][]): number {
@@ -121,7 +130,7 @@ function compare(pairs: [string, string][]): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-function shown({ answered, first_byte_ms, total_ms, time, key_id, model, provider, latest: _, ...sums }: SumLine): UsageLine {
+function shown({ answered, first_byte_ms, total_ms, time, key_id, model, provider, latest: _, ...sums }: SumLine & { other?: boolean }): UsageLine {
   const mean = (sum: number | null) => (answered ? Math.round((sum ?? 0) / answered) : null)
   return {
     ...(time === undefined ? {} : { time: isoTime(time) }),

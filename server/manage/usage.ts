@@ -19,6 +19,7 @@ const LineSchema = z
     key_name: z.string().nullable().optional().openapi({ description: 'The current name of the key.' }),
     provider: z.string().optional(),
     model: z.string().nullable().optional(),
+    other: z.boolean().optional().openapi({ description: 'With `top`: whether the line sums up the rest. It has no key, model or provider then.' }),
     requests: count,
     errors: count,
     aborted: count,
@@ -36,10 +37,13 @@ const LineSchema = z
   .openapi('UsageLine')
 
 /** Columns of a CSV behind those that say what is counted. */
-const MEASURES = LineSchema.keyof().exclude(['time', 'key_id', 'key_name', 'provider', 'model']).options
+const MEASURES = LineSchema.keyof().exclude(['time', 'key_id', 'key_name', 'provider', 'model', 'other']).options
 type NamedLine = UsageLine & { key_name?: string | null }
 /** TABLE of what the lines are counted by, and the columns that say so. */
 const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = { key: ['key_id', 'key_name'], model: ['model'], provider: ['provider'], minute: ['time'], hour: ['time'], day: ['time'] }
+
+/** What `top` ranks. */
+const GROUPS: ReadonlySet<Dimension> = new Set(['key', 'model', 'provider'])
 
 const Query = Whose.extend({
   by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, minute, hour, day, with commas between them.', example: 'day,model' }),
@@ -48,6 +52,7 @@ const Query = Whose.extend({
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
   provider: z.string().max(100).optional(),
+  top: z.coerce.number().int().min(1).max(50).optional().openapi({ description: 'Lines for so many keys, models or providers, those with the most requests, and one for all the rest. `by` names one of the three then, and a step of time or none.' }),
   format: z.enum(['json', 'csv']).default('json'),
 })
 
@@ -67,18 +72,19 @@ export function usageRoutes(store: Store, clock: () => number): Api {
     summary: 'Read usage',
     ...guard,
     request: { query: Query },
-    responses: tableAnswers('The report', z.object({ object: z.literal('list'), data: z.array(LineSchema), next_cursor: z.null() })),
+    responses: tableAnswers('The report', z.object({ object: z.literal('list'), data: z.array(LineSchema), next_cursor: z.null(), groups: count.optional().openapi({ description: 'With `top`: how many keys, models or providers there are in all.' }) })),
   })
   api.openapi(read, async (c) => {
-    const { by, from, to, key, model, provider, format, account } = c.req.valid('query')
+    const { by, from, to, key, model, provider, top, format, account } = c.req.valid('query')
     const dimensions = readDimensions(by)
+    if (top !== undefined && dimensions.filter((name) => GROUPS.has(name)).length !== 1) throw invalidField('top', '"top" needs a "by" that names one of key, model and provider.')
     const byMinute = dimensions.includes('minute')
     const until = to === undefined ? clock() + 1 : Date.parse(to)
     const since = from === undefined ? Math.min(until, clock()) - (byMinute ? USUALLY.minutes : USUALLY.more) : Date.parse(from)
     if (byMinute && until - since > MOST_MINUTES) throw invalidField('from', 'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".')
     const reading = store.readingFor(callerOf(c).account.id)
-    const columns: string[] = [...new Set(dimensions.flatMap((name) => NAMES[name])), ...MEASURES]
-    const report = await reading.read(usageText, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider, format, columns })
+    const columns: string[] = [...new Set(dimensions.flatMap((name) => NAMES[name])), ...(top === undefined ? [] : ['other']), ...MEASURES]
+    const report = await reading.read(usageText, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider, top, format, columns })
     if (report === null) throw new Problem('invalid_field', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
     if (format === 'csv') return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
     return c.body(textBody('', once(report.text)), 200, { 'content-type': 'application/json' })
