@@ -350,8 +350,8 @@ export function page<T extends { id: string }>(rows: T[], limit: number): { obje
 }
 
 /** A list that is never long, as one page. */
-export function whole<T>(data: T[]): { object: 'list'; data: T[]; next_cursor: null } {
-  return { object: 'list', data, next_cursor: null }
+export function whole<T>(data: T[]): { object: 'list'; data: T[]; next_cursor: null; total: number } {
+  return { object: 'list', data, next_cursor: null, total: data.length }
 }
 
 /** The parameter of a path that ends in an id. */

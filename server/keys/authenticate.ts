@@ -82,8 +82,16 @@ function invalid(message: string): Authenticated {
   return { ok: false, code: 'invalid_api_key', message }
 }
 
-/** An origin as it is compared (`https://example.com`, `http://localhost:3000`), or null where the text is none. */
-export function normalOrigin(text: string): string | null {
+/** A host without a scheme, as people type it: with a dot or a port, or `localhost`. */
+const BARE_HOST = /^(?:[^\s:/?#@]+\.[^\s:/?#@]+|localhost|[^\s:/?#@.]+(?=:\d))(?::\d+)?\/?$/i
+const LOOPBACK = /^(?:localhost|127\.[\d.]+)(?::|\/|$)/i
+
+/**
+ * An origin as it is compared (`https://example.com`, `http://localhost:3000`), or null where the text is none. A scheme that was left out is https, or
+ * http on this machine.
+ */
+export function normalOrigin(written: string): string | null {
+  const text = BARE_HOST.test(written) ? `${LOOPBACK.test(written) ? 'http' : 'https'}://${written}` : written
   if (!URL.canParse(text)) return null
   const { origin, protocol, pathname, search, hash } = new URL(text)
   const bare = pathname === '/' && search === '' && hash === '' && !origin.includes('*')

@@ -1,9 +1,10 @@
 // /api/v1/credentials: what the proxy presents to providers. Written once, never shown again; administrators only.
 import { z } from '@hono/zod-openapi'
-import { IdParams, answers, createRoute, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
+import { IdParams, answers, countedListOf, createRoute, done, guarded, jsonContent, newApi, whole, type Api } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { invalidField } from '../errors.ts'
 import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential, type ShownCredential } from '../proxy/credentials/stored.ts'
+import { keepTest, lastTests, type ShownTest } from '../proxy/credentials/tests.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { PROVIDERS, hostValues } from '../proxy/providers/table.ts'
 import { patchOf } from '../request/patch.ts'
@@ -11,6 +12,13 @@ import { strictObject } from '../request/strict.ts'
 import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
 import { Name } from './fields.ts'
+
+const tested = {
+  ok: z.boolean(),
+  status: z.number().int().nullable().openapi({ description: "The provider's status; null where there was no answer." }),
+  detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
+  at: z.iso.datetime(),
+}
 
 /** Not `.openapi(name)`: a named schema that is nullable would be so everywhere. */
 export const LastErrorSchema = z
@@ -35,21 +43,20 @@ export const CredentialSchema = z
     readable: z.boolean().openapi({ description: 'Whether the master key opens it; if not, it is not used.' }),
     resting_ms: z.number().int().openapi({ description: 'How long this process leaves it unused: because the provider refuses it, or, while another credential is healthy, after a limit or trouble (then only for that model). 0 means that it is used.' }),
     last_error: LastErrorSchema,
+    last_test: z.object(tested).nullable().openapi({ description: 'The last test call; null where there was none.' }),
     created_at: z.iso.datetime().nullable(),
   })
   .openapi('Credential')
 
-const TestSchema = z
-  .object({
-    object: z.literal('credential_test'),
-    ok: z.boolean(),
-    status: z.number().int().nullable().openapi({ description: "The provider's status; null where there was no answer." }),
-    detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
-  })
-  .openapi('CredentialTest')
+const TestSchema = z.object({ object: z.literal('credential_test'), ...tested }).openapi('CredentialTest')
 
-const weight = z.number().int().min(0).max(1000)
-const secret = z.string().trim().regex(CREDENTIAL, 'a credential is printable ASCII without spaces')
+/** The parameter that tries what is stored. */
+export const Tested = strictObject({
+  test: z.enum(['true', 'false']).default('false').openapi({ description: '`true`: the credential is tried with one cheap call; it is stored, whatever comes of it (`last_test`).' }),
+})
+
+export const weight = z.number().int().min(0).max(1000)
+export const secret = z.string().trim().regex(CREDENTIAL, 'a credential is printable ASCII without spaces')
 
 const Wanted = strictObject({
   provider: z.string().max(64),
@@ -58,7 +65,7 @@ const Wanted = strictObject({
   values: z.record(z.string().max(32), z.string().regex(HOST_PART, 'one part of a host name')).default({}),
   weight: weight.default(1),
 })
-const Change = patchOf(CredentialSchema, { name: Name, weight, status: z.enum(['active', 'paused']) }, ['readable', 'resting_ms', 'last_error'])
+const Change = patchOf(CredentialSchema, { name: Name, weight, status: z.enum(['active', 'paused']) }, ['readable', 'resting_ms', 'last_error', 'last_test'])
 
 type Proxied = Health & Pick<Proxy, 'table' | 'configured' | 'master' | 'refresh' | 'probe'>
 /** What knows how the credentials do. */
@@ -68,7 +75,7 @@ type Health = Pick<Proxy, 'credentials' | 'unreadable'>
 export function credentialRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
   const api = newApi()
   const guard = guarded(store, clock, 'admin')
-  const show = (row: ShownCredential) => withHealth(row, 'stored', proxied, clock())
+  const show = async (row: ShownCredential) => withHealth(row, 'stored', proxied, await lastTests(store), clock())
   const unknownProvider = () => invalidField('provider', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
 
   const list = createRoute({
@@ -76,7 +83,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     path: '/api/v1/credentials',
     summary: 'List provider credentials (administrators)',
     ...guard,
-    responses: answers(200, 'All credentials, those of the environment first', listOf(CredentialSchema)),
+    responses: answers(200, 'All credentials, those of the environment first', countedListOf(CredentialSchema)),
   })
   api.openapi(list, async (c) => {
     return c.json(whole(await allCredentials(store, proxied, clock())), 200)
@@ -87,7 +94,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     path: '/api/v1/credentials',
     summary: 'Store a provider credential (administrators)',
     ...guard,
-    request: { body: jsonContent(Wanted) },
+    request: { query: Tested, body: jsonContent(Wanted) },
     responses: answers(201, 'The credential, without its secret', CredentialSchema),
   })
   api.openapi(create, async (c) => {
@@ -100,7 +107,8 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     const row = await createCredential(store, proxied.master, wanted, ofStored, clock())
     await proxied.refresh()
     if (!row) throw unknownProvider()
-    return c.json(show(row), 201)
+    if (c.req.valid('query').test === 'true') await tryOut(store, proxied, row.id, clock)
+    return c.json(await show(row), 201)
   })
 
   const read = createRoute({
@@ -130,10 +138,10 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     const { id } = c.req.valid('param')
     const current = (await listCredentials(store)).find((one) => one.id === id)
     if (!current) throw noSuchCredential()
-    const { status, ...wanted } = Change.changes(c.req.valid('json'), show(current))
+    const { status, ...wanted } = Change.changes(c.req.valid('json'), await show(current))
     const row = await changeCredential(store, id, { ...wanted, paused: status && status === 'paused' })
     await proxied.refresh()
-    return c.json(show(row), 200)
+    return c.json(await show(row), 200)
   })
 
   const test = createRoute({
@@ -145,7 +153,7 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
     responses: answers(200, 'How it went', TestSchema, 'credential_not_found'),
   })
   api.openapi(test, async (c) => {
-    const outcome = await proxied.probe(c.req.valid('param').id)
+    const outcome = await tryOut(store, proxied, c.req.valid('param').id, clock)
     if (!outcome) throw noSuchCredential()
     return c.json({ object: 'credential_test' as const, ...outcome }, 200)
   })
@@ -169,20 +177,27 @@ export function credentialRoutes(store: Store, proxied: Proxied, clock: () => nu
 
 /** All credentials with their health, those of the environment first. */
 export async function allCredentials(store: Store, health: Health, now: number) {
-  const stored = await listCredentials(store)
+  const [stored, tests] = await Promise.all([listCredentials(store), lastTests(store)])
   const given = health.credentials.all
     .filter(({ id }) => id.startsWith('env_'))
     .map(({ id, provider, values, weight }) => {
       const row = { id, object: 'credential' as const, provider, name: 'environment', values: { ...values }, weight, status: 'active' as const, created_at: null }
-      return withHealth(row, 'environment', health, now)
+      return withHealth(row, 'environment', health, tests, now)
     })
-  return [...given, ...stored.map((row) => withHealth(row, 'stored', health, now))]
+  return [...given, ...stored.map((row) => withHealth(row, 'stored', health, tests, now))]
 }
 
-function withHealth<R extends { id: string }, S extends 'environment' | 'stored'>(row: R, source: S, { credentials, unreadable }: Health, now: number) {
+/** Tries a credential, and keeps what came of it; undefined where there is none of that id. */
+export async function tryOut(store: Store, { probe }: Pick<Proxy, 'probe'>, id: string, clock: () => number): Promise<ShownTest | undefined> {
+  const outcome = await probe(id)
+  return outcome && keepTest(store, id, outcome, clock())
+}
+
+function withHealth<R extends { id: string }, S extends 'environment' | 'stored'>(row: R, source: S, { credentials, unreadable }: Health, tests: ReadonlyMap<string, ShownTest>, now: number) {
   const error = credentials.lastError(row.id)
   return {
     ...row, source, readable: !unreadable().has(row.id), resting_ms: Math.ceil(credentials.resting(row.id)),
     last_error: error === null ? null : { status: error.status, code: error.code, at: isoTime(now - error.ago) },
+    last_test: tests.get(row.id) ?? null,
   }
 }

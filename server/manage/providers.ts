@@ -1,7 +1,8 @@
 // /api/v1/providers: who can be called through the proxy. Everybody sees which are ready; administrators add their own.
 import { z } from '@hono/zod-openapi'
-import { IdParams, answers, callerOf, createRoute, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
+import { IdParams, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, whole, type Api } from '../api.ts'
 import { Problem, invalidField } from '../errors.ts'
+import { createCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/open.ts'
 import type { Auth, CustomProvider, Provider } from '../proxy/providers/provider.ts'
 import { changeProvider, createProvider, deleteProvider, noSuchProvider, storedProviders, type ProviderWishes } from '../proxy/providers/stored.ts'
@@ -9,7 +10,8 @@ import { hostValues } from '../proxy/providers/table.ts'
 import { patchOf } from '../request/patch.ts'
 import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
-import { CredentialSchema, LastErrorSchema, allCredentials } from './credentials.ts'
+import { CredentialSchema, LastErrorSchema, Tested, allCredentials, secret, tryOut, weight } from './credentials.ts'
+import { Name } from './fields.ts'
 import { HEALTH, healthOf } from './provider-health.ts'
 
 const AuthSchema = strictObject({
@@ -42,10 +44,13 @@ const wishes = {
   auth: AuthSchema.nullable().openapi({ description: '`Authorization: Bearer …` where it is null.' }),
 }
 const id = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'lower-case letters, digits, - and _')
-const Wanted = strictObject({ id, origin: wishes.origin, dial: wishes.dial.default(null), auth: wishes.auth.default(null) })
+const Wanted = strictObject({
+  id, origin: wishes.origin, dial: wishes.dial.default(null), auth: wishes.auth.default(null),
+  credential: strictObject({ name: Name.default('default'), secret, weight: weight.default(1) }).nullable().default(null).openapi({ description: 'Its first credential.' }),
+})
 const Change = patchOf(ProviderSchema, wishes, ['ready', 'health', 'last_error', 'credentials'])
 
-type Proxied = Pick<Proxy, 'credentials' | 'unreadable' | 'table' | 'configured' | 'refresh' | 'complaint'>
+type Proxied = Pick<Proxy, 'credentials' | 'unreadable' | 'table' | 'configured' | 'refresh' | 'complaint' | 'master' | 'probe'>
 
 /** The routes of providers. */
 export function providerRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
@@ -90,7 +95,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
     path: '/api/v1/providers',
     summary: 'List providers, and whether they are ready',
     ...guard,
-    responses: answers(200, 'All providers', listOf(ProviderSchema)),
+    responses: answers(200, 'All providers', countedListOf(ProviderSchema)),
   })
   api.openapi(list, async (c) => c.json(whole(await shown(callerOf(c).account.role === 'admin')), 200))
 
@@ -99,16 +104,18 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
     path: '/api/v1/providers',
     summary: "Add a server that speaks OpenAI's dialect (administrators)",
     ...adminGuard,
-    request: { body: jsonContent(Wanted) },
+    request: { query: Tested, body: jsonContent(Wanted) },
     responses: answers(201, 'The provider', ProviderSchema, 'provider_not_found'),
   })
   api.openapi(create, async (c) => {
-    const { id, auth, ...plain } = c.req.valid('json')
+    const { id, auth, credential, ...plain } = c.req.valid('json')
     const wanted = { ...plain, auth: authOf(auth) }
     if (proxied.table().byId(id)) throw invalidField('id', `There is a provider ${JSON.stringify(id)} already. Choose another id.`)
     await check(id, wanted)
     await createProvider(store, id, wanted, clock())
+    const stored = credential && (await createCredential(store, proxied.master, { ...credential, provider: id, values: {} }, true, clock()))
     await proxied.refresh()
+    if (stored && c.req.valid('query').test === 'true') await tryOut(store, proxied, stored.id, clock)
     return c.json(await showOne(id), 201)
   })
 

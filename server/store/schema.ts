@@ -373,6 +373,16 @@ export interface CredentialRow {
   revision: number
 }
 
+/** What came of the last test call with a credential, which may be one of the environment. */
+export interface CredentialTestRow {
+  credential_id: string
+  at: number
+  ok: number
+  /** The provider's; null where there was no answer. */
+  status: number | null
+  detail: string
+}
+
 /** An object that a provider stores for us (file, batch, response, …): whose it is, and which credential reaches it. */
 export interface ObjectRow {
   provider: string
@@ -399,6 +409,7 @@ export interface Database {
   refusal_minutes: RefusalMinuteRow
   providers: ProviderRow
   credentials: CredentialRow
+  credential_tests: CredentialTestRow
   objects: ObjectRow
   accounts: AccountRow
   passwords: PasswordRow

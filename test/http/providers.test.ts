@@ -37,6 +37,7 @@ interface Outcome {
   ok: boolean
   status: number | null
   detail: string
+  at: string
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -76,8 +77,9 @@ test('a test call says what a person can do', async (t) => {
   const admin = (await manager(served)).api
   const { id } = (await admin('POST', 'credentials', { provider: 'anthropic', name: 'spare', secret: 'sk-spare', weight: 0 })).json<Credential>()
   const attempt = async (which = id) => (await admin('POST', `credentials/${which}/test`)).json<Outcome>()
-  const good = await attempt()
-  assert.deepEqual({ ...good }, { object: 'credential_test', ok: true, status: 200, detail: 'Anthropic accepts this credential.' })
+  const { at, ...good } = await attempt()
+  assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000)
+  assert.deepEqual(good, { object: 'credential_test', ok: true, status: 200, detail: 'Anthropic accepts this credential.' })
   const [request] = served.fake.requests
   assert.deepEqual([request!.method, request!.target, headerOf(request!.rawHeaders, 'x-api-key'), headerOf(request!.rawHeaders, 'anthropic-version')], ['GET', '/v1/models?limit=1', 'sk-spare', '2023-06-01'])
   await served.running.store.run(enter, null)
@@ -282,4 +284,34 @@ test('a stored provider that the settings leave no room for is left out, and the
   assertProblem(await admin('DELETE', 'providers/filed'), 404, 'provider_not_found')
   const key = await served.key()
   assert.equal((await served.send(key.secret, 'https://api.openai.com/v1/models', { method: 'GET' })).status, 200)
+})
+
+test('a credential is tried when it is stored, on its own or with its provider, and what came of that is kept', async (t) => {
+  const served = await startServed(t, answer(401, JSON_TYPE, '{}'))
+  const { api } = await manager(served)
+  type Tested = Credential & { last_test: Omit<Outcome, 'object'> | null }
+  const stored = (await api('POST', 'credentials?test=true', { provider: 'anthropic', name: 'wrong', secret: 'sk-wrong' })).json<Tested>()
+  assert.deepEqual([stored.last_test?.ok, stored.last_test?.status], [false, 401])
+  const untried = (await api('POST', 'credentials', { provider: 'anthropic', name: 'untried', secret: 'sk-untried' })).json<Tested>()
+  assert.equal(untried.last_test, null)
+  served.fake.play(answer(200, JSON_TYPE, '{"data":[]}'))
+  await api('POST', 'credentials/env_openai/test')
+  const { data, total } = (await api('GET', 'credentials')).json<{ data: Tested[]; total: number }>()
+  assert.equal(total, data.length)
+  const test = (id: string) => data.find((one) => one.id === id)?.last_test?.ok
+  assert.deepEqual([test(stored.id), test('env_openai'), test('env_anthropic')], [false, true, undefined])
+  assert.equal((await api('DELETE', `credentials/${stored.id}`)).status, 204)
+  const kept = async () => (await served.running.store.db.selectFrom('credential_tests').select('credential_id').execute()).map(({ credential_id }) => credential_id)
+  assert.deepEqual(await kept(), ['env_openai'])
+
+  const wanted = { id: 'local', origin: 'https://llm.example.com', dial: served.fake.origin, credential: { secret: 'sk-local' } }
+  const provider = await api('POST', 'providers?test=true', wanted)
+  assert.equal(provider.status, 201, provider.text)
+  const { ready, credentials } = provider.json<Omit<Provider, 'credentials'> & { credentials: Tested[] }>()
+  assert.deepEqual([ready, credentials.map(({ last_test }) => last_test?.ok)], [true, [true]])
+  assert.doesNotMatch(provider.text, /sk-local/)
+  assert.equal((await api('DELETE', 'providers/local')).status, 204)
+  assert.deepEqual(await kept(), ['env_openai'])
+  assertProblem(await api('POST', 'providers', { ...wanted, credential: { secret: 'with spaces' } }), 400, 'invalid_field')
+  assertProblem(await api('GET', 'providers/local'), 405, 'method_not_allowed')
 })

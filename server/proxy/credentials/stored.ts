@@ -70,7 +70,7 @@ export async function changeCredential(store: Store, id: string, { paused, ...pl
 /** Deletes a credential for good. @throws Problem `credential_not_found` */
 export async function deleteCredential(store: Store, id: string): Promise<void> {
   await getCredential(store, id)
-  await store.db.deleteFrom('credentials').where('id', '=', id).execute()
+  await store.write(store.db.deleteFrom('credentials').where('id', '=', id), store.db.deleteFrom('credential_tests').where('credential_id', '=', id))
 }
 
 /** Stored credentials ready for use, and the ids of those that the master key does not open. */

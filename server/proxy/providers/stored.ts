@@ -46,6 +46,7 @@ export async function deleteProvider(store: Store, id: string): Promise<void> {
 /** Deletes a stored provider and its credentials; tells whether there was one. */
 export const removeProvider = procedure(import.meta.url, 'removeProvider', function* (db, { id }: { id: string }) {
   if ((yield* run(db.deleteFrom('providers').where('id', '=', id))) === 0) return false
+  yield* run(db.deleteFrom('credential_tests').where('credential_id', 'in', db.selectFrom('credentials').select('id').where('provider', '=', id)))
   yield* run(db.deleteFrom('credentials').where('provider', '=', id))
   return true
 })

@@ -25,6 +25,7 @@ import { refusals } from './0071-refusals.ts'
 import { upstreamErrors } from './0072-upstream-errors.ts'
 import { purgedKeys } from './0073-purged-keys.ts'
 import { accountEnds } from './0074-account-ends.ts'
+import { credentialTests } from './0075-credential-tests.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -35,4 +36,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests]

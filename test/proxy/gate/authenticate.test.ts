@@ -91,8 +91,10 @@ test('a key that was proven is judged anew when it has changed, also by a cache 
 
 test('origins as they are compared', () => {
   const cases: [text: string, origin: string | null][] = [
+    ['app.example.com', 'https://app.example.com'], ['App.Example.com:8443/', 'https://app.example.com:8443'], ['localhost:3000', 'http://localhost:3000'], ['127.0.0.1:5173', 'http://127.0.0.1:5173'],
+    ['intranet:8080', 'https://intranet:8080'], ['nowhere', null], ['app.example.com/path', null], ['*.example.com', null], ['user@app.example.com', null], ['javascript:1', 'https://javascript:1'],
     ['https://app.test', 'https://app.test'], ['HTTPS://APP.test:443/', 'https://app.test'], ['http://localhost:3000', 'http://localhost:3000'], ['http://bücher.test', 'http://xn--bcher-kva.test'],
-    ['', null], ['app.test', null], ['https://app.test/x', null], ['https://app.test?x', null], ['https://app.test/#x', null], ['https://*.app.test', null], ['ftp://app.test', null], ['null', null],
+    ['', null], ['app.test', 'https://app.test'], ['https://app.test/x', null], ['https://app.test?x', null], ['https://app.test/#x', null], ['https://*.app.test', null], ['ftp://app.test', null], ['null', null],
   ]
   for (const [text, origin] of cases) assert.equal(normalOrigin(text), origin, text)
 })
