@@ -28,6 +28,7 @@ import { invitationRoutes } from './manage/invitations.ts'
 import { keyRoutes } from './manage/keys.ts'
 import { overviewRoutes } from './manage/overview.ts'
 import { passwordResetRoutes } from './manage/password-resets.ts'
+import { describeProxy } from './manage/proxy-description.ts'
 import { providerRoutes } from './manage/providers.ts'
 import { refusalRoutes } from './manage/refusals.ts'
 import { requestRoutes } from './manage/requests.ts'
@@ -118,6 +119,7 @@ export function app(parts: AppParts): Doors {
   api.route('/', credentialRoutes(store, proxied, clock))
   api.route('/', providerRoutes(store, proxied, clock))
   api.route('/', overviewRoutes(store, plans, proxied, clock))
+  describeProxy(api)
   describeApi(api)
   // The router is compiled when it is first asked: by nobody whose streams would stand still for it.
   api.router.match('GET', '/')

@@ -40,6 +40,11 @@ export async function listInvitations(store: Store, limit: number, cursor: strin
   return (await query.execute()).map((row) => show(row, now))
 }
 
+/** How many invitations there are. */
+export async function countInvitations(store: Store): Promise<number> {
+  return Number((await store.db.selectFrom('invitations').select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
+}
+
 /** Takes an invitation back. The account that was made with it stays. @throws Problem `invitation_not_found` */
 export async function deleteInvitation(store: Store, id: string): Promise<void> {
   const [deleted] = await store.write(store.db.deleteFrom('invitations').where('id', '=', id))

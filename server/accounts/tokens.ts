@@ -1,4 +1,5 @@
 // API tokens: made (and shown) once, listed, revoked, and checked at each request.
+import { sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -84,12 +85,46 @@ export async function createToken(
   return { token: { ...showToken({ ...row, account_id: owner.id }, now), secret }, account: owner }
 }
 
+/** Which of its tokens a list holds. */
+export interface TokenFilter {
+  /** One of these. */
+  status?: readonly Token['status'][] | undefined
+  /** Part of the name. */
+  search?: string | undefined
+}
+
 /** An account's tokens (every account's with null), newest first, after `cursor` (the id of the last one seen). */
-export async function listTokens(store: Store, account: string | null, limit: number, cursor: string | undefined, now: number): Promise<Token[]> {
-  let query = store.db.selectFrom('tokens').selectAll().orderBy('id', 'desc').limit(limit)
-  if (account !== null) query = query.where('account_id', '=', account)
+export async function listTokens(store: Store, account: string | null, limit: number, cursor: string | undefined, now: number, filter: TokenFilter = {}): Promise<Token[]> {
+  let query = matching(store, account, filter, now).selectAll().orderBy('id', 'desc').limit(limit)
   if (cursor !== undefined) query = query.where('id', '<', cursor)
   return (await query.execute()).map((row) => showToken(row, now))
+}
+
+/** How many tokens a filter finds. */
+export async function countTokens(store: Store, account: string | null, filter: TokenFilter, now: number): Promise<number> {
+  return Number((await matching(store, account, filter, now).select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
+}
+
+function matching(store: Store, account: string | null, { status, search = '' }: TokenFilter, now: number) {
+  let query = store.db.selectFrom('tokens')
+  if (account !== null) query = query.where('account_id', '=', account)
+  if (search !== '') query = query.where(sql<boolean>`lower(name) like ${`%${search.replaceAll(/[\\%_]/g, '\\$&').toLowerCase()}%`} escape '\\'`)
+  if (status === undefined) return query
+  return query.where((e) => {
+    const stays = e('revoked_at', 'is', null)
+    const is = {
+      revoked: e('revoked_at', 'is not', null),
+      expired: e.and([stays, e('expires_at', '<=', now)]),
+      active: e.and([stays, e.or([e('expires_at', 'is', null), e('expires_at', '>', now)])]),
+    }
+    return e.or(status.map((one) => is[one]))
+  })
+}
+
+/** Deletes a token, for good; whatever it opened stays as it is. @throws Problem `token_not_found` */
+export async function purgeToken(store: Store, id: string, account: string | null, now: number): Promise<void> {
+  await getToken(store, id, account, now)
+  await store.db.deleteFrom('tokens').where('id', '=', id).execute()
 }
 
 /** @throws Problem `token_not_found` where there is no such token, or (with `account`) it is another account's */

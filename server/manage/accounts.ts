@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { changeAccount, countAccounts, createAccount, deleteAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
 import { FREE, type Plans } from '../accounts/plans.ts'
-import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, listOf, newApi, page, whole, type Api } from '../api.ts'
+import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, page, whole, type Api } from '../api.ts'
 import { Problem, invalidField } from '../errors.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import { revokeKeysOf } from '../keys/keys.ts'
@@ -125,7 +125,7 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
     path: '/api/v1/plans',
     summary: 'List the plans',
     ...guard,
-    responses: answers(200, 'All plans', listOf(PlanSchema)),
+    responses: answers(200, 'All plans', countedListOf(PlanSchema)),
   })
   api.openapi(listPlans, (c) => {
     const data = plans.all.map(({ name, conversionsPerDay }) => ({ object: 'plan' as const, name, conversions_per_day: conversionsPerDay }))

@@ -1,8 +1,8 @@
 // /api/v1/invitations: links that make an account. Administrators make them; whoever holds one uses it.
 import { z } from '@hono/zod-openapi'
-import { acceptInvitation, createInvitation, deleteInvitation, listInvitations, openInvitation } from '../accounts/invitations.ts'
+import { acceptInvitation, countInvitations, createInvitation, deleteInvitation, listInvitations, openInvitation } from '../accounts/invitations.ts'
 import { FREE, type Plans } from '../accounts/plans.ts'
-import { IdParams, PageQuery, answers, createRoute, done, guarded, json, jsonContent, listOf, newApi, page, problems, type Api } from '../api.ts'
+import { IdParams, PageQuery, answers, countedListOf, createRoute, done, guarded, json, jsonContent, newApi, page, problems, type Api } from '../api.ts'
 import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import { knownPlan } from './accounts.ts'
@@ -34,11 +34,12 @@ export function invitationRoutes(store: Store, plans: Plans, clock: () => number
     summary: 'List invitations, newest first (administrators)',
     ...guard,
     request: { query: PageQuery },
-    responses: answers(200, 'A page of invitations', listOf(InvitationSchema)),
+    responses: answers(200, 'A page of invitations', countedListOf(InvitationSchema)),
   })
   api.openapi(list, async (c) => {
     const { limit, cursor } = c.req.valid('query')
-    return c.json(page(await listInvitations(store, limit + 1, cursor, clock()), limit), 200)
+    const [rows, total] = await Promise.all([listInvitations(store, limit + 1, cursor, clock()), countInvitations(store)])
+    return c.json({ ...page(rows, limit), total }, 200)
   })
 
   const create = createRoute({

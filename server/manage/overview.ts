@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { showAccount } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
-import { answers, callerOf, createRoute, guarded, listOf, newApi, whole, type Api } from '../api.ts'
+import { answers, callerOf, countedListOf, createRoute, guarded, newApi, whole, type Api } from '../api.ts'
 import { DAY, isoTime } from '../clock.ts'
 import { expiringKeys, keyNames } from '../keys/keys.ts'
 import { RANGES, modelsSeen, readOverview, type Range } from '../ledger/overview.ts'
@@ -167,7 +167,7 @@ export function overviewRoutes(store: Store, plans: Plans, proxied: Pick<Proxy, 
     summary: 'List the models that requests have named, most used first',
     ...guard,
     request: { query: Whose },
-    responses: answers(200, 'Models of the last 90 days', listOf(ModelSchema)),
+    responses: answers(200, 'Models of the last 90 days', countedListOf(ModelSchema)),
   })
   api.openapi(models, async (c) => {
     const seen = await modelsSeen(store.readingFor(callerOf(c).account.id), whose(callerOf(c), c.req.valid('query').account), clock() - MODELS.since, MODELS.most)

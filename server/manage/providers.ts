@@ -87,7 +87,10 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
   const check = async (id: string, { origin, dial, auth }: ProviderWishes) => {
     const provider: CustomProvider = { id, origin, ...(dial === null ? {} : { dial }), ...(auth === null ? {} : { auth }) }
     const complaint = await proxied.complaint(provider)
-    if (complaint !== null) throw new Problem('invalid_field', complaint)
+    if (complaint === null) return
+    // The sentence names the field as it stands in a table of providers: `Provider "acme": "auth.header" …`.
+    const param = /^(?:Provider "[^"]*": )?"([\w.]+)/.exec(complaint)?.[1] ?? ''
+    throw new Problem('invalid_field', complaint, { errors: [{ param, code: 'invalid_value', detail: complaint }] })
   }
 
   const list = createRoute({

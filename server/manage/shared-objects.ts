@@ -1,7 +1,7 @@
 // /api/v1/keys/{id}/objects: stored objects of providers that an administrator lets a key read and use.
 import { z } from '@hono/zod-openapi'
-import { IdParams, answers, createRoute, done, guarded, jsonContent, listOf, newApi, whole, type Api } from '../api.ts'
-import { Problem } from '../errors.ts'
+import { IdParams, answers, countedListOf, createRoute, done, guarded, jsonContent, newApi, whole, type Api } from '../api.ts'
+import { invalidField } from '../errors.ts'
 import { listSharedObjects, shareObject, unshareObject } from '../keys/shared-objects.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { objectRef } from '../proxy/providers/endpoint.ts'
@@ -44,10 +44,10 @@ export function sharedObjectRoutes(store: Store, { keys, table }: Pick<Proxy, 'k
   api.openapi(share, async (c) => {
     const { provider, kind, object_id } = c.req.valid('json')
     const kinds = table().byId(provider)?.endpoints.kinds
-    if (kinds === undefined) throw new Problem('invalid_field', '"provider" is none that is known here. GET /api/v1/providers lists them.')
-    if (!kinds.includes(kind)) throw new Problem('invalid_field', `"kind" must be one of ${kinds.toSorted().join(', ')}.`)
+    if (kinds === undefined) throw invalidField('provider', '"provider" is none that is known here. GET /api/v1/providers lists them.')
+    if (!kinds.includes(kind)) throw invalidField('kind', `"kind" must be one of ${kinds.toSorted().join(', ')}.`)
     const { id } = objectRef(kind, object_id)
-    if (id === '') throw new Problem('invalid_field', '"object_id" ends with a slash, and so names nothing.')
+    if (id === '') throw invalidField('object_id', '"object_id" ends with a slash, and so names nothing.')
     const shared = await shareObject(store, c.req.valid('param').id, { provider, kind, object_id: id }, clock())
     await keys.refresh()
     return c.json(shared, 201)
@@ -59,7 +59,7 @@ export function sharedObjectRoutes(store: Store, { keys, table }: Pick<Proxy, 'k
     summary: 'List what is shared with a key (administrators)',
     ...guard,
     request: { params: IdParams },
-    responses: answers(200, 'All of it', listOf(SharedObjectSchema), 'key_not_found'),
+    responses: answers(200, 'All of it', countedListOf(SharedObjectSchema), 'key_not_found'),
   })
   api.openapi(list, async (c) => c.json(whole(await listSharedObjects(store, c.req.valid('param').id)), 200))
 

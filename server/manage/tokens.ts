@@ -1,10 +1,10 @@
 // /api/v1/tokens: the account's API tokens.
 import { z } from '@hono/zod-openapi'
-import { SCOPES, createToken, getToken, listTokens, revokeToken, type Scope } from '../accounts/tokens.ts'
-import { IdParams, PageQuery, answers, callerOf, createRoute, done, guarded, jsonContent, listOf, newApi, page, type Api } from '../api.ts'
+import { SCOPES, countTokens, createToken, getToken, listTokens, purgeToken, revokeToken, type Scope } from '../accounts/tokens.ts'
+import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, page, type Api } from '../api.ts'
 import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
-import { Moment, Name, expiryOf } from './fields.ts'
+import { Moment, Name, Purge, expiryOf, oneOrMore } from './fields.ts'
 import { Whose, ownerOf, whose } from './whose.ts'
 
 const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
@@ -33,6 +33,12 @@ const Wanted = strictObject({
   account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
 })
 
+const ListQuery = PageQuery.extend({
+  ...Whose.shape,
+  status: oneOrMore(TokenSchema.shape.status.options).optional().openapi({ type: 'string', description: 'One or more of active, expired, revoked, with commas between them.', example: 'active' }),
+  search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }),
+})
+
 /** The routes of API tokens. */
 export function tokenRoutes(store: Store, clock: () => number): Api {
   const api = newApi()
@@ -59,12 +65,14 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
     path: '/api/v1/tokens',
     summary: 'List API tokens, newest first',
     ...guard,
-    request: { query: PageQuery.extend(Whose.shape) },
-    responses: answers(200, 'A page of tokens', listOf(TokenSchema)),
+    request: { query: ListQuery },
+    responses: answers(200, 'A page of tokens', countedListOf(TokenSchema)),
   })
   api.openapi(list, async (c) => {
-    const { limit, cursor, account } = c.req.valid('query')
-    return c.json(page(await listTokens(store, whose(callerOf(c), account), limit + 1, cursor, clock()), limit), 200)
+    const { limit, cursor, account: named, ...filter } = c.req.valid('query')
+    const account = whose(callerOf(c), named)
+    const [rows, total] = await Promise.all([listTokens(store, account, limit + 1, cursor, clock(), filter), countTokens(store, account, filter, clock())])
+    return c.json({ ...page(rows, limit), total }, 200)
   })
 
   const read = createRoute({
@@ -82,11 +90,13 @@ export function tokenRoutes(store: Store, clock: () => number): Api {
     path: '/api/v1/tokens/{id}',
     summary: 'Revoke an API token, for good',
     ...guard,
-    request: { params: IdParams, query: Whose },
-    responses: done('Revoked', 'token_not_found'),
+    request: { params: IdParams, query: Whose.extend(Purge.shape) },
+    responses: done('Revoked, and with `purge` in no list any more', 'token_not_found'),
   })
   api.openapi(revoke, async (c) => {
-    await revokeToken(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock())
+    const { account, purge } = c.req.valid('query')
+    const end = purge === 'true' ? purgeToken : revokeToken
+    await end(store, c.req.valid('param').id, whose(callerOf(c), account), clock())
     return c.body(null, 204)
   })
 

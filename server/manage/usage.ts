@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { callerOf, createRoute, guarded, newApi, tableAnswers, type Api } from '../api.ts'
 import { DAY, HOUR } from '../clock.ts'
-import { Problem, invalidField } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { MOST_LINES } from '../ledger/summing.ts'
 import { DIMENSIONS, usageText, type Dimension, type UsageLine } from '../ledger/usage.ts'
 import type { Store } from '../store/open.ts'
@@ -85,7 +85,7 @@ export function usageRoutes(store: Store, clock: () => number): Api {
     const reading = store.readingFor(callerOf(c).account.id)
     const columns: string[] = [...new Set(dimensions.flatMap((name) => NAMES[name])), ...(top === undefined ? [] : ['other']), ...MEASURES]
     const report = await reading.read(usageText, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider, top, format, columns })
-    if (report === null) throw new Problem('invalid_field', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
+    if (report === null) throw invalidField('by', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
     if (format === 'csv') return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
     return c.body(textBody('', once(report.text)), 200, { 'content-type': 'application/json' })
   })

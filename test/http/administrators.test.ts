@@ -75,7 +75,7 @@ test('a link sets a lost password, once, and ends the sessions of the account', 
   assert.equal((await bea.send('GET', 'keys')).status, 200, 'nothing has changed yet')
   const accept = (given: string, more: object = {}) => visitor.send('POST', 'password-resets/accept', { token: given, password: 'another long password', ...more })
   assertProblem(await accept(token, { password: 'short' }), 400, 'invalid_field')
-  assertProblem(await accept(`${token.slice(0, -1)}x`), 404, 'reset_not_found')
+  assertProblem(await accept(token.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))), 404, 'reset_not_found')
   assert.equal((await accept(token)).json<{ account: Account }>().account.id, id)
   assert.equal((await visitor.send('GET', 'keys')).status, 200)
   assertProblem(await bea.send('GET', 'keys'), 401, 'invalid_token')

@@ -37,6 +37,7 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
   assert.deepEqual(Object.keys(document.paths).sort(), [
     '/api/v1/accounts',
     '/api/v1/accounts/{id}',
+    '/api/v1/accounts/{id}/reset-password',
     '/api/v1/convert',
     '/api/v1/credentials',
     '/api/v1/credentials/{id}',
@@ -54,11 +55,15 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
     '/api/v1/keys/{id}/objects',
     '/api/v1/keys/{id}/objects/{object}',
     '/api/v1/keys/{id}/rotate',
+    '/api/v1/keys/{id}/rotate/end',
     '/api/v1/models',
     '/api/v1/overview',
+    '/api/v1/password-resets/accept',
+    '/api/v1/password-resets/open',
     '/api/v1/plans',
     '/api/v1/providers',
     '/api/v1/providers/{id}',
+    '/api/v1/refusals',
     '/api/v1/requests',
     '/api/v1/requests/{id}',
     '/api/v1/session',
@@ -70,9 +75,10 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
     '/livez',
     '/metrics',
     '/openapi.json',
+    '/proxy',
     '/readyz',
   ])
-  assert.deepEqual(Object.keys(document.components.securitySchemes), ['token', 'session'])
+  assert.deepEqual(Object.keys(document.components.securitySchemes), ['key', 'token', 'session'])
 })
 
 /** TABLE of bytes that are no request, or a strange one: what, the bytes, the status line that answers. */

@@ -14,6 +14,7 @@ interface Belongings {
   token: string
   request: string
   job: string
+  refusal: string
 }
 
 async function furnish(server: Awaited<ReturnType<typeof startServer>>, browser: Browser): Promise<Belongings> {
@@ -30,7 +31,9 @@ async function furnish(server: Awaited<ReturnType<typeof startServer>>, browser:
       instance_id: null, claim: null, claims: 0, failures: 0, turn: 0, counted_day: null, quota_limit: null,
     })
     .execute()
-  return { account: account.id, key, token, request, job }
+  const refusal = { id: newId('req', server.clock()), created_at: server.clock(), account_id: account.id, key_id: key, provider: null, model: null, method: 'POST', status: 403, code: 'model_not_allowed', detail: 'No.', count: 1 }
+  await server.store.db.insertInto('refusals').values(refusal).execute()
+  return { account: account.id, key, token, request, job, refusal: refusal.id }
 }
 
 /** TABLE of addresses with an id that belongs to an account: method, address, body, and what a stranger reads. */
@@ -42,6 +45,8 @@ const BY_ID: [method: string, path: (of: Belongings) => string, body: object | u
   ['GET', ({ token }) => `tokens/${token}`, undefined, 'token_not_found'],
   ['DELETE', ({ token }) => `tokens/${token}`, undefined, 'token_not_found'],
   ['GET', ({ request }) => `requests/${request}`, undefined, 'request_not_found'],
+  ['GET', ({ refusal }) => `requests/${refusal}`, undefined, 'request_not_found'],
+  ['POST', ({ key }) => `keys/${key}/rotate/end`, undefined, 'key_not_found'],
   ['GET', ({ job }) => `jobs/${job}`, undefined, 'job_not_found'],
   ['GET', ({ job }) => `jobs/${job}/events`, undefined, 'job_not_found'],
   ['GET', ({ job }) => `jobs/${job}/result`, undefined, 'job_not_found'],
@@ -49,13 +54,15 @@ const BY_ID: [method: string, path: (of: Belongings) => string, body: object | u
 ]
 
 /** TABLE of lists and reports: the account that asks reads of itself and of nobody else. */
-const LISTS = ['jobs', 'keys', 'keys?search=key', 'tokens', 'requests', 'requests?format=csv', 'usage?by=key,model', 'usage?by=key,model,hour&format=csv', 'models', 'overview']
+const LISTS = ['jobs', 'keys', 'keys?search=key', 'tokens', 'requests', 'requests?format=csv', 'refusals', 'usage?by=key,model', 'usage?by=key&top=5', 'usage?by=key,model,hour&format=csv', 'models', 'overview']
 
 /** TABLE of what filters name: the other account's key or model gives nothing, never an error that tells it apart. */
 const FILTERED: ((of: Belongings) => string)[] = [
   ({ key }) => `requests?key=${key}`,
   ({ account }) => `requests?model=model-of-${account}`,
   ({ request }) => `requests?cursor=${request}`,
+  ({ key }) => `refusals?key=${key}`,
+  ({ refusal }) => `refusals?cursor=${refusal}`,
   ({ key }) => `usage?by=day&key=${key}`,
   ({ account }) => `usage?by=day&model=model-of-${account}`,
 ]
@@ -67,6 +74,8 @@ const ADMINISTRATORS: [method: string, path: (of: Belongings) => string, body?: 
   ['DELETE', ({ key }) => `keys/${key}/objects/share_x`],
   ['POST', () => 'accounts', { name: 'x' }],
   ['PATCH', ({ account }) => `accounts/${account}`, { plan: 'free' }],
+  ['DELETE', ({ account }) => `accounts/${account}`],
+  ['POST', ({ account }) => `accounts/${account}/reset-password`],
   ['GET', () => 'invitations'],
   ['POST', () => 'invitations', {}],
   ['DELETE', () => 'invitations/inv_x'],
@@ -85,7 +94,9 @@ const ADMINISTRATORS: [method: string, path: (of: Belongings) => string, body?: 
 const ELSEWHERE = new Set([
   'GET /livez', 'GET /metrics', 'GET /readyz', 'GET /openapi.json', 'GET /api/v1/plans', 'GET /api/v1/providers', 'POST /api/v1/convert', 'GET /api/v1/accounts', 'GET /api/v1/accounts/{id}',
   'GET /api/v1/session', 'POST /api/v1/session', 'DELETE /api/v1/session', 'POST /api/v1/session/password', 'POST /api/v1/setup', 'GET /api/v1/invitations/open',
-  'POST /api/v1/invitations/accept', 'POST /api/v1/keys', 'POST /api/v1/tokens',
+  'POST /api/v1/invitations/accept', 'POST /api/v1/keys', 'POST /api/v1/tokens', 'GET /api/v1/password-resets/open', 'POST /api/v1/password-resets/accept',
+  // A key opens it, and nothing else does.
+  'GET /proxy', 'POST /proxy', 'PUT /proxy', 'PATCH /proxy', 'DELETE /proxy',
 ])
 
 test('two accounts see nothing of each other, on any route', async (t) => {
@@ -141,7 +152,7 @@ test('two accounts see nothing of each other, on any route', async (t) => {
   // Nothing is left out of the tables above.
   const { paths } = (await call(server.url, '/openapi.json')).json<{ paths: Record<string, object> }>()
   const routes = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
-  const sample = { account: 'acc_x', key: 'key_x', token: 'tok_x', request: 'req_x', job: 'job_x' }
+  const sample = { account: 'acc_x', key: 'key_x', token: 'tok_x', request: 'req_x', job: 'job_x', refusal: 'req_x' }
   const named = new Set([
     ...BY_ID.map(([method, path]) => `${method} ${path(sample)}`), ...LISTS.map((path) => `GET ${path}`), ...ADMINISTRATORS.map(([method, path]) => `${method} ${path(sample)}`),
   ].map((line) => line.replace(' ', ' /api/v1/').replace(/\?.*/, '').replace('share_x', '{object}').replace(/\/(?:acc|key|tok|req|inv|cred|job)_x|(?<=providers)\/acme/, '/{id}')))
@@ -155,12 +166,13 @@ test('whoever is nobody opens nothing', async (t) => {
   const open: string[] = []
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { security }] of Object.entries(methods)) {
+      if (path === '/proxy') continue
       if (security === undefined) open.push(`${method.toUpperCase()} ${path}`)
       else assertProblem(await openBrowser(server.url).send(method.toUpperCase(), path.replace('/api/v1/', '').replace('{id}', 'x')), 401, 'invalid_token')
     }
   }
   assert.deepEqual(open.sort(), [
-    'GET /api/v1/invitations/open', 'GET /api/v1/session', 'GET /livez', 'GET /metrics', 'GET /openapi.json', 'GET /readyz', 'POST /api/v1/invitations/accept', 'POST /api/v1/session',
+    'GET /api/v1/invitations/open', 'GET /api/v1/password-resets/open', 'GET /api/v1/session', 'GET /livez', 'GET /metrics', 'GET /openapi.json', 'GET /readyz', 'POST /api/v1/invitations/accept', 'POST /api/v1/password-resets/accept', 'POST /api/v1/session',
     'POST /api/v1/setup',
   ])
 })

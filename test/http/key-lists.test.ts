@@ -93,3 +93,24 @@ test('a key is not ended by the date of an edit', async (t) => {
   assert.equal((await api('PATCH', `keys/${id}`, { name: 'renamed', expires_at })).status, 200)
   assert.equal((await api('PATCH', `keys/${id}`, { expires_at: null })).json<Key>().status, 'active')
 })
+
+test('tokens and invitations are counted, filtered by status and name, and purged', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { api } = await manager(served)
+  const ids: string[] = []
+  for (const name of ['deploy', 'Deploy two', 'other']) ids.push((await api('POST', 'tokens', { name })).json<{ id: string }>().id)
+  await api('DELETE', `tokens/${ids[1]}`)
+  const list = async (query: string) => {
+    const { data, total } = (await api('GET', `tokens?${query}`)).json<{ data: { name: string }[]; total: number }>()
+    return [data.map(({ name }) => name), total]
+  }
+  assert.deepEqual(await list('search=DEPLOY'), [['Deploy two', 'deploy'], 2])
+  assert.deepEqual(await list('search=deploy&status=active'), [['deploy'], 1])
+  assert.deepEqual(await list('status=revoked,expired'), [['Deploy two'], 1])
+  assert.deepEqual(await list('limit=1'), [['other'], 4])
+  assert.equal((await api('DELETE', `tokens/${ids[1]}?purge=true`)).status, 204)
+  assert.deepEqual(await list('status=revoked'), [[], 0])
+  for (let i = 0; i < 3; i++) await api('POST', 'invitations', {})
+  const invitations = (await api('GET', 'invitations?limit=2')).json<{ data: object[]; total: number }>()
+  assert.deepEqual([invitations.data.length, invitations.total], [2, 3])
+})

@@ -44,7 +44,8 @@ test('no route of the description takes a field or a query parameter that it doe
   const send = (method: string, path: string, body?: object): Promise<Answer> =>
     call(server.url, path, { method, token: secret, ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) })
   const { paths } = (await call(server.url, '/openapi.json')).json<Described>()
-  const operations = Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })))
+  // What the proxy takes is the provider's affair.
+  const operations = Object.entries(paths).filter(([path]) => path !== '/proxy').flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })))
   assert.ok(operations.length > 40)
   for (const { path, method, requestBody } of operations) {
     const target = path.replaceAll(/\{\w+\}/g, 'x_0')
@@ -111,7 +112,7 @@ test('a record that was read can be sent back with one field changed, and a read
   await api('POST', 'providers', { id: 'acme', origin: 'https://acme.example.com', dial: 'http://127.0.0.1:9/base', auth: { header: 'X-Key' } })
   const records: [path: string, change: object, readOnly: Record<string, unknown>][] = [
     [`keys/${(await api('POST', 'keys', { name: 'k', rpm: 5, expires_at: '2027-01-31' })).json<NewKey>().id}`, { rpm: 6 }, { id: 'key_x', created_at: '2020-01-01T00:00:00.000Z', prefix: 'tmk_x', usage: 1 }],
-    [`accounts/${String(member['id'])}`, { disabled: true }, { role: 'admin', name: 'other', email: 'a@b.c' }],
+    [`accounts/${String(member['id'])}`, { disabled: true }, { id: 'acc_x', email: 'a@b.c', created_at: '2020-01-01T00:00:00.000Z' }],
     [`credentials/${String((await api('POST', 'credentials', { provider: 'acme', secret: 'abcdef' })).json()['id'])}`, { weight: 7 }, { provider: 'openai', values: { region: 'x' } }],
   ]
   for (const [path, change, readOnly] of records) {
@@ -138,7 +139,7 @@ test('a key that has ended is sent back as it was read, and its state is not cho
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
   const { id } = (await api('POST', 'keys', { name: 'k' })).json<NewKey>()
-  assert.equal((await api('PATCH', `keys/${id}`, { expires_at: '2020-01-01' })).json<Key>().status, 'expired')
+  await served.running.store.db.updateTable('keys').set({ expires_at: Date.UTC(2020, 0, 1) }).where('id', '=', id).execute()
   const expired = (await api('GET', `keys/${id}`)).json<Key>()
   assert.equal((await api('PATCH', `keys/${id}`, { ...expired, name: 'renamed' })).json<Key>().name, 'renamed')
   assertProblem(await api('PATCH', `keys/${id}`, { status: 'revoked' }), 400, 'invalid_field')
