@@ -123,10 +123,17 @@ const AT_FIRST = {
 function claimable(db: QueryBuilder, status: (typeof UNFINISHED)[number], instance: string, now: number) {
   const held = db.selectFrom('jobs').select('account_id').where('status', '=', 'running').where('instance_id', 'is not', null).where('instance_id', '!=', instance)
   const busy = held.groupBy('account_id').having((e) => e(e.fn.countAll<number>(), '>=', MAX_RUNNING))
-  const jobs = db.selectFrom('jobs').where('status', '=', status).where('account_id', 'not in', busy)
-  return jobs
-    .where((e) => e.or([e('claimable_at', '<=', now), e('claimable_at', '<=', e.ref('created_at')), e('claimable_at', '>', now + WAIT_MOST)]))
-    .where((e) => e.or([e('instance_id', 'is', null), e('instance_id', '=', instance)]))
+  // One condition, which no index and no estimate of PostgreSQL's knows: else, before its first ANALYZE, it sorts all that wait (200 ms for 100,000 jobs).
+  return db.selectFrom('jobs').where('status', '=', status).where((e) =>
+    e
+      .case()
+      .when('account_id', 'in', busy)
+      .then(e.lit(false))
+      .when(e.and([e('claimable_at', '>', now), e('claimable_at', '>', e.ref('created_at')), e('claimable_at', '<=', now + WAIT_MOST)]))
+      .then(e.lit(false))
+      .else(e.or([e('instance_id', 'is', null), e('instance_id', '=', instance)]))
+      .end(),
+  )
 }
 
 /** The claimable job whose turn it is. Each state is asked by itself: one index then gives the order of its jobs, however many wait. */
