@@ -22,11 +22,11 @@ const window = (name: string, time: (i: number, size: number) => number): Row =>
   })
 
 /** Requests that wait to be admitted, taken as units take them; each limited key passes once a unit. */
-const waiting = (name: string, ownerOf: (i: number) => Owner, most = Infinity): Row =>
+const waiting = (name: string, owners: readonly Owner[], most = Infinity): Row =>
   ofRows(`waiting requests: ${name}`, (size) => () => {
     const queue = new FairQueue<Owner>(most, (one) => one)
     let dropped = 0
-    for (let i = 0; i < size; i++) dropped += Number(queue.push(ownerOf(i)) !== null)
+    for (let i = 0; i < size; i++) dropped += Number(queue.push(owners[i % owners.length]!) !== null)
     while (queue.size > 0) {
       const groups = new Map<string, number>()
       queue.take(2_000, ({ key_id }) => {
@@ -68,9 +68,9 @@ export const ROWS: readonly Row[] = [
     for (let i = 0; i < size; i++) window.add(i / size)
     return window
   }),
-  waiting('of one key', () => ({ account_id: 'a', key_id: 'k' })),
-  waiting('of 100 keys', (i) => ({ account_id: `a${i % 10}`, key_id: `k${i % 100}` })),
-  waiting('of one account, where all places are taken', (i) => ({ account_id: `a${i % 3}`, key_id: `k${i % 30}` }), 1_000),
+  waiting('of one key', [{ account_id: 'a', key_id: 'k' }]),
+  waiting('of 100 keys', Array.from({ length: 100 }, (_, i) => ({ account_id: `a${i % 10}`, key_id: `k${i}` }))),
+  waiting('of one account, where all places are taken', Array.from({ length: 30 }, (_, i) => ({ account_id: `a${i % 3}`, key_id: `k${i}` })), 1_000),
   ofRows('rows on their way to the writer', (size) => () => reservations(Array.from({ length: size }, (_, i) => row(i))), 200_000),
   ofRows('rows as the writer reads them', (size) => {
     const packed = reservations(Array.from({ length: size }, (_, i) => row(i)))
