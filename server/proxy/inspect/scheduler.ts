@@ -26,7 +26,7 @@ export interface Ticket {
 export const STEP_BYTES = 4 * 1024
 export const SLICE_BYTES = 1024 * 1024
 /** A slice ends with the step in which this time is over. `npm run bench -- inspect` prints the longest ones. */
-export const SLICE_MS = 0.5
+export const SLICE_MS = 0.4
 
 interface Entry {
   readonly owner: Owner
