@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, json, listOf, newApi, noQuery, page, placed, problems, security, type Api, type ApiContext } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { ERRORS, Problem, type ErrorCode } from '../errors.ts'
+import { FairShares } from '../fair-shares.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import type { JobRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
@@ -95,6 +96,9 @@ function isCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code)
 }
 
+/** Streams of events of all accounts; each has a share, and the newest one of whoever has most ends for somebody who has none. */
+const followers = new FairShares({ places: 512, share: 64, always: true })
+
 /** The routes of jobs. */
 export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobParts): Api {
   const api = newApi()
@@ -186,8 +190,15 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
   api.get(`${PATH}/:id/events`, mayConvert, placed, noQuery, async (c) => {
     const row = await own(c, c.req.param('id'))
     const { outgoing } = c.env
+    const dropped = new AbortController()
+    const place = followers.enter(callerOf(c).account.id, () => dropped.abort())
+    if (typeof place === 'string') {
+      throw new Problem('too_many_requests', 'Too many jobs of this account are followed. Follow fewer at once.', { retryAfter: 1, status: place === 'share' ? 429 : 503 })
+    }
+    outgoing.once('close', () => place.leave())
     outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
-    const body = ReadableStream.from(eventsOf(watch.follow(row, whenGone(outgoing), limits.eventsIdle), clock))
+    const gone = AbortSignal.any([whenGone(outgoing), dropped.signal])
+    const body = ReadableStream.from(eventsOf(watch.follow(row, gone, limits.eventsIdle), clock))
     // The last header keeps nginx from holding events back.
     return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } })
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { call, convert, startServer } from '../harness.ts'
+import { assertProblem, call, convert, startServer } from '../harness.ts'
 import { ASYNC, SLOW, finished, follow, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
 import { until } from '../until.ts'
@@ -61,6 +61,20 @@ test('many can follow, whoever leaves; what another process changes is seen too'
     await events.ended
     assertWhole(events.jobs(), last.get(id)!)
   }
+})
+
+test('who follows too many jobs is refused, and gives way to another account', async (t) => {
+  const web = await startServer(t, { ...ASYNC, TOLLMARK_ROLE: 'web', TOLLMARK_MAX_CONNECTIONS_PER_ADDRESS: '0' })
+  const [token, other] = [await web.token(), await web.token({ account: 'other' })]
+  const jobOf = async (token: string): Promise<string> => (await convert(web.url, token, upload(pagesOf(2)))).json<Job>().id
+  const [id, others] = [await jobOf(token), await jobOf(other)]
+  // As many as there are places: what is free is for anybody.
+  const all = Array.from({ length: 512 }, () => follow(t, web.port, token, id))
+  await until(() => all.every((events) => events.jobs().length === 1))
+  assertProblem(await call(web.url, `/api/v1/jobs/${id}/events`, { token }), 429, 'too_many_requests')
+  const events = follow(t, web.port, other, others)
+  await until(() => events.jobs().length === 1)
+  await Promise.race(all.map(({ ended }) => ended))
 })
 
 test('a stream of events says that it lives while nothing happens', async (t) => {
