@@ -16,15 +16,18 @@ import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import { passingTrouble } from '../store/trouble.ts'
+import { nextChange, type JobChanges } from './changes.ts'
 import { tooMany } from './conversion-queue.ts'
 import { GRACE, enterJob, whyNotQueued, type ClaimableJob } from './jobs.ts'
 import type { Upload } from './upload.ts'
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
-/** How often a request looks whether what it waits for has been decided. */
-const LOOK = 100
+/** How often a request looks whether another process has decided what it waits for; a store tells of that late, or not at all. */
+const LOOK = 500
 /** Milliseconds until what could not be given back is tried to be given back again. */
 const RELEASE = 500
+/** How often it is asked whether something was counted. */
+const ASK = 100
 /** How long a request waits to learn whether it was counted. */
 const DOUBT = 5_000
 
@@ -107,25 +110,33 @@ export const enter = procedure(
 /**
  * Lets a request in, or gives the answer that another one with its key has got. Waits while that is not decided.
  *
+ * @param decided tells when an admission has been counted or given back
  * @throws Problem `quota_exceeded`; `idempotency_conflict` where the key was used for other content; what `signal` was aborted with
  */
-export async function admit(store: Store, request: AdmissionRequest, clock: () => number, signal: AbortSignal, log: Log): Promise<Admission | { answer: KeptAnswer }> {
+export async function admit(store: Store, request: AdmissionRequest, clock: () => number, signal: AbortSignal, decided: JobChanges, log: Log): Promise<Admission | { answer: KeptAnswer }> {
   for (;;) {
     signal.throwIfAborted()
-    const now = clock()
-    const reservation = newReservation(request.account, request.plan, now)
-    const entered = await store.run(enter, { reservation, request, now }).catch(async (error: unknown) => {
-      // It may be entered all the same: the connection can be lost after the commit.
-      if (isInDoubt(error)) await abandon(store, { request, reservation }, false, log)
-      throw error
-    })
-    if ('answer' in entered) return entered
-    if (entered.outcome === 'entered') return { request, reservation }
-    if (entered.outcome === 'used up') throw quotaExceeded(request.plan, now)
-    if (entered.outcome === 'other content') {
-      throw new Problem('idempotency_conflict', 'This Idempotency-Key was used for another file or other options. Use a new key for new content.')
+    // Before the store is asked: what is decided meanwhile must not be missed.
+    const over = new AbortController()
+    const decision = nextChange(decided, AbortSignal.any([signal, over.signal]), LOOK)
+    try {
+      const now = clock()
+      const reservation = newReservation(request.account, request.plan, now)
+      const entered = await store.run(enter, { reservation, request, now }).catch(async (error: unknown) => {
+        // It may be entered all the same: the connection can be lost after the commit.
+        if (isInDoubt(error)) await abandon(store, { request, reservation }, false, log)
+        throw error
+      })
+      if ('answer' in entered) return entered
+      if (entered.outcome === 'entered') return { request, reservation }
+      if (entered.outcome === 'used up') throw quotaExceeded(request.plan, now)
+      if (entered.outcome === 'other content') {
+        throw new Problem('idempotency_conflict', 'This Idempotency-Key was used for another file or other options. Use a new key for new content.')
+      }
+      await decision
+    } finally {
+      over.abort()
     }
-    await sleep(LOOK)
   }
 }
 
@@ -197,7 +208,7 @@ export const isCounted = procedure(
 
 /** Asks until the store answers, for a while. Only where it is away for longer can a conversion be counted whose caller was told 503. */
 async function isFoundCounted(store: Store, admission: Admission): Promise<boolean> {
-  for (const end = performance.now() + DOUBT; performance.now() < end; await sleep(LOOK)) {
+  for (const end = performance.now() + DOUBT; performance.now() < end; await sleep(ASK)) {
     try {
       return await store.run(isCounted, admission)
     } catch (error) {

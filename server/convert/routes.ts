@@ -8,6 +8,7 @@ import { newId } from '../id.ts'
 import { keepBlob } from '../store/blobs/blobs.ts'
 import { openFile } from '../store/blobs/folder.ts'
 import { abandon, admit, countConversion, fingerprint, readKey, refuseUsedUp, tooManyJobs, type Admission, type KeptAnswer } from './admission.ts'
+import { jobChanges } from './changes.ts'
 import { tooMany, type ConversionQueue } from './conversion-queue.ts'
 import { CONTENT_TYPES, answerFrom, documentAnswer, whenGone } from './answer.ts'
 import { convert as convertOn, type ConversionParts } from './convert.ts'
@@ -68,6 +69,7 @@ const convertRoute = createRoute({
 export function convertRoutes({ store, blobs, scratch, converters, changes, instance, plans, clock, log, limits, receiver, queue }: ConvertParts): Api {
   const api = newApi()
   const uploads = new FairShares({ places: limits.uploads, always: true })
+  const decided = jobChanges(store)
 
   const convert = async (c: ApiContext): Promise<Response> => {
     const { incoming, outgoing } = c.env
@@ -95,11 +97,12 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
 
     // 4. Is the caller still who it was? Is there quota for it, or has another request with this Idempotency-Key been answered?
     await authorize(c, store, 'convert', clock())
-    const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone, log)
+    const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone, decided, log)
     if ('answer' in admission) return answerAgain(c, admission.answer)
     let [counted, tried] = [false, false]
     end.defer(async () => {
       if (!counted) await abandon(store, admission, tried, log)
+      decided.tell()
     })
 
     // 5. A large archive becomes a job: stored, counted, answered.

@@ -4,6 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { abandon, admit, countConversion, fingerprint } from '../../server/convert/admission.ts'
+import { jobChanges } from '../../server/convert/changes.ts'
 import type { Admission } from '../../server/convert/admission.ts'
 import { openLog } from '../../server/log.ts'
 import { keepBlob, sweepBlobs } from '../../server/store/blobs/blobs.ts'
@@ -77,7 +78,7 @@ async function underWay(server: TestServer, account: string): Promise<Admission>
   const upload = { sha256: createHash('sha256').update(PAGE).digest('hex'), format: 'markdown', includeMetadata: false } as const
   const plan = { name: 'free', conversionsPerDay: 1 }
   const request = { account, plan, key: 'a', fingerprint: fingerprint(upload), instance }
-  const admission = await admit(server.store, request, server.clock, new AbortController().signal, openLog('silent'))
+  const admission = await admit(server.store, request, server.clock, new AbortController().signal, jobChanges(server.store), openLog('silent'))
   assert.ok('reservation' in admission)
   return admission
 }

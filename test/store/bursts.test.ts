@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { admit, countConversion } from '../../server/convert/admission.ts'
+import { jobChanges } from '../../server/convert/changes.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { openLog } from '../../server/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
@@ -12,12 +13,14 @@ onEveryStore('a burst on one account over two processes counts exactly its quota
   const stores = [await openAt(t, place, NOW), await openAt(t, place, NOW)]
   for (const id of ['busy', 'calm']) await stores[0]!.db.insertInto('accounts').values({ id, name: id, email: null, plan: 'free', role: 'member', created_at: 0, disabled: 0 }).execute()
   const instances = await Promise.all(stores.map((store) => enterInstance(store, () => NOW, (error) => assert.fail(String(error)))))
+  const decided = stores.map((store) => jobChanges(store))
   const convertOne = async (account: string, i: number): Promise<string> => {
     const [store, { id: instance }] = [stores[i % 2]!, instances[i % 2]!]
     try {
-      const admission = await admit(store, { account, plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, AbortSignal.timeout(60_000), openLog('silent'))
+      const admission = await admit(store, { account, plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, AbortSignal.timeout(60_000), decided[i % 2]!, openLog('silent'))
       assert.ok(!('answer' in admission))
       await countConversion(store, admission, undefined, 0, NOW)
+      decided[i % 2]!.tell()
       return 'done'
     } catch (error) {
       return error instanceof Error && 'code' in error ? String(error.code) : String(error)

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { abandon, admit, countConversion } from '../../server/convert/admission.ts'
+import { jobChanges } from '../../server/convert/changes.ts'
 import type { Admission } from '../../server/convert/admission.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { bootName } from '../../server/clock.ts'
@@ -30,7 +31,7 @@ async function open(t: TestContext, place: Place): Promise<Store> {
 const enter = (store: Store, now = NOW) => enterInstance(store, () => now, (error) => assert.fail(String(error)))
 /** Lets a request of this instance in. */
 async function letIn(store: Store, instance: string): Promise<Admission> {
-  const admission = await admit(store, { account: 'acc', plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, new AbortController().signal, openLog('silent'))
+  const admission = await admit(store, { account: 'acc', plan: PLAN, key: undefined, fingerprint: '', instance }, () => NOW, new AbortController().signal, jobChanges(store), openLog('silent'))
   assert.ok('reservation' in admission)
   return admission
 }
