@@ -62,6 +62,27 @@ export class FairQueue {
     return this.#wait(lane, place, AbortSignal.any([signal, dropped.signal]))
   }
 
+  /** Counts a piece of an owner's work that needs no place of this queue, until what it gives is disposed of; null where as many run as may. */
+  occupy(owner: string): Disposable | null {
+    const lane = this.#laneOf(owner)
+    if (lane.running >= this.#limits.each) return null
+    lane.running++
+    let isOver = false
+    return {
+      [Symbol.dispose]: () => {
+        if (isOver) return
+        isOver = true
+        lane.running--
+        this.#next()
+      },
+    }
+  }
+
+  /** How many pieces of each owner's work run, where any does. */
+  running(): [owner: string, pieces: number][] {
+    return [...this.#lanes].flatMap(([owner, { running }]) => (running > 0 ? [[owner, running] as [string, number]] : []))
+  }
+
   #wait(lane: Lane, place: Place, signal: AbortSignal): Promise<Disposable> {
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>()
     const leave = (): void => {

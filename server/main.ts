@@ -8,7 +8,7 @@ import { environment, readConfig, unknownSettings, type Config } from './config.
 import { systemClock } from './clock.ts'
 import { jobChanges } from './convert/changes.ts'
 import type { ConversionParts } from './convert/convert.ts'
-import { openConversionQueue } from './convert/conversion-queue.ts'
+import { openConversionQueue, type ConversionQueue } from './convert/conversion-queue.ts'
 import { openConverters, type ConverterLimits } from './convert/converters.ts'
 import { sweepJobs } from './convert/jobs.ts'
 import { openReceiver } from './convert/receiver.ts'
@@ -93,7 +93,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy, transferIdle: config.conversion.transferIdle }
   const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
 
-  const { doors, setup, stop, proxied } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
+  const { doors, setup, stop, proxied, queue = NO_REQUESTS } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
   if (proxied !== undefined) failing = () => instance.failing() || proxied.failing()
   const listening = await listen(doors, { ...server, log, clock })
   metrics.add({ connections_turned_away_total: { help: 'Connections and requests turned away because there were too many from one address.', read: listening.turnedAway, counts: true } })
@@ -105,7 +105,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   if (server.role !== 'web') {
     // Where the same process answers requests, a job leaves one processor to them.
     const converters = starting.use(openConverters(convertersOf(config, server.role === 'all' ? 1 : 0)))
-    starting.use(openWorker({ ...common, converters, retention: config.conversion.retention }))
+    starting.use(openWorker({ ...common, converters, queue, retention: config.conversion.retention }))
   }
   const setupLink = setup !== undefined && (await setupRequired(store)) ? new URL(`/setup?token=${setup}`, server.publicUrl ?? listening.url).href : null
   const running = starting.move()
@@ -115,8 +115,13 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
 /** How often what has expired is deleted, and what a killed process left behind. */
 const SWEEP_EVERY = 60_000
 
+/** Where all conversions are jobs. */
+const NO_REQUESTS: Pick<ConversionQueue, 'beginJob' | 'running'> = { beginJob: () => ({ [Symbol.dispose]() {} }), running: () => [] }
+
 interface Web {
   doors: Doors
+  /** Conversions that are no jobs. */
+  queue: ConversionQueue
   proxied: Proxy
   /** What the link to the first account must hold. */
   setup: string
@@ -147,7 +152,7 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   })
   const setup = setupToken(master)
   const doors = app({ ...common, converters, queue, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, receiver, dashboard: openDashboard(DASHBOARD) })
-  return { doors, proxied, setup, stop: () => watch[Symbol.dispose]() }
+  return { doors, proxied, queue, setup, stop: () => watch[Symbol.dispose]() }
 }
 
 /** @param spared processors that are left to others where nobody has said how many conversions may run */

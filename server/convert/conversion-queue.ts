@@ -3,7 +3,7 @@ import { Problem } from '../errors.ts'
 import { FairQueue } from '../fair-queue.ts'
 import type { NoPlace } from '../fair-shares.ts'
 
-/** Conversions of one account that run at once. */
+/** Conversions of one account that run at once, jobs among them. */
 export const MAX_RUNNING = 2
 /** Seconds after which a refused caller should try again. */
 const RETRY_AFTER = 5
@@ -24,6 +24,10 @@ export interface ConversionQueue {
    * @throws Problem `too_many_uploads`: 429 where too many of this account wait, 503 where too many of all do; what `signal` was aborted with
    */
   enter(account: string, signal: AbortSignal): Promise<Disposable>
+  /** Counts a job of an account as running until what it gives is disposed of; null where as many conversions of that account run as may. */
+  beginJob(account: string): Disposable | null
+  /** How many conversions of each account run in this process. */
+  running(): [account: string, conversions: number][]
 }
 
 export function openConversionQueue({ atOnce, queue }: ConversionQueueLimits): ConversionQueue {
@@ -33,6 +37,8 @@ export function openConversionQueue({ atOnce, queue }: ConversionQueueLimits): C
       return turns.waiting
     },
     enter: (account, signal) => turns.enter(account, signal, false),
+    beginJob: (account) => turns.occupy(account),
+    running: () => turns.running(),
   }
 }
 

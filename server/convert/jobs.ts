@@ -115,19 +115,38 @@ const AT_FIRST = {
   quota_limit: null,
 } as const satisfies Partial<JobRow>
 
+/** Who asks for a job. */
+export interface Claimant {
+  /** Id of its process. */
+  readonly instance: string
+  readonly now: number
+  /** How many conversions of each account run in its process beside jobs. */
+  readonly running: readonly (readonly [account: string, conversions: number])[]
+}
+
 /**
  * Jobs that nobody holds. A clock may be set back, and machines need not agree: no job waits until a time but between two tries, and for no longer
  * than that takes. Who asks for one holds none: what its row says otherwise is from a time when the store did not take that it was over. An account of
  * which two jobs are held waits with the others.
  */
-function claimable(db: QueryBuilder, status: (typeof UNFINISHED)[number], instance: string, now: number) {
+function claimable(db: QueryBuilder, status: (typeof UNFINISHED)[number], { instance, now, running }: Claimant) {
   const held = db.selectFrom('jobs').select('account_id').where('status', '=', 'running').where('instance_id', 'is not', null).where('instance_id', '!=', instance)
-  const busy = held.groupBy('account_id').having((e) => e(e.fn.countAll<number>(), '>=', MAX_RUNNING))
+  const heldOf = (least: number) => held.groupBy('account_id').having((e) => e(e.fn.countAll<number>(), '>=', least))
+  const runHere = (count: number): string[] => running.flatMap(([account, conversions]) => (conversions >= count ? [account] : []))
+  // With `here` conversions that run in this process, so many jobs of others are enough.
+  const full = Array.from({ length: MAX_RUNNING + 1 }, (_, here) => ({ accounts: runHere(here), jobs: MAX_RUNNING - here }))
   // One condition, which no index and no estimate of PostgreSQL's knows: else, before its first ANALYZE, it sorts all that wait (200 ms for 100,000 jobs).
   return db.selectFrom('jobs').where('status', '=', status).where((e) =>
     e
       .case()
-      .when('account_id', 'in', busy)
+      .when(
+        e.or(
+          full.flatMap(({ accounts, jobs }, here) => {
+            if (here > 0 && accounts.length === 0) return []
+            return [e.and([...(here > 0 ? [e('account_id', 'in', accounts)] : []), ...(jobs > 0 ? [e('account_id', 'in', heldOf(jobs))] : [])])]
+          }),
+        ),
+      )
       .then(e.lit(false))
       .when(e.and([e('claimable_at', '>', now), e('claimable_at', '>', e.ref('created_at')), e('claimable_at', '<=', now + WAIT_MOST)]))
       .then(e.lit(false))
@@ -137,10 +156,10 @@ function claimable(db: QueryBuilder, status: (typeof UNFINISHED)[number], instan
 }
 
 /** The claimable job whose turn it is. Each state is asked by itself: one index then gives the order of its jobs, however many wait. */
-function* nextJob(db: QueryBuilder, instance: string, now: number): Steps<JobRow | undefined> {
+function* nextJob(db: QueryBuilder, claimant: Claimant): Steps<JobRow | undefined> {
   const found: JobRow[] = []
   for (const status of UNFINISHED) {
-    const job = yield* first(claimable(db, status, instance, now).selectAll().orderBy('turn').orderBy('id').limit(1))
+    const job = yield* first(claimable(db, status, claimant).selectAll().orderBy('turn').orderBy('id').limit(1))
     if (job) found.push(job)
   }
   return found.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1))[0]
@@ -150,9 +169,10 @@ function* nextJob(db: QueryBuilder, instance: string, now: number): Steps<JobRow
 export const claimJob = procedure(
   import.meta.url,
   'claimJob',
-  function* (db, { claim, instance, now }: { claim: string; instance: string; now: number }): Steps<JobRow | undefined> {
+  function* (db, { claim, ...claimant }: Claimant & { claim: string }): Steps<JobRow | undefined> {
+    const { instance, now } = claimant
     for (;;) {
-      const job = yield* nextJob(db, instance, now)
+      const job = yield* nextJob(db, claimant)
       if (!job) return undefined
       if (job.claims >= MOST_CLAIMS) {
         yield* failSteps(db, job, 'internal_error', `The conversion was begun ${MOST_CLAIMS} times and never ended. Tell the server's operator the job's id.`, now)
@@ -166,9 +186,9 @@ export const claimJob = procedure(
 )
 
 /** Whether any job waits to be claimed: a small read, so that only who finds one asks the writer. */
-export async function jobWaits(store: Store, instance: string, now: number): Promise<boolean> {
+export async function jobWaits(store: Store, claimant: Claimant): Promise<boolean> {
   for (const status of UNFINISHED) {
-    if ((await claimable(store.db, status, instance, now).select('id').limit(1).executeTakeFirst()) !== undefined) return true
+    if ((await claimable(store.db, status, claimant).select('id').limit(1).executeTakeFirst()) !== undefined) return true
   }
   return false
 }

@@ -4,7 +4,8 @@ import { Problem } from '../errors.ts'
 import { dropBlobs, keepBlob } from '../store/blobs/blobs.ts'
 import type { Store } from '../store/open.ts'
 import { passingTrouble } from '../store/trouble.ts'
-import type { JobChanges } from './changes.ts'
+import { nextChange, type JobChanges } from './changes.ts'
+import type { ConversionQueue } from './conversion-queue.ts'
 import { convert, type ConversionParts } from './convert.ts'
 import { WAIT_MOST, claimJob, failJob, handBack, isHeld, jobWaits, reportProgress, succeedJob, type ClaimedJob } from './jobs.ts'
 import type { Progress } from './run.ts'
@@ -20,6 +21,8 @@ const WAIT_FIRST = 500
 
 /** What a worker works with. */
 export interface WorkerParts extends ConversionParts {
+  /** Conversions that are no jobs. */
+  queue: Pick<ConversionQueue, 'beginJob' | 'running'>
   /** Milliseconds that a result is kept. */
   retention: number
 }
@@ -37,8 +40,8 @@ export function openWorker(parts: WorkerParts): AsyncDisposable {
   const work = async (): Promise<void> => {
     while (!stopped.aborted) {
       const job = await claim(parts).catch((error: unknown) => log.error('no job can be claimed', error))
-      if (job) await perform(parts, job, stopped).catch((error: unknown) => log.error('a job cannot be ended', error, { job: job.id }))
-      else await untilTold(changes, stopped)
+      if (job) await performInTurn(parts, job, stopped).catch((error: unknown) => log.error('a job cannot be ended', error, { job: job.id }))
+      else await nextChange(changes, stopped, LOOK)
     }
   }
   const working = work()
@@ -50,31 +53,23 @@ export function openWorker(parts: WorkerParts): AsyncDisposable {
   }
 }
 
-async function claim({ store, instance, clock, changes }: WorkerParts): Promise<ClaimedJob | undefined> {
+async function claim({ store, instance, clock, changes, queue }: WorkerParts): Promise<ClaimedJob | undefined> {
   const now = clock()
-  if (!(await jobWaits(store, instance.id, now))) return undefined
+  const claimant = { instance: instance.id, now, running: queue.running() }
+  if (!(await jobWaits(store, claimant))) return undefined
   const claim = newId('clm', now)
-  const job = await store.run(claimJob, { claim, instance: instance.id, now })
+  const job = await store.run(claimJob, { claim, ...claimant })
   if (!job) return undefined
   changes.tell()
   if (job.upload_blob === null) throw new Error(`the job ${job.id} has no archive`)
   return { ...job, claim, upload_blob: job.upload_blob }
 }
 
-/** Resolves at the next change of a job, or after a while. */
-function untilTold(changes: JobChanges, stopped: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      end()
-      stopped.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, LOOK)
-    const end = changes.on(done)
-    stopped.addEventListener('abort', done)
-    if (stopped.aborted) done()
-  })
+/** The same, unless a conversion of the account began while the job was claimed. */
+async function performInTurn(parts: WorkerParts, job: ClaimedJob, stopped: AbortSignal): Promise<void> {
+  using place = parts.queue.beginJob(job.account_id)
+  if (place === null) await handBack(parts.store, job, job.created_at, { claims: job.claims - 1 })
+  else await perform(parts, job, stopped)
 }
 
 /** Brings a job to its end, or hands it back. */

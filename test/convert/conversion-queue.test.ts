@@ -61,3 +61,20 @@ test('who leaves while it waits has no turn, and what is left goes on', async ()
   await stays
   assert.deepEqual([order.join(''), queue.waiting], ['ac', 0])
 })
+
+test('a job counts among the conversions of its account that run', async () => {
+  const queue = openConversionQueue({ atOnce: 8, queue: 8 })
+  const { signal } = new AbortController()
+  const turn = await queue.enter('a', signal)
+  const job = queue.beginJob('a')
+  assert.ok(job)
+  assert.equal(queue.beginJob('a'), null, 'two run')
+  assert.deepEqual(queue.running(), [['a', 2]])
+  const waiting = queue.enter('a', signal)
+  const other = await queue.enter('b', signal)
+  assert.equal(queue.waiting, 1)
+  job[Symbol.dispose]()
+  const next = await waiting
+  for (const one of [turn, other, next]) one[Symbol.dispose]()
+  assert.deepEqual(queue.running(), [])
+})

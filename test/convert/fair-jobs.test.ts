@@ -1,6 +1,6 @@
 // Jobs of several accounts: they take turns, over several workers, and no account has more than two running or twenty waiting.
 import assert from 'node:assert/strict'
-import { cancelJob, claimJob, handBack, jobPlace, jobWaits, newJob, type ClaimedJob } from '../../server/convert/jobs.ts'
+import { cancelJob, claimJob, handBack, jobPlace, jobWaits, newJob, type Claimant, type ClaimedJob } from '../../server/convert/jobs.ts'
 import { newId } from '../../server/id.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
@@ -32,9 +32,9 @@ async function opened(t: TestContext, place: Place, accounts: readonly string[])
   return { store, instance, add, end }
 }
 
-async function claim(store: Store, instance: string): Promise<ClaimedJob | undefined> {
+async function claim(store: Store, instance: string, running: Claimant['running'] = []): Promise<ClaimedJob | undefined> {
   const name = newId('clm', NOW)
-  const job = await store.run(claimJob, { claim: name, instance, now: NOW })
+  const job = await store.run(claimJob, { claim: name, instance, now: NOW, running })
   return job && { ...job, claim: name, upload_blob: job.upload_blob ?? '' }
 }
 
@@ -60,9 +60,9 @@ onEveryStore('over many workers an account has two running, and the others have 
   const jobs = (await Promise.all(workers.map((worker) => claim(store, worker)))).filter((job) => job !== undefined)
   assert.equal(jobs.map(({ account_id }) => account_id).sort().join(''), 'aab')
   const idle = await instance()
-  assert.equal(await jobWaits(store, idle, NOW), false, 'what may not begin wakes no worker')
+  assert.equal(await jobWaits(store, { instance: idle, now: NOW, running: [] }), false, 'what may not begin wakes no worker')
   await end(jobs.find(({ account_id }) => account_id === 'a')!)
-  assert.equal(await jobWaits(store, idle, NOW), true)
+  assert.equal(await jobWaits(store, { instance: idle, now: NOW, running: [] }), true)
   assert.equal((await claim(store, idle))?.account_id, 'a')
 })
 
@@ -86,4 +86,16 @@ onEveryStore('the 21st waiting job of an account has no place, and a full queue 
   assert.equal(await jobPlace(store, 'b', 20), 'full')
   assert.equal(await jobPlace(store, 'c', 20), null)
   assert.equal(await jobPlace(store, 'c', 10), 'full')
+})
+
+onEveryStore('conversions that are no jobs count among the two of an account', async (t, place) => {
+  const { store, instance, add } = await opened(t, place, ['a', 'b', 'c'])
+  for (const account of 'aaabbbc') await add(account)
+  const workers = await Promise.all(Array.from({ length: 6 }, instance))
+  // Two of a run beside the jobs, one of b, none of c.
+  const claimed: string[] = []
+  for (const worker of workers) claimed.push((await claim(store, worker, [['a', 2], ['b', 1]]))?.account_id ?? 'none')
+  assert.deepEqual(claimed.toSorted(), ['b', 'c', 'none', 'none', 'none', 'none'])
+  assert.equal(await jobWaits(store, { instance: workers[5]!, now: NOW, running: [['a', 2], ['b', 1]] }), false)
+  assert.equal((await claim(store, workers[5]!))?.account_id, 'a')
 })

@@ -10,7 +10,7 @@ import { openQueue } from './queue.ts'
 import type { Queue } from './queue.ts'
 
 async function claim({ store }: Queue, instance: string, name: string, now = Date.now()): Promise<ClaimedJob | undefined> {
-  const job = await store.run(claimJob, { claim: name, instance, now })
+  const job = await store.run(claimJob, { claim: name, instance, now, running: [] })
   return job && { ...job, claim: name, upload_blob: job.upload_blob! }
 }
 
@@ -96,7 +96,7 @@ test('the job that has waited longest is claimed first; one that was handed back
   assert.equal((await claim(queue, instance, 'three', now))?.id, ids[1])
   assert.equal((await claim(queue, (await queue.instance()).id, 'four', now))?.id, ids[2])
   const last = (await queue.instance()).id
-  assert.equal(await jobWaits(queue.store, last, now + 999), false)
+  assert.equal(await jobWaits(queue.store, { instance: last, now: now + 999, running: [] }), false)
   assert.equal((await claim(queue, last, 'five', now + 1000))?.failures, 1)
 })
 
@@ -108,7 +108,7 @@ test('a job is claimed also by who has an earlier time than who accepted it, or 
   const job = await claim(queue, instance, 'one', now - 3_600_000)
   assert.ok(job)
   await handBack(queue.store, job, now + 30_000, { failures: 1 })
-  assert.equal(await jobWaits(queue.store, instance, now), false)
+  assert.equal(await jobWaits(queue.store, { instance, now, running: [] }), false)
   assert.equal((await claim(queue, instance, 'two', now - 3_600_000))?.id, job.id)
 })
 

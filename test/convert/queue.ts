@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { jobChanges } from '../../server/convert/changes.ts'
+import { openConversionQueue } from '../../server/convert/conversion-queue.ts'
 import { openConverters } from '../../server/convert/converters.ts'
 import { enterJob, newJob } from '../../server/convert/jobs.ts'
 import { openWorker } from '../../server/convert/worker.ts'
@@ -73,7 +74,7 @@ export async function openQueue(t: TestContext): Promise<Queue> {
       const scratch = await openScratch(join(data, 'scratch'), mine.id, async () => (await store.db.selectFrom('instances').select('id').execute()).map(({ id }) => id))
       const limits = { atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 }
       const converters = ending.use(openConverters(limits, new URL('program.ts', import.meta.url)))
-      return ending.use(openWorker({ store, blobs: change(blobs), scratch, converters, changes, instance: mine, clock: Date.now, log, retention: 60_000 }))
+      return ending.use(openWorker({ store, blobs: change(blobs), scratch, converters, changes, queue: openConversionQueue({ atOnce: 1, queue: 1 }), instance: mine, clock: Date.now, log, retention: 60_000 }))
     },
   }
 }
