@@ -31,7 +31,7 @@ const MOST_TIMES = 2 ** 20
 const clock = openThreadClock()
 const all: readonly Row[] = [...HEADS, ...BODIES, ...INSPECTIONS, ...ROWS]
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { deadline: { type: 'string', default: '30' }, 'at-once': { type: 'string', default: '2' }, child: { type: 'string' } } })
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { deadline: { type: 'string', default: '90' }, 'at-once': { type: 'string', default: '2' }, child: { type: 'string' } } })
 if (values.child === undefined) process.exitCode = await compareAll()
 else {
   const row = all.find(({ name }) => name === values.child)
