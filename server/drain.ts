@@ -1,4 +1,4 @@
-// What nobody wants: the rest of a request that has been answered before it was read. It is taken off the connection, so that the caller gets to read
+// What is read slowly: heads in many pieces, and what nobody wants, the rest of a request that has been answered before it was read. It is taken off the connection, so that the caller gets to read
 // its answer, but slowly: read at full speed, bodies that are refused would cost everybody else more than those that are served.
 
 /** Of each rest so many bytes are read at once. That is all of most; what is longer waits for its turns. */

@@ -49,6 +49,8 @@ const LAST_BYTES_MS = 300_000
  */
 const LINGER_MS = 5_000
 const LINGER_BYTES = 64 * 1_048_576
+/** A head that comes in more pieces is read slowly: each costs about as much as a whole request, and thousands of callers can send theirs byte by byte. */
+const HEAD_PIECES = 4
 /** Bytes that may wait for somebody to take them before the socket is paused. */
 const MOST_WAITING = 64 * 1024
 
@@ -72,6 +74,8 @@ export class Connection implements Line, Drained {
   #resting = false
   #handedOver = false
   #lingered = 0
+  /** Pieces of the head that have come without its end. */
+  #headPieces = 0
   /** How many pieces of a refused body are read before it waits for its next turn. */
   #pieces = 0
   /** Ends the count of the call where it is counted by its address. */
@@ -163,7 +167,7 @@ export class Connection implements Line, Drained {
     this.socket.pause()
   }
 
-  /** Reads on what nobody wants when it is its turn. */
+  /** Reads on what nobody wants, or what comes in too many pieces, when it is its turn. */
   #slow(): void {
     this.#resting = true
     this.socket.pause()
@@ -227,8 +231,10 @@ export class Connection implements Line, Drained {
       }
       if (head === null) {
         if (this.#wait === 'next') this.#waitFor('head', this.#house.limits.head)
+        if (++this.#headPieces > HEAD_PIECES && !this.#resting) this.#slow()
         break
       }
+      this.#headPieces = 0
       const leave = this.#house.addresses.acceptRequest(head.headers)
       if (leave === null) {
         this.#refuse(...TOO_MANY)
