@@ -16,6 +16,7 @@ import { NODE_FLAGS } from '../test/node.ts'
 import type { Gaps } from './gaps/monitor.ts'
 import type { Probed } from './gaps/probe.ts'
 import { TROUBLES, type Situation } from './gaps/troubles.ts'
+import { askProbe, PROBE_FLAGS } from './parts/probe-client.ts'
 import { fillLedger } from './parts/rows.ts'
 import { makeKeys } from './parts/secrets.ts'
 import { HEAP_FLAGS, startServer } from './parts/server.ts'
@@ -78,14 +79,6 @@ async function startProvider(): Promise<number> {
   return port
 }
 
-/** What the server's probe has found since it was asked last. */
-async function ask(path: string): Promise<Probed> {
-  const socket = connect(path)
-  let text = ''
-  for await (const piece of socket.setEncoding('utf8')) text += piece as string
-  return JSON.parse(text) as Probed
-}
-
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
 type Round = { gaps: Gaps; probed: Probed; answers: Record<string, number> }
@@ -93,13 +86,13 @@ type Round = { gaps: Gaps; probed: Probed; answers: Record<string, number> }
 async function round(name: string, situation: Situation, monitor: ChildProcess, probe: string): Promise<Round> {
   const attacker = part(join(here, 'attacker.ts'), [name, JSON.stringify(situation)], ['--max-old-space-size=2000'])
   await said(attacker)
-  await ask(probe)
+  await askProbe(probe)
   monitor.send('begin')
   attacker.send('go')
   const answers = await said<Record<string, number>>(attacker, situation.seconds * 1000 + PATIENCE_MS)
   monitor.send('end')
   const gaps = await said<Gaps>(monitor)
-  const probed = await ask(probe)
+  const probed = await askProbe(probe)
   attacker.kill('SIGKILL')
   await sleep(500)
   return { gaps, probed, answers }
@@ -140,7 +133,7 @@ try {
       TOLLMARK_DATA: data, BENCH_PROBE: probe, BENCH_SLICES: values.slices ? '1' : '0', TOLLMARK_PLANS: '{"bench":{"conversions_per_day":null}}',
       OPENAI_API_KEY: 'sk-bench', MISTRAL_API_KEY: 'sk-bench', TOLLMARK_UPSTREAM_OPENAI: `http://127.0.0.1:${sink}`, TOLLMARK_UPSTREAM_MISTRAL: `http://127.0.0.1:${watched}`,
     },
-    ['--import', join(here, 'probe.ts'), ...(values.slices ? WHOLE_PAUSES : []), ...profile],
+    [...PROBE_FLAGS, ...(values.slices ? WHOLE_PAUSES : []), ...profile],
   )
   children.push(server.child)
   const { keys: [streaming] } = await makeKeys(data, 'watched', [{}])

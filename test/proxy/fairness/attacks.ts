@@ -42,6 +42,11 @@ export function headOf(key: string, length: number | null, more = '', url = CHAT
 
 const times = (count: number, make: (i: number) => Promise<unknown>): Promise<unknown> => Promise.all(Array.from({ length: count }, (_, i) => make(i)))
 const get = (path: string, token: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
+/** As a page of ours sends it: what comes from another is refused before its password is looked at. */
+const signIn = (email: string): string => {
+  const body = JSON.stringify({ email, password: 'wrong password' })
+  return `POST /api/v1/session HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
 const upload = (scene: Scene, page: string) => {
   const { contentType, body } = form(file('page.html', page))
   return { head: `POST /api/v1/convert HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${scene.token}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`, body }
@@ -125,10 +130,11 @@ export const ATTACKS: readonly Attack[] = [
   flood('scrapes of /metrics', [200, 503], ({ token }) => get('/metrics', token)),
   flood('CSV of the ledger', [200, 429, 503], ({ token }) => get('/api/v1/requests?format=csv', token)),
   flood('reports', [200, 429, 503], ({ token }) => get('/api/v1/usage?by=hour,key,model', token)),
-  flood('attempts to sign in', [401, 429, 503], () => {
-    const body = '{"email":"nobody@example.com","password":"wrong password"}'
-    return `POST /api/v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-  }),
+  flood('attempts to sign in', [401, 429, 503], () => signIn('nobody@example.com')),
+  {
+    name: 'attempts to sign in from many addresses', against: [], others: 'proxy', answers: [401, 429, 503],
+    begin: ({ many }, hostile) => times(Math.min(many, 120), (i) => hostile.open({ first: signIn(`nobody${i}@example.com`), again: true, from: `127.0.1.${i + 1}` })),
+  },
   {
     name: 'bodies for the API that are never finished', against: ['TOLLMARK_TRANSFER_IDLE'], others: 'convert', answers: [408, 503],
     begin: ({ many, token }, hostile) =>
