@@ -32,6 +32,20 @@ const inspected = (body: Body, match: typeof CHAT, strict: boolean, piece?: numb
 
 const strictly = { scoped: true, open: false }
 
+/** TABLE of parts of a form: lines of their heads, and their text. */
+const PARTS: Readonly<Record<string, readonly [head: string, text: (size: number) => string]>> = {
+  'in base64': ['Content-Transfer-Encoding: base64\r\n', (size) => fill('Zm9vYmFy', size)],
+  'in base64, broken': ['Content-Transfer-Encoding: base64\r\n', (size) => fill('Zm9v=', size)],
+  'in quoted-printable': ['Content-Transfer-Encoding: quoted-printable\r\n', (size) => fill('=66oo=\r\n', size)],
+  'of JSON': ['', (size) => `[${fill('"file-abc123",', size)}1]`],
+  'like JSON': ['', (size) => fill('[verse 1] ', size)],
+  'of spaces': ['', (size) => fill(' ', size)],
+}
+
+const formOf = (head: string, text: string): Body => ({
+  type: 'multipart/form-data; boundary=b', bytes: Buffer.from(`--b\r\nContent-Disposition: form-data; name="x"\r\n${head}\r\n${text}\r\n--b--\r\n`),
+})
+
 export const INSPECTIONS: readonly Row[] = [
   ...Object.entries({ ...JSON_BODIES, 'token lists': tokenLists }).flatMap(([name, make]) =>
     Object.entries(strictly).map(([who, strict]) => large(`inspection, ${who} key: ${name}`, (size) => inspected(make(size), CHAT, strict))),
@@ -39,6 +53,7 @@ export const INSPECTIONS: readonly Row[] = [
   large('inspection: a form with a large file', (size) => inspected(largeForm(size), SPEECH, true)),
   large('inspection: a form of small fields', (size) => inspected(manyFields(size), SPEECH, true)),
   large('inspection: a form of small fields, open key', (size) => inspected(manyFields(size), SPEECH, false)),
+  ...Object.entries(PARTS).map(([name, [head, text]]) => large(`inspection: a part ${name}`, (size) => inspected(formOf(head, text(size)), SPEECH, false))),
   large('inspection: words that could be ids', (size) => inspected({ type: 'application/json', bytes: Buffer.from(fill('file-abc123 resp_0123456789 ', size)) }, CHAT, false)),
   large('inspection: different words', (size) => inspected({ type: 'application/json', bytes: Buffer.from(Array.from({ length: size / 12 }, (_, i) => `word-${i % 40_000} `).join('')) }, CHAT, false)),
   large('inspection: escapes that are none', (size) => inspected({ type: 'application/json', bytes: Buffer.from(fill('\\u00', size)) }, CHAT, false)),

@@ -20,6 +20,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   parseJson: 'JSON.parse, for values that a scanner has bounded.',
   SniffingReader: 'Chooses the reader of an answer whose type is not said: createMeter.',
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
+  PartReader: 'Reads the parts of a form: Inspection.',
   WordReader: 'Reads what is not quite JSON: Inspection.',
   UrlencodedReader: 'Reads a body in the form of a query: Inspection.',
 }
