@@ -28,13 +28,13 @@ test('a name that no bench has is told, with those that there are', () => {
   assert.match(stderr, /^  proxy$/m)
 })
 
-/** All that a file imports at run time, and what that imports in turn. */
+/** All that a file imports at run time, and what that imports in turn. What is no source of ours stands in a program that a bench writes. */
 function importedBy(file: string, found = new Set<string>()): Set<string> {
   for (const [, target = ''] of read(file).matchAll(/^import (?!type\b)[^']*'([^']+)'/gm)) {
     const path = target.startsWith('.') ? join(dirname(file), target) : target
     if (found.has(path)) continue
     found.add(path)
-    if (target.startsWith('.')) importedBy(path, found)
+    if (target.startsWith('.') && target.endsWith('.ts')) importedBy(path, found)
   }
   return found
 }
