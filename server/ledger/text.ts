@@ -18,5 +18,5 @@ export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
 function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'string' ? value.replace(/^[=+\-@＝＋－＠\t\r\n]/, "'$&") : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return /[",\r\n]/.test(text) ? `"${text.split('"').join('""')}"` : text
 }
