@@ -4,11 +4,12 @@ import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { openGrace } from './grace.ts'
 import { writeInOrder } from './in-order.ts'
-import { openLocalAdmissions } from './local.ts'
+import { openLocalAdmissions, PATIENCE_MS } from './local.ts'
 import { openRefusals } from './refusals.ts'
 import type { Reservation, Settlement } from './rows.ts'
 import { abandon } from './settle.ts'
 
+export { PATIENCE_MS } from './local.ts'
 export type { Settlement } from './rows.ts'
 
 /** What a request says of itself when it asks to be let through. */
@@ -30,9 +31,10 @@ export interface Ledger extends AsyncDisposable {
    * Resolves when the reservation is durable, or the request is refused; while the store fails, see `openLedger`.
    *
    * @param caller where it has left before the row is on its way to the store, there is no row, and the key's window is as before
+   * @param patience milliseconds between the beginnings of two units of admissions, where this one waits for the second: 0 for a caller alone
    * @throws StoreError
    */
-  admit(asking: Asking, caller?: Leaving): Promise<Admission>
+  admit(asking: Asking, caller?: Leaving, patience?: number): Promise<Admission>
   /**
    * Whole milliseconds for which a key's window is known to stay full, so that `admit` would refuse; null where there may be room. Synchronous: it
    * reads memory only, reserves nothing and counts nothing. Whoever refuses a request for it calls `countRefusal`.
@@ -66,6 +68,8 @@ const NEVER_LEAVES: Leaving = { gone: false }
 /** A request that waits for its verdict. */
 export interface Asked {
   readonly asking: Asking
+  /** See `Ledger`. */
+  readonly patience: number
   /** Decided elsewhere meanwhile: where its row is not on its way to the store yet, it is rejected with `goneError`, and no row is written. */
   readonly gone: boolean
   /** Its caller has left: where its row is not on its way to the store yet, it is rejected with `leftError`, and no row is written. */
@@ -169,13 +173,13 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
   }
 
   return {
-    admit: (asking, caller = NEVER_LEAVES) =>
+    admit: (asking, caller = NEVER_LEAVES, patience = PATIENCE_MS) =>
       new Promise((resolve, reject) => {
         const answer = (admission: Admission): void => {
           if (!admission.admitted) refusals.note(asking)
           resolve(admission)
         }
-        admissions.ask(asking, caller, asking.rpm === null ? resolve : answer, reject)
+        admissions.ask({ asking, caller, patience, resolve: asking.rpm === null ? resolve : answer, reject })
       }),
     fullFor: (key, rpm) => (rpm === null ? null : admissions.fullFor(key, rpm)),
     countRefusal: refusals.note,

@@ -31,8 +31,17 @@ const MARGIN_MS = 100
 /** A process that has ended counts for so long as one of those that share a limit: what it let through is in no window of ours. */
 const REMEMBERED_MS = WINDOW_MS + 10_000
 
+/** What is asked: see `Ledger.admit`. */
+export interface Question {
+  readonly asking: Asking
+  readonly caller: Leaving
+  readonly patience: number
+  readonly resolve: (admission: Admission) => void
+  readonly reject: (error: unknown) => void
+}
+
 export interface Graced {
-  ask(asking: Asking, caller: Leaving, resolve: (admission: Admission) => void, reject: (error: unknown) => void): void
+  ask(question: Question): void
   /** See `Ledger`; null while the store does not answer, because then another window decides. */
   fullFor(key: string, rpm: number): number | null
   /** Hands a settlement on to be written, as soon as its row is. */
@@ -98,6 +107,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   /** One request. */
   class Pending implements Asked {
     readonly asking: Asking
+    readonly patience: number
     readonly #caller: Leaving
     readonly #tell: (admission: Admission) => void
     readonly #fail: (error: unknown) => void
@@ -105,11 +115,12 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     answered = false
     given: Given | null = null
 
-    constructor(asking: Asking, caller: Leaving, tell: (admission: Admission) => void, fail: (error: unknown) => void) {
+    constructor({ asking, caller, patience, resolve, reject }: Question) {
       this.asking = asking
+      this.patience = patience
       this.#caller = caller
-      this.#tell = tell
-      this.#fail = fail
+      this.#tell = resolve
+      this.#fail = reject
     }
 
     get left(): boolean {
@@ -297,7 +308,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   const timer = setInterval(tick, TICK_MS).unref()
 
   return {
-    ask: (asking, caller, resolve, reject) => take(new Pending(asking, caller, resolve, reject)),
+    ask: (question) => take(new Pending(question)),
     fullFor: (key, rpm) => (state === 'up' ? inner.fullFor(key, rpm) : null),
     settle(settlement) {
       const { seq: number } = settlement

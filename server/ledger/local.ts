@@ -13,8 +13,11 @@ import { failuresOf, reservations, settlements, type Reservation } from './rows.
 import { settle, settleFailed } from './settle.ts'
 import { toldWait, Window, WINDOW_MS } from './window.ts'
 
-/** Under load, units of admissions begin so far apart: each costs a transaction, whatever it holds. A caller alone never waits for that. */
-const PACE_MS = 2
+/**
+ * Units of admissions begin so far apart, unless somebody who waits is in a greater hurry: a unit costs 0.3 ms of CPU, whatever it holds, most of it for
+ * the sync (`bench -- proxy --only requests`).
+ */
+export const PATIENCE_MS = 4
 /** Rows of one unit at most: what comes meanwhile waits for no more (some milliseconds; `bench -- start` shows it beside a burst). */
 const AT_ONCE = 512
 /** Requests that may wait for a unit; then accounts and keys have shares. */
@@ -35,16 +38,18 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   const lanes = new Map<string, Lane>()
   /** What may pass, and waits for its unit. */
   const queue = new FairQueue<Reserved>(MOST_WAITING, ({ row }) => row)
-  /** Units of admissions that are not durable yet; when the last began and what it held; whether the next is on its way. */
+  /** Units of admissions that are not durable yet; when the last began. */
   let flying = 0
   let flown = -Infinity
-  let crowd = 0
-  let planned = false
+  /** When the next begins: Infinity: none is planned, -Infinity: at once. How long behind the last: as the least patient wants of those that wait. */
+  let next = Infinity
+  let timer: NodeJS.Timeout | undefined
+  let patience = Infinity
   let drained: (() => void) | undefined
   /** The newest admission of others that the windows hold, and the newest of all that is known. */
   let merged = 0
   let seen = await store.run(enter, null)
-  const timer = setInterval(tidy, TIDY_MS).unref()
+  const tidying = setInterval(tidy, TIDY_MS).unref()
 
   function tidy(): void {
     const now = clock.mono()
@@ -106,22 +111,30 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
   function take(asked: Asked, lane: Lane | null): void {
     const dropped = queue.push({ asked, lane, row: { ...asked.asking, created_at: clock.now(), mono: 0 } })
     if (dropped !== null) failed([dropped], new StoreError('busy', 'too many requests wait for the ledger'))
+    patience = Math.min(patience, asked.patience)
     plan()
   }
 
-  /** The next unit begins when the one before is durable: what comes meanwhile shares the next. */
+  /**
+   * The next unit begins when the one before is durable, and not so soon behind its beginning that nobody who waits would mind to wait longer: what
+   * comes meanwhile shares it. Each costs a transaction and its sync, whatever it holds.
+   */
   function plan(): void {
-    if (planned || flying > 0) return
+    if (flying > 0) return
     if (queue.size === 0) return drained?.()
-    planned = true
-    const early = crowd > 1 ? PACE_MS - (performance.now() - flown) : 0
-    if (early > 0) setTimeout(flush, early)
+    const at = flown + patience
+    if (at >= next) return
+    clearTimeout(timer)
+    const early = at - performance.now()
+    next = early > 0 ? at : -Infinity
+    if (early > 0) timer = setTimeout(flush, early)
     else setImmediate(flush)
   }
 
   function flush(): void {
-    planned = false
+    next = Infinity
     send(queue.take(AT_ONCE))
+    patience = queue.size > 0 ? PATIENCE_MS : Infinity
     plan()
   }
 
@@ -130,7 +143,6 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     const rows = taken.some(({ asked }) => asked.gone || asked.left) ? withoutGone(taken) : taken
     if (rows.length === 0) return
     flown = performance.now()
-    crowd = rows.length
     flying++
     // All are stamped with this one moment. Windows may have emptied since the decisions: at the moment of an earlier one, what they no longer
     // hold counted, and beside what others have admitted meanwhile it would be too much.
@@ -269,7 +281,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     },
     recall: async () => timesByKey(await store.readNow(recall, { boot: clock.boot, since: (clock.mono() - WINDOW_MS) * 1000 })),
     close: async () => {
-      clearInterval(timer)
+      clearInterval(tidying)
       if (queue.size > 0 || flying > 0) await new Promise<void>((resolve) => (drained = resolve))
       // The writer works in order: when this is through, so is everything before it.
       await store.run(enter, null).catch(() => {})

@@ -5,7 +5,7 @@ import { onlyValueOf, valueOf } from '../http/fields.ts'
 import { newId } from '../id.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
-import type { Admission } from '../ledger/admit.ts'
+import { PATIENCE_MS, type Admission } from '../ledger/admit.ts'
 import type { RefusalLog } from '../ledger/refusal-log.ts'
 import type { Log } from '../log.ts'
 import { METHODS } from './cors.ts'
@@ -129,7 +129,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   }
   let admission: Admission
   try {
-    admission = await ledger.admit(asking, caller)
+    admission = await ledger.admit(asking, caller, patienceOf(inspected.body, shares))
   } catch {
     throw busy('The ledger cannot be written at the moment. Nothing was sent to the provider.')
   }
@@ -177,6 +177,15 @@ function isForPrograms(headers: readonly string[]): boolean {
     if (lower === FETCH_METADATA ? headers[i + 1] === 'navigate' : lower === 'sec-fetch-dest' && !DESTINATIONS.has(headers[i + 1]!)) return false
   }
   return true
+}
+
+/** A long body took a while to come, and its answer takes a while to begin: a millisecond more for each so many bytes, and so many at most. */
+const PATIENT_BYTES = 32 * 1024
+const MAX_PATIENCE_MS = 12
+
+/** How long a request may wait for company on its way to the ledger. */
+function patienceOf(body: Outgoing['body'], { open }: Shares): number {
+  return open === 1 ? 0 : Math.min(PATIENCE_MS + (body?.length ?? 0) / PATIENT_BYTES, MAX_PATIENCE_MS)
 }
 
 /** draft-ietf-httpapi-ratelimit-headers for `RateLimit`; AI SDKs read `Retry-After-Ms` first. */

@@ -85,7 +85,7 @@ async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: 
   const [written, ended, lines]: [string[], number[], string[]] = [[], [], []]
   const refused = new StoreError('full', 'no room')
   let full = true
-  const ask = (one: Asking) => new Promise<Admission>((resolve, reject) => graced.ask(one, { gone: false }, resolve, reject))
+  const ask = (one: Asking) => new Promise<Admission>((resolve, reject) => graced.ask({ asking: one, caller: { gone: false }, patience: 0, resolve, reject }))
   /** Asked while the first row is written. */
   let meanwhile: Promise<Admission> | undefined
   const inner: Admissions = {
@@ -140,7 +140,7 @@ test('so many rows may wait to be written, and no more', async (t) => {
   const inner: Admissions = { fullFor: () => null, ask: (one) => one.reject(refused), complete: refuse, record: refuse, recall: async () => [], close: async () => {} }
   const graced = await openGrace(inner, { store, clock, log: openLog('silent'), grace: 60_000, write: () => {} })
   let passed = 0
-  const ends = Array.from({ length: 10_001 }, () => new Promise<Admission>((resolve, reject) => graced.ask(asking('k', null), { gone: false }, resolve, reject)).then(() => passed++))
+  const ends = Array.from({ length: 10_001 }, () => new Promise<Admission>((resolve, reject) => graced.ask({ asking: asking('k', null), caller: { gone: false }, patience: 0, resolve, reject })).then(() => passed++))
   await assert.rejects(Promise.all(ends), { name: 'StoreError' })
   assert.equal(passed, 10_000)
   await graced.close()
