@@ -69,7 +69,7 @@ export function listChecked(objects: Objects, { provider, key, match, method }: 
 }
 
 async function check(objects: Objects, { provider, key, match, method, headers }: Request, named: readonly ObjectRef[]): Promise<string | null> {
-  const all = provider.objectHeaders === undefined ? named : [...named, ...headerRefs(provider, headers)]
+  const all = provider.objectHeaders === undefined ? named : named.concat(headerRefs(provider, headers))
   const lists = match.endpoint?.lists
   if (lists !== undefined && (await objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
   if (all.length === 0) return null

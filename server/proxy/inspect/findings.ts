@@ -26,10 +26,10 @@ export class Findings implements JsonSink {
   named = false
   /** Stored objects that stand where the endpoint expects one. */
   readonly objects: ObjectRef[] = []
-  /** Whole strings that are an id of the provider's, wherever they stand; each once. */
-  readonly ids: ObjectRef[] = []
-  /** Whether it names items that are stored, rather than repeat them. */
-  #refers = false
+  /** Whole strings that are an id of the provider's, wherever they stand: each once, and none that stands among the objects before. */
+  readonly #ids: ObjectRef[] = []
+  /** Whether it names items that are stored, rather than repeat them: known when the body has ended. */
+  refers = false
   /** Whether it asks the provider to keep the answer. */
   kept = false
   /** Strict: why no upstream can be trusted to read the same as we do, where the models are known nevertheless. */
@@ -46,6 +46,8 @@ export class Findings implements JsonSink {
   readonly #strict: boolean
   readonly #idForms: IdForms | undefined
   readonly #seenIds = new Set<string>()
+  /** Names of the objects. */
+  readonly #placed = new Set<string>()
   #values = 0
   #tools: ToolModels | null = null
   #twofold = false
@@ -56,12 +58,9 @@ export class Findings implements JsonSink {
     this.#idForms = idForms
   }
 
-  /** Everything that it names, each once. An item that is referred to must be somebody's; one that is repeated need not. */
+  /** Everything that it names: what stands where an object is expected comes first. */
   get mentioned(): readonly ObjectRef[] {
-    if (this.ids.length === 0 && !this.#refers) return this.objects
-    const placed = new Set(this.objects.map(({ kind, id }) => `${kind} ${id}`))
-    const all = [...this.objects, ...this.ids.filter(({ kind, id }) => !placed.has(`${kind} ${id}`))]
-    return this.#refers ? all.map((ref) => (ref.kind === ITEM ? { kind: ITEM, id: ref.id, mayBeUnknown: false } : ref)) : all
+    return this.#ids.length === 0 ? this.objects : this.objects.concat(this.#ids)
   }
 
   /** A collector for a part of the body, of which it is not known yet what it is. */
@@ -71,9 +70,9 @@ export class Findings implements JsonSink {
 
   /** Takes over which ids such a part names. @param perhaps whether they may be something else: then only another key's objects count */
   take(part: Findings, perhaps: boolean): void {
-    if (part.#refers && !perhaps) this.#refers = true
+    if (part.refers && !perhaps) this.refers = true
     if (part.unclear) this.#tooMany()
-    for (const ref of part.ids) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
+    for (const ref of part.#ids) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
   }
 
   /** Hands the strings of a body over that can be an id; undefined where the provider has none. */
@@ -92,7 +91,7 @@ export class Findings implements JsonSink {
 
   /** A whole, decoded string of the body. @param perhaps whether it may be something else than an id: then only another key's objects count */
   text(text: string, perhaps = false): void {
-    if (text === REFERENCE && !perhaps) this.#refers = true
+    if (text === REFERENCE && !perhaps) this.refers = true
     const ref = this.#idForms?.refOf(text) ?? null
     if (ref !== null) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
   }
@@ -104,13 +103,27 @@ export class Findings implements JsonSink {
     if (this.#seenIds.has(name)) return
     if (this.#seenIds.size === MOST_NAMED) return this.#tooMany()
     this.#seenIds.add(name)
-    this.ids.push(ref)
+    if (!this.#placed.has(nameOf(ref))) this.#ids.push(this.#asMentioned(ref))
   }
 
   /** An object that the body names in a way that only its kind of body has. */
   object(ref: ObjectRef): void {
     if (++this.#values > MOST_NAMED) this.#tooMany()
-    else this.objects.push(ref)
+    else this.place(ref)
+  }
+
+  /** An object that stands where the endpoint expects one. */
+  place(ref: ObjectRef): void {
+    const name = nameOf(ref)
+    this.objects.push(this.#asMentioned(ref))
+    this.#placed.add(name)
+    // The same string was looked at a moment ago, before its place was known.
+    const last = this.#ids.at(-1)
+    if (last !== undefined && nameOf(last) === name) this.#ids.pop()
+  }
+
+  #asMentioned(ref: ObjectRef): ObjectRef {
+    return ref.kind === ITEM ? new MentionedItem(ref.id, this) : ref
   }
 
   value(path: string, raw: Buffer | null): void {
@@ -128,7 +141,7 @@ export class Findings implements JsonSink {
     const kind = places.objects.get(path)
     if (kind !== undefined) {
       if (raw === null) this.#tooLong(path)
-      else for (const ref of refsIn(kind, value)) this.objects.push(ref)
+      else for (const ref of refsIn(kind, value)) this.place(ref)
       // What is stored may stand in a model's place, and is held to the scope like one.
       if (!places.required.has(path)) return
     }
@@ -201,6 +214,24 @@ export class Findings implements JsonSink {
     if (this.#strict) this.problem ??= ambiguous(`The body names more than ${MOST_NAMED} models and stored objects.`)
     else this.unclear = true
     this.decided = true
+  }
+}
+
+const nameOf = ({ kind, id }: ObjectRef): string => `${kind} ${id}`
+
+/** An item that is referred to must be somebody's; one that is repeated need not. Which of them it is, the end of a body may say. */
+class MentionedItem implements ObjectRef {
+  readonly kind = ITEM
+  readonly id: string
+  readonly #body: Pick<Findings, 'refers'>
+
+  constructor(id: string, body: Pick<Findings, 'refers'>) {
+    this.id = id
+    this.#body = body
+  }
+
+  get mayBeUnknown(): boolean {
+    return !this.#body.refers
   }
 }
 

@@ -188,7 +188,7 @@ function decideInspected(target: Target, read: Read, inspection: Inspection): In
   if (trip.key!.objects === 'own' && inspection.isUnreadable) throw new Refused('ambiguous_body', 'The body is neither JSON nor a form of UTF-8, so it is not known which stored objects it names.')
   trip.model = written(findings.model ?? headModel(match, pathAndQuery))
   trip.kept = findings.kept
-  return { objects: [...match.objects, ...findings.mentioned], body, observer: null }
+  return { objects: match.objects.concat(findings.mentioned), body, observer: null }
 }
 
 /** Where it fails, the rest of a body that has been read in part is let go. */

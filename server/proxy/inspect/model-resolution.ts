@@ -39,7 +39,7 @@ export function resolveModels(scope: Scope, request: ModelRequest, inspected: In
   if (!found.named) return { ok: false, ...UNNAMED }
   const tool = refusedTool(scope, provider, inspected?.findings.unnamedTools(found.header) ?? [])
   if (tool !== null) return { ok: false, ...tool }
-  return { ok: true, models: found.models, objects: [...match.objects, ...(inspected?.findings.mentioned ?? [])], kept: inspected?.findings.kept ?? false }
+  return { ok: true, models: found.models, objects: match.objects.concat(inspected?.findings.mentioned ?? []), kept: inspected?.findings.kept ?? false }
 }
 
 /** The refusal of the first tool that runs a model which the scope does not allow; null where there is none. */

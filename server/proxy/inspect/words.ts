@@ -126,9 +126,9 @@ class Words implements BodyReader {
     const word = this.#word.toString('latin1', 0, length)
     if (this.#words.has(word)) return
     this.#words.add(word)
+    for (const kind of this.#kinds) this.#findings.place({ ...objectRef(kind, word), mayBeUnknown: true })
     this.#findings.text(word, this.#binary)
     if (this.#binary) for (let at = 1; at <= LONGEST_LENGTH; at++) this.#findings.text(word.slice(at), true)
-    for (const kind of this.#kinds) this.#findings.objects.push({ ...objectRef(kind, word), mayBeUnknown: true })
   }
 }
 

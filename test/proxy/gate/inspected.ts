@@ -30,8 +30,8 @@ export async function inspect(question: BodyQuestion, body: Buffer): Promise<Ins
 
 /** What came of it; of a body that is refused, that is all that counts. */
 function told({ refusal, findings }: Inspection): object {
-  const { models, model, named, objects, ids, kept, hidden, problem, unclear } = findings
-  return refusal === null && !findings.decided ? { models, model, named, objects, ids, kept, hidden, problem, unclear } : { refused: (refusal ?? problem)?.code, unclear }
+  const { models, model, named, objects, mentioned, refers, kept, hidden, problem, unclear } = findings
+  return refusal === null && !findings.decided ? { models, model, named, objects, mentioned, refers, kept, hidden, problem, unclear } : { refused: (refusal ?? problem)?.code, unclear }
 }
 
 export interface ScopedRequest {
