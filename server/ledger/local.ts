@@ -33,8 +33,8 @@ const TIDY_MS = 60_000
 type Lane = { key: string; window: Window; limit: number; ready: boolean; loadedTo: number; waiting: Asked[]; held: Asked[]; holding: boolean }
 type Reserved = { asked: Asked; lane: Lane | null; row: Reservation }
 
-/** @param written told of everything that is written down: `complete` must follow soon, if only of no rows, so that it enters the requests */
-export async function openLocalAdmissions(store: Store, instance: string, clock: Clock, written: () => void): Promise<Admissions> {
+/** @param written told how many rows have been written down: `complete` must follow soon, if only of no rows, so that they enter the requests */
+export async function openLocalAdmissions(store: Store, instance: string, clock: Clock, written: (rows: number) => void): Promise<Admissions> {
   const lanes = new Map<string, Lane>()
   /** What may pass, and waits for its unit. */
   const queue = new FairQueue<Reserved>(MOST_WAITING, ({ row }) => row)
@@ -191,7 +191,7 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
       one.asked.resolve({ admitted: true, seq: ++seq, created_at: one.row.created_at })
     })
     if (seq > seen) seen = seq
-    written()
+    written(rows.length - again.length)
     for (const one of again) ask(one.asked)
     wake(changed)
   }
