@@ -45,13 +45,31 @@ const SHAPES: readonly Shape[] = [
   input('literals', WORST, 'true,null,false,'),
   input('strings that could be ids', WORST, '"file-abc123def456","resp_0123456789abcdef",'),
   input('tools', WORST, '{"tools":[{"type":"function","name":"f"}]},'),
+  input('messages in parts', WORST, '{"role":"user","content":[{"type":"input_text","text":"hello"}]},'),
+  input('indented messages', WORST, '\n    {\n      "role": "user",\n      "content": "hello"\n    },'),
+  input('files in messages', WORST, '{"content":[{"type":"input_file","file_id":"file-abc123def456"}]},'),
+  input('strings with an escape', WORST, String.raw`"a\n",`),
+  input('ids with an escape', WORST, String.raw`"f\u0069le-abc123def456",`),
+  shape('different ids', WORST, (bytes) => different(bytes, (i) => `"file-abc${i}",`)),
+  shape('different strings with an escape', WORST, (bytes) => different(bytes, (i) => String.raw`"f\n${i}",`)),
+  shape('different words', WORST, (bytes) => different(bytes, (i) => `"file${i}",`)),
+  input('long numbers', WORST, '-123456789012345678901234567890.123456789012345678901234567890e+100,'),
+  shape('wanted keys in capitals', WORST, (bytes) => filled('{"model":"gpt-5",', '"MODEL":1,', ',"z":1}', bytes)),
+  shape('wanted keys in capitals, and others', WORST, (bytes) => filled('{"model":"gpt-5",', '"MODEL":1,"Input":2,', ',"z":1}', bytes)),
   shape('backslashes', WORST, (bytes) => filled('{"model":"gpt-5","input":"', '\\\\', '"}', bytes)),
   shape('escaped quotes', WORST, (bytes) => filled('{"model":"gpt-5","input":"', '\\"', '"}', bytes)),
-  shape('keys with escapes', WORST, (bytes) => filled('{"model":"gpt-5",', '"\\u006d":1,', '"z":1}', bytes)),
-  shape('keys beyond ASCII', WORST, (bytes) => filled('{"model":"gpt-5",', '"mé":1,', '"z":1}', bytes)),
+  shape('keys with escapes', WORST, (bytes) => filled('{"model":"gpt-5",', '"\\u006d":1,', ',"z":1}', bytes)),
+  shape('keys beyond ASCII', WORST, (bytes) => filled('{"model":"gpt-5",', '"mé":1,', ',"z":1}', bytes)),
   ...Object.entries({ ...JSON_BODIES, 'token lists': tokenLists }).map(([name, make]) => shape(name, WORST, (bytes) => make(bytes).bytes)),
   shape('a form with a file', WORST, (bytes) => largeForm(bytes).bytes, largeForm(1_000).type),
 ]
+
+/** Strings that are all different. */
+function different(bytes: number, unit: (i: number) => string): Buffer {
+  const units: string[] = []
+  for (let i = 100_000, length = 100; length < bytes; i++) length += units.push(unit(i)) && units.at(-1)!.length
+  return Buffer.from(`{"model":"gpt-5","input":[${units.join('').slice(0, -1)}]}`)
+}
 
 const provider = createProviderTable().byId('openai')!
 

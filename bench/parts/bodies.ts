@@ -44,7 +44,7 @@ export const JSON_BODIES: Readonly<Record<string, (bytes: number) => Body>> = {
   'one long string': (bytes) => json(filled('{"model":"gpt-5","messages":[{"role":"user","content":"', 'word ', '"}]}', bytes)),
   'white space': (bytes) => json(filled('{"model":"gpt-5",', ' \n', '"messages":[]}', bytes)),
   'lines of white space': (bytes) => json(filled('{"model":"gpt-5",', '\n', '"messages":[]}', bytes)),
-  'model again and again': (bytes) => json(filled('{"model":"gpt-5","messages":[],', '"model":"gpt-5",', '"x":1}', bytes)),
+  'model again and again': (bytes) => json(filled('{"model":"gpt-5","messages":[],', '"model":"gpt-5",', ',"x":1}', bytes)),
   'not quite JSON': (bytes) => json(filled("{'model':'gpt-5','messages':[", 'file-abcdef0123,', ']}', bytes)),
 }
 

@@ -3,9 +3,9 @@
 // say it used?). The time is linear in the input, whatever it holds and however it is split: `npm run bench -- inspect`.
 //
 // The bytes are read in WebAssembly (json/assembly/). Here is what a scan is given, what it tells, and what of it is kept between two pieces.
-import { dropEngine, freeEngine, isTrap, type Engine, type Owner } from './json/engine.ts'
+import { dropEngine, freeEngine, isTrap, nextSerial, type Engine, type Owner } from './json/engine.ts'
 import {
-  BROKEN, CAPTURE_DEPTH, CAPTURE_START, CLOSED_TOLD, DEPTH, DONE, DONE_OF_MANY, EVENT_BYTES, EVENT_COUNT, EVENTS, FIRSTS, IN_SCALAR, LAST_VALUE, LONGEST, NEXT,
+  BROKEN, CAPTURE_DEPTH, CAPTURE_START, CLOSED_TOLD, DEPTH, DONE, DONE_OF_MANY, EVENT_BYTES, EVENT_COUNT, EVENTS, FIRSTS, IN_SCALAR, LONGEST, NEXT,
   NODE_BYTES, ODDITY_TOLD, PIECE, PROSE, QUICK, REPEATS, ROOT, SERIAL, SHORTEST, STACK, STACK_ENTRY, STATE, STRICT, STRING_TOLD, TABLE, TOKEN_START, VALUE, VALUE_AGAIN, VALUE_TOLD, WINDOW,
   WINDOW_END,
 } from './json/layout.ts'
@@ -32,7 +32,8 @@ export interface JsonSink {
   /** A value at a wanted path: its exact bytes, valid during the call only, or null when it is longer than `longestValue`. */
   value(path: string, raw: Buffer | null): void
   /**
-   * The bytes told last at this path, once more. Right behind itself a value is not told again at all. Without this, `value` is called each time.
+   * The bytes told last at this path, once more. What repeats itself right behind itself is not told again at all: a value, or a value and the end of
+   * what holds it. Without this, everything is told each time.
    */
   again?(path: string): void
   /** An oddity that repeats itself, as in a list of numbers, is told once. */
@@ -83,6 +84,9 @@ export class JsonScanner implements Owner {
   readonly #behind: number
   readonly #longestValue: number
   readonly #strings: StringWatch
+  /** The instance that it ran in last, whose caches it is known to by this number. */
+  #engine: Engine | null = null
+  #serial = 0
   /** As it was after the last piece. */
   #state = VALUE
   #depth = 0
@@ -148,6 +152,10 @@ export class JsonScanner implements Owner {
     if (engine.owner === this) return engine
     engine.owner?.leave(engine)
     engine.owner = this
+    if (this.#engine !== engine) {
+      this.#engine = engine
+      this.#serial = nextSerial()
+    }
     const { ints } = engine
     const { filter } = this.#strings
     const { table } = this.#paths
@@ -155,7 +163,7 @@ export class JsonScanner implements Owner {
     ints[TABLE >> 2] = paths
     ints[ROOT >> 2] = table.root
     ints[STRICT >> 2] = this.#strict ? 1 : 0
-    ints[SERIAL >> 2] = engine.nextSerial()
+    ints[SERIAL >> 2] = this.#serial
     ints[SHORTEST >> 2] = filter.shortest
     ints[LONGEST >> 2] = filter.longest
     ints[FIRSTS >> 2] = strings
@@ -176,8 +184,6 @@ export class JsonScanner implements Owner {
 
   #goOn(engine: Engine, { state, token }: Left): void {
     engine.ints.set(state, STATE >> 2)
-    // What another scan was told is not known.
-    engine.ints[LAST_VALUE >> 2] = 0
     this.#left = null
     if (token === null) return
     engine.bytes.set(token, WINDOW)

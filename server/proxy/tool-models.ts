@@ -46,6 +46,8 @@ export class ToolModels {
   /** Of the tool that is open at each place: its type, and the names of models that it has had. */
   readonly #type: (string | undefined)[] = []
   readonly #named: (Set<string> | undefined)[] = []
+  /** The type of the one that ended last at each place without naming a model; null where it had none. */
+  readonly #closed: (string | null | undefined)[] = []
   /** By place and type, so that a long list of tools costs no memory. */
   readonly #runs = new Map<string, ToolRun>()
   /** Paths of types that the body has had. */
@@ -77,6 +79,9 @@ export class ToolModels {
     const type = this.#type[at]
     const named = this.#named[at]
     this.#type[at] = this.#named[at] = undefined
+    // Tools of the same type stand in a row.
+    if (named === undefined && this.#closed[at] === (type ?? null)) return
+    this.#closed[at] = named === undefined ? (type ?? null) : undefined
     const runs = by === undefined ? tools.others : runsOf(tools, type ?? null)
     if (runs.runs === 'nothing' || (named !== undefined && namedIn(runs).some((name) => named.has(name)))) return
     this.#runs.set(`${path} ${(type ?? '').slice(0, LONGEST_SHOWN)}`, { tool: type ?? path, runs })

@@ -49,6 +49,10 @@ export class Findings implements JsonSink {
   /** Names of the objects. */
   readonly #placed = new Set<string>()
   #values = 0
+  /** Where the last model was named. */
+  #modelAt = ''
+  /** The last value at each path. */
+  #last: Map<string, unknown> | null = null
   #tools: ToolModels | null = null
   #twofold = false
 
@@ -130,6 +134,18 @@ export class Findings implements JsonSink {
     if (this.decided) return
     if (++this.#values > MOST_NAMED) return this.#tooMany()
     const value = raw === null ? undefined : valueOf(raw)
+    if (raw !== null) (this.#last ??= new Map()).set(path, value)
+    this.#take(path, value, raw)
+  }
+
+  again(path: string): void {
+    if (this.decided) return
+    if (++this.#values > MOST_NAMED) return this.#tooMany()
+    this.#take(path, this.#last?.get(path))
+  }
+
+  /** What stands at a place. @param raw null where it is too long to be looked at */
+  #take(path: string, value: unknown, raw?: Buffer | null): void {
     // `null` says that nothing is there.
     if (value === null) return
     const places = this.#places
@@ -176,8 +192,9 @@ export class Findings implements JsonSink {
       if (this.#strict) this.problem ??= unknownModel(`The body's \`${path}\` is not a name.`)
       return
     }
-    // Only where a model is decided about do all of them count.
-    if (this.#strict) this.models.push(value)
+    // Only where a model is decided about do all of them count. A scan may tell the last one of a place again.
+    if (this.#strict && !(path === this.#modelAt && value === this.models.at(-1))) this.models.push(value)
+    this.#modelAt = path
     this.named ||= required
     if (this.#strict && this.#places.tools.models.has(path)) this.#toolModels().model(path)
     if (required || (path === 'model' && this.model === null)) this.model = value

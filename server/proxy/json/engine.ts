@@ -47,18 +47,12 @@ export class Engine {
   #generation = 1
   #free = TABLES
   readonly #placed = new WeakMap<object, Placed>()
-  #serial = 0
 
   constructor() {
     const { memory, scan } = new WebAssembly.Instance(MODULE).exports as Exports
     this.bytes = Buffer.from(memory.buffer)
     this.ints = new Int32Array(memory.buffer)
     this.scan = scan
-  }
-
-  /** A number that no other scan of this instance has, until 2³¹ have begun. */
-  nextSerial(): number {
-    return (this.#serial = (this.#serial % 0x7fffffff) + 1)
   }
 
   /** The addresses of both tables. They stay where they are until another scan asks. */
@@ -87,6 +81,11 @@ export class Engine {
     return address
   }
 }
+
+let lastSerial = 0
+
+/** A number that no other scan has, until 2³¹ have begun. */
+export const nextSerial = (): number => (lastSerial = (lastSerial % 0x7fffffff) + 1)
 
 const engines: Engine[] = []
 

@@ -19,6 +19,9 @@ export const BROKEN = 12
 /** 256 bytes for each state between values: what a byte means there. */
 export const ACTIONS = 0x1000
 
+/** What each byte is as a hexadecimal digit; 255: none. */
+export const HEX_DIGITS = 0x1a00
+
 /** The state of the scan, 32 bits each. All of it, the stack behind it included, is taken away when another scan gets its turn. */
 export const STATE = 0x2000
 export const DEPTH = 0x2004
@@ -34,10 +37,14 @@ export const TOKEN_START = 0x2018
 export const ESCAPED = 0x201c
 /** The node of the oddity told last, of each kind. */
 export const LAST_ODDITIES = 0x2020
-/** The node of the value told last, if nothing has ended since. */
+/** The node of the value told last; of the list or object that has ended since, where it was all that was told to be in there; and of a value that is told only if something else follows. */
 export const LAST_VALUE = 0x2034
+export const LAST_CLOSED = 0x2038
+export const PENDING_VALUE = 0x203c
+/** How many values have been told since the last end of a list or object. */
+export const VALUES_SINCE = 0x2040
 /** Of each open container 16 bytes: its node, what may come behind one of its values, and a bit for each wanted key that it has had. */
-export const STACK = 0x2040
+export const STACK = 0x2050
 export const STACK_ENTRY = 16
 /** Deepest nesting; more ends the scan as broken. */
 export const DEEPEST = 512
@@ -83,9 +90,7 @@ export const LOOKALIKE = 2
 export const MISMATCH = 3
 export const TEXT = 4
 
-/** A key without its escapes, in 16-bit units. */
-export const DECODED = 0x6400
-/** Strings that have been handed over, and the last value of each path: caches, which forget. */
+/** Strings that have been handed over, the last value of each path, and oddities of each: caches, which forget. */
 export const KNOWN = 0x8000
 export const KNOWN_SLOTS = 256
 export const KNOWN_BYTES = 64
@@ -94,6 +99,9 @@ export const VALUES = 0xd000
 export const VALUE_SLOTS = 64
 export const VALUE_BYTES = 48
 export const VALUE_SLOT = 64
+
+export const ODDITY_SLOTS = 512
+export const ODDITY_CACHE = 0xe400
 
 /** Raw bytes of a key that are kept; a longer key cannot be a wanted one (each letter is at most six bytes as `\u….`). */
 export const LONGEST_KEY = 512
@@ -105,8 +113,11 @@ export const LONGEST_SCALAR = 1024
 export const WINDOW = 0x10000
 export const PIECE = 0x10000
 export const WINDOW_END = 0x30000
+/** A key or string without its escapes, in 16-bit units; and a key folded. */
+export const DECODED = 0x30800
+export const FOLDED = 0x37800
 /** Tables of paths and of watched strings, until the end of the memory. */
-export const TABLES = 0x31000
+export const TABLES = 0x38000
 export const MEMORY_PAGES = 64
 
 /** A node of the table of paths: flags, the nodes of items and of any key, and the addresses of its keys' first bytes, their index by length, and the keys. */
@@ -122,6 +133,8 @@ export const IS_WANTED = 1
 export const TELLS_END = 2
 /** Whether an object at this place may hold wanted values. */
 export const IS_LOOKED_INTO = 4
+/** Whether a list at this place may, and the place itself is not wanted. */
+export const HOLDS_ITEMS = 8
 /** A key: its node, its number within the node, its length, and twice its bytes: as they are, and in lower case. */
 export const KEY_NODE = 0
 export const KEY_NUMBER = 4

@@ -1,7 +1,7 @@
 // The tables that the scanner's module works with, as bytes: wanted paths, and the strings that are watched. All addresses within one count from its
 // beginning, so that it can stand anywhere.
 import {
-  IS_LOOKED_INTO, IS_WANTED, KEY_BYTES, KEY_EXACT, KEY_LENGTH, KEY_LOWER, KEY_NODE, KEY_NUMBER, KEY_WIDTH, NODE_ANY, NODE_BYTES, NODE_FIRSTS, NODE_FLAGS, NODE_ITEMS, NODE_KEYS,
+  HOLDS_ITEMS, IS_LOOKED_INTO, IS_WANTED, KEY_BYTES, KEY_EXACT, KEY_LENGTH, KEY_LOWER, KEY_NODE, KEY_NUMBER, KEY_WIDTH, NODE_ANY, NODE_BYTES, NODE_FIRSTS, NODE_FLAGS, NODE_ITEMS, NODE_KEYS,
   NODE_KEY_COUNT, NODE_LENGTHS, TELLS_END,
 } from './layout.ts'
 
@@ -86,7 +86,7 @@ export function pathTable(root: Node): PathTable {
   for (const [i, node] of nodes.entries()) {
     const at = offsetOf(node)
     const set = (field: number, value: number): void => view.setUint32(at + field, value, true)
-    set(NODE_FLAGS, (node.wanted ? IS_WANTED : 0) | (node.ends ? TELLS_END : 0) | (node.props !== null || node.any !== null ? IS_LOOKED_INTO : 0))
+    set(NODE_FLAGS, (node.wanted ? IS_WANTED : 0) | (node.ends ? TELLS_END : 0) | (node.props !== null || node.any !== null ? IS_LOOKED_INTO : 0) | (node.items !== null && !node.wanted ? HOLDS_ITEMS : 0))
     set(NODE_ITEMS, offsetOf(node.items))
     set(NODE_ANY, offsetOf(node.any))
     if (node.props === null) continue

@@ -1,4 +1,5 @@
 // What a string of JSON says (RFC 8259, section 7), in 16-bit units as JavaScript has them.
+import { HEX_DIGITS } from '../layout'
 
 /** Instead of a length: JSON knows no such string. */
 export const MALFORMED: i32 = -1
@@ -9,11 +10,13 @@ const REPLACEMENT: u16 = 0xfffd
  * Decodes the inside of a string. A character beyond 16 bits, and whatever is no UTF-8, counts as one that nobody looks for.
  *
  * @param into room for as many units as there are bytes
+ * @param most units after which it is enough
  * @returns the units, or MALFORMED where an escape is none. Control characters count as they are.
  */
-export function decode(from: i32, to: i32, into: i32): i32 {
+export function decode(from: i32, to: i32, into: i32, most: i32): i32 {
   let out = into
-  for (let at = from; at < to; ) {
+  const last = into + 2 * most
+  for (let at = from; at < to && out < last; ) {
     const byte = load<u8>(at) as i32
     if (byte < 0x80 && byte != 0x5c) {
       store<u16>(out, byte as u16)
@@ -62,15 +65,18 @@ function shortEscape(escape: i32): i32 {
   return -1
 }
 
+for (let byte = 0; byte < 0x100; byte++) {
+  const small = byte | 0x20
+  store<u8>(HEX_DIGITS + byte, byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : small >= 0x61 && small <= 0x66 ? small - 0x57 : 0xff)
+}
+
 /** The number that four hexadecimal digits are, or -1. */
+// @ts-ignore: decorator
+@inline
 function fourDigits(at: i32): i32 {
-  let value = 0
-  for (let i = 0; i < 4; i++) {
-    const byte = load<u8>(at + i) as i32
-    const small = byte | 0x20
-    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : small >= 0x61 && small <= 0x66 ? small - 0x57 : -1
-    if (digit < 0) return -1
-    value = (value << 4) | digit
-  }
-  return value
+  const a = load<u8>(HEX_DIGITS + load<u8>(at)) as i32
+  const b = load<u8>(HEX_DIGITS + load<u8>(at, 1)) as i32
+  const c = load<u8>(HEX_DIGITS + load<u8>(at, 2)) as i32
+  const d = load<u8>(HEX_DIGITS + load<u8>(at, 3)) as i32
+  return (a | b | c | d) > 15 ? -1 : (a << 12) | (b << 8) | (c << 4) | d
 }

@@ -1,8 +1,9 @@
 // What a scan tells, and the caches that keep it from telling the same again and again.
 import {
-  CLOSED_TOLD, EVENTS, EVENT_BYTES, EVENT_COUNT, FIRSTS, KNOWN, KNOWN_BYTES, KNOWN_SLOT, KNOWN_SLOTS, LAST_ODDITIES, LAST_VALUE, LONGEST, ODDITY_TOLD, PROSE, QUICK, REPEATS, SERIAL, STRING_TOLD, VALUES, VALUE_AGAIN,
-  VALUE_BYTES, VALUE_SLOT, VALUE_SLOTS, VALUE_TOLD,
+  CLOSED_TOLD, EVENTS, EVENT_BYTES, EVENT_COUNT, DECODED, KNOWN, KNOWN_BYTES, KNOWN_SLOT, KNOWN_SLOTS, LAST_CLOSED, LAST_ODDITIES, LAST_VALUE, LONGEST, ODDITY_CACHE, ODDITY_SLOTS, ODDITY_TOLD, PENDING_VALUE, PROSE, QUICK, REPEATS, SERIAL, STRING_TOLD, VALUES, VALUE_AGAIN,
+  VALUE_BYTES, VALUE_SLOT, VALUE_SLOTS, VALUES_SINCE, VALUE_TOLD,
 } from '../layout'
+import { decode, MALFORMED } from './escapes'
 import { hasBackslash, isProse } from './strings'
 
 export function tell(kind: i32, first: i32, second: i32, third: i32): void {
@@ -15,50 +16,122 @@ export function tell(kind: i32, first: i32, second: i32, third: i32): void {
   store<i32>(EVENT_COUNT, count + 1)
 }
 
-/** An oddity that repeats itself is told once. */
+/** An oddity of a place is told once, unless it has been forgotten. */
 export function tellOddity(kind: i32, node: i32): void {
-  const last = LAST_ODDITIES + 4 * kind
-  if (load<i32>(last) == node) return
-  store<i32>(last, node)
+  store<i32>(LAST_ODDITIES + 4 * kind, node)
+  const slot = ODDITY_CACHE + 8 * (((node >> 5) + kind * 101) & (ODDITY_SLOTS - 1))
+  const oddity = node + kind
+  const serial = load<i32>(SERIAL)
+  if (load<i32>(slot) == serial && load<i32>(slot, 4) == oddity) return
+  store<i32>(slot, serial)
+  store<i32>(slot, oddity, 4)
   tell(ODDITY_TOLD, node, kind, 0)
 }
 
-/** A value at a wanted path. @param start 0 where it began in an earlier piece */
+/**
+ * A value at a wanted path. Where the sink knows what repeats itself, the same value right behind itself is not told, nor where the same list or object
+ * ends behind both.
+ *
+ * @param start 0 where it began in an earlier piece
+ */
 export function tellValue(node: i32, start: i32, end: i32): void {
-  const last = load<i32>(LAST_VALUE)
-  store<i32>(LAST_VALUE, node)
   if (load<i32>(REPEATS) == 0) return tell(VALUE_TOLD, node, start, end)
+  if (!isRepeated(node, start, end)) {
+    tellPending()
+    tellOne(VALUE_TOLD, node, start, end)
+  } else if (load<i32>(LAST_VALUE) == node && load<i32>(PENDING_VALUE) == 0) {
+    if (load<i32>(LAST_CLOSED) != 0) store<i32>(PENDING_VALUE, node)
+  } else {
+    tellPending()
+    tellOne(VALUE_AGAIN, node, 0, 0)
+  }
+}
+
+function tellOne(kind: i32, node: i32, start: i32, end: i32): void {
+  store<i32>(LAST_VALUE, node)
+  store<i32>(LAST_CLOSED, 0)
+  store<i32>(VALUES_SINCE, load<i32>(VALUES_SINCE) + 1)
+  tell(kind, node, start, end)
+}
+
+/** Whether these are the bytes told last of this node; they are remembered. */
+function isRepeated(node: i32, start: i32, end: i32): bool {
   const slot = VALUES + ((node >> 5) & (VALUE_SLOTS - 1)) * VALUE_SLOT
   const size = end - start
   if (start == 0 || size > VALUE_BYTES) {
     store<i32>(slot, 0)
-    return tell(VALUE_TOLD, node, start, end)
+    return false
   }
   const serial = load<i32>(SERIAL)
-  if (load<i32>(slot) == serial && load<i32>(slot, 4) == node && load<i32>(slot, 8) == size && isSame(slot + 16, start, size)) {
-    // Right behind itself it says nothing.
-    if (last != node) tell(VALUE_AGAIN, node, 0, 0)
-    return
-  }
+  if (load<i32>(slot) == serial && load<i32>(slot, 4) == node && load<i32>(slot, 8) == size && isSame(slot + 16, start, size)) return true
   store<i32>(slot, serial)
   store<i32>(slot, node, 4)
   store<i32>(slot, size, 8)
   memory.copy(slot + 16, start, VALUE_BYTES)
-  tell(VALUE_TOLD, node, start, end)
+  return false
+}
+
+function tellPending(): void {
+  const pending = load<i32>(PENDING_VALUE)
+  if (pending == 0) return
+  store<i32>(PENDING_VALUE, 0)
+  tellOne(VALUE_AGAIN, pending, 0, 0)
 }
 
 export function tellClosed(node: i32): void {
-  store<i32>(LAST_VALUE, 0)
+  if (load<i32>(PENDING_VALUE) != 0) {
+    if (load<i32>(LAST_CLOSED) == node) {
+      store<i32>(PENDING_VALUE, 0)
+      return
+    }
+    tellPending()
+  }
+  const single = load<i32>(VALUES_SINCE) == 1
+  store<i32>(VALUES_SINCE, 0)
+  store<i32>(LAST_CLOSED, single ? node : 0)
+  if (!single) store<i32>(LAST_VALUE, 0)
   tell(CLOSED_TOLD, node, 0, 0)
 }
 
 /** Hands a string over whose length and first byte fit, unless it cannot be wanted, or has been handed over not long ago. */
 export function hand(from: i32, to: i32): void {
+  if (load<i32>(PROSE) == 0 && isProse(from, to)) return
   const quick = load<i32>(QUICK)
   const escaped = hasBackslash(from, to)
-  if (!escaped && (to - from > load<i32>(LONGEST) || (quick != 0 && !mayBeWanted(quick, from, to)))) return
-  if (load<i32>(PROSE) == 0 && isProse(from, to)) return
+  if (escaped) {
+    if (quick != 0 && !mayBeWantedDecoded(quick, from, to)) return
+  } else if (to - from > load<i32>(LONGEST) || (quick != 0 && !mayBeWanted(quick, from, to))) return
   if (!isKnown(from, to)) tell(STRING_TOLD, from, to, i32(escaped))
+}
+
+/** Units of a string with escapes that are looked at; and of those the ones that may be spaces before it. */
+const HEAD_UNITS: i32 = 64
+const HEAD_SPACES: i32 = 32
+
+/** The same of a string with escapes; false where JSON knows no such string. */
+function mayBeWantedDecoded(quick: i32, from: i32, to: i32): bool {
+  const size = decode(from, to, DECODED, HEAD_UNITS)
+  if (size == MALFORMED) return false
+  const marks = quick + 64
+  let start = 0
+  while (start < size && (isSpace(load<u16>(DECODED + 2 * start)) || markOf(marks, start) == 2)) start++
+  if (start > HEAD_SPACES) return true
+  // Its units as bytes; one that has no byte is like one that no such string has.
+  for (let i = start; i < size; i++) {
+    const unit = load<u16>(DECODED + 2 * i)
+    store<u8>(DECODED + i - start, unit < 0x80 ? unit as u8 : 0x80)
+  }
+  return mayBeWanted(quick, DECODED, DECODED + size - start)
+}
+
+function markOf(marks: i32, i: i32): u32 {
+  const unit = load<u16>(DECODED + 2 * i) as i32
+  return unit < 0x80 ? load<u8>(marks + unit) : 3
+}
+
+/** What `trim` of JavaScript takes away beyond ASCII. */
+function isSpace(unit: u16): bool {
+  return unit >= 0xa0 && (unit == 0xa0 || unit == 0x1680 || (unit >= 0x2000 && unit <= 0x200a) || unit == 0x2028 || unit == 0x2029 || unit == 0x202f || unit == 0x205f || unit == 0x3000 || unit == 0xfeff)
 }
 
 /** QuickCheck of tables.ts: what a string begins with, up to its first mark. */

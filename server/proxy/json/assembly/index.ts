@@ -1,7 +1,7 @@
 // Reads chosen values out of JSON: the loop over the bytes. json-scanner.ts tells what a scan is; layout.ts where its state stands.
 import {
   ACTIONS, AFTER_ITEM, AFTER_KEY, AFTER_MEMBER, BROKEN, CAPTURE_DEPTH, CAPTURE_NODE, CAPTURE_START, DEEPEST, DEPTH, DONE, DONE_OF_MANY, ESCAPED, EVENTS_OF_A_TOKEN, EVENT_COUNT,
-  FIRSTS, IN_KEY, IN_SCALAR, IN_STRING, IS_LOOKED_INTO, IS_WANTED, ITEM_OR_END, KEY, KEY_OR_END, LAST_ODDITIES, LONGEST, LONGEST_ESCAPE, LONGEST_KEY, LONGEST_SCALAR, MAX_EVENTS, MISMATCH,
+  FIRSTS, HOLDS_ITEMS, IN_KEY, IN_SCALAR, IN_STRING, IS_LOOKED_INTO, IS_WANTED, ITEM_OR_END, KEY, KEY_OR_END, LAST_ODDITIES, LONGEST, LONGEST_ESCAPE, LONGEST_KEY, LONGEST_SCALAR, MAX_EVENTS, MISMATCH,
   NEXT, NODE_ANY, NODE_FIRSTS, NODE_FLAGS, NODE_ITEMS, ROOT, SHORTEST, STACK, STACK_ENTRY, STATE, STRICT, TABLE, TELLS_END, TEXT, TOKEN_START, VALUE,
 } from '../layout'
 import { hand, tellClosed, tellOddity, tellValue } from './events'
@@ -104,6 +104,8 @@ function scanTokens(start: i32, end: i32): i32 {
   // Of the innermost container: its node, and what may come behind a value of it.
   let at = load<i32>(entry)
   let behind = load<i32>(entry, 4)
+  // The node of its items: the table's first, which is none's, has none.
+  let items = load<i32>(table + at, NODE_ITEMS)
   // The stack's entry of the value that is captured, or 0.
   let captured = load<i32>(CAPTURE_DEPTH) < 0 ? 0 : STACK + load<i32>(CAPTURE_DEPTH) * STACK_ENTRY
   let stop = end
@@ -112,10 +114,10 @@ function scanTokens(start: i32, end: i32): i32 {
     const byte = load<u8>(i) as i32
     const action = load<u8>(ACTIONS + ((state << 8) | byte)) as i32
     if (action == BEGIN_SCALAR) {
-      if (next != 0 && (flagsOf(table, next) & IS_WANTED || next != load<i32>(LAST_ODDITIES + 4 * MISMATCH))) {
+      if (next != 0 && (next != load<i32>(LAST_ODDITIES + 4 * MISMATCH) || flagsOf(table, next) & IS_WANTED)) {
         captured = meet(table, next, byte, i, entry, captured)
         stop = left(end)
-      } else if (behind == AFTER_ITEM && captured != entry) {
+      } else if (behind == AFTER_ITEM && captured != entry && byte - 0x30 < 10) {
         const item = skipIntegers(i, end)
         if (item > i) {
           i = item
@@ -132,7 +134,7 @@ function scanTokens(start: i32, end: i32): i32 {
       }
       i = last
     } else if (action == BEGIN_STRING) {
-      if (next != 0) {
+      if (next != 0 && (next != load<i32>(LAST_ODDITIES + 4 * TEXT) || flagsOf(table, next) & IS_WANTED)) {
         captured = meet(table, next, byte, i, entry, captured)
         stop = left(end)
       }
@@ -178,26 +180,36 @@ function scanTokens(start: i32, end: i32): i32 {
       continue
     } else if (action == OPEN) {
       if (entry == STACK + DEEPEST * STACK_ENTRY) return broken(end)
-      if (next != 0) {
+      if (next != 0 && isMet(flagsOf(table, next), next, byte)) {
         captured = meet(table, next, byte, i, entry, captured)
         stop = left(end)
       }
       i++
-      at = next
-      entry += STACK_ENTRY
-      store<i32>(entry, next)
-      if (next != 0) store<i64>(entry, 0, 8)
-      if (byte == OPEN_OBJECT) {
-        behind = AFTER_MEMBER
-        state = KEY_OR_END
-        next = 0
+      // The closing bracket of each kind comes two behind the opening one.
+      if (load<u8>(i) == byte + 2 && i < end) {
+        i++
+        if (next != 0 && captured == 0 && flagsOf(table, next) & TELLS_END) {
+          tellClosed(next)
+          stop = left(end)
+        }
       } else {
-        behind = AFTER_ITEM
-        state = ITEM_OR_END
-        if (next != 0) next = load<i32>(table + next, NODE_ITEMS)
+        at = next
+        entry += STACK_ENTRY
+        if (next != 0) store<i64>(entry, 0, 8)
+        if (byte == OPEN_OBJECT) {
+          behind = AFTER_MEMBER
+          state = KEY_OR_END
+          next = 0
+          items = 0
+        } else {
+          behind = AFTER_ITEM
+          state = ITEM_OR_END
+          items = load<i32>(table + next, NODE_ITEMS)
+          next = items
+        }
+        store<i64>(entry, ((behind as i64) << 32) | (at as i64))
+        continue
       }
-      store<i32>(entry, behind, 4)
-      continue
     } else if (action == CLOSE) {
       if (at != 0 && captured == 0 && flagsOf(table, at) & TELLS_END) {
         tellClosed(at)
@@ -207,10 +219,11 @@ function scanTokens(start: i32, end: i32): i32 {
       entry -= STACK_ENTRY
       at = load<i32>(entry)
       behind = load<i32>(entry, 4)
+      items = load<i32>(table + at, NODE_ITEMS)
     } else {
       i++
       if (action == NEXT_ITEM) {
-        if (at != 0) next = load<i32>(table + at, NODE_ITEMS)
+        next = items
         state = VALUE
       } else if (action == NEXT_KEY) state = KEY
       else if (action == EXPECT_VALUE) state = VALUE
@@ -223,23 +236,38 @@ function scanTokens(start: i32, end: i32): i32 {
       continue
     }
     // A value has ended before `i`.
-    if (captured == entry) {
-      endCapture(i)
-      captured = 0
-      stop = left(end)
-    }
-    next = 0
-    state = behind
-    // Most often a comma follows.
-    if (i < end && load<u8>(i) == COMMA) {
-      if (behind == AFTER_ITEM) {
-        i++
-        if (at != 0) next = load<i32>(table + at, NODE_ITEMS)
-        state = VALUE
-      } else if (behind == AFTER_MEMBER) {
-        i++
-        state = KEY
+    while (true) {
+      if (captured == entry) {
+        endCapture(i)
+        captured = 0
+        stop = left(end)
       }
+      next = 0
+      state = behind
+      if (i >= stop) break
+      const following = load<u8>(i) as i32
+      // Most often a comma follows, or what contains the value ends.
+      if (following == COMMA) {
+        if (behind == AFTER_ITEM) {
+          i++
+          next = items
+          state = VALUE
+        } else if (behind == AFTER_MEMBER) {
+          i++
+          state = KEY
+        }
+        break
+      }
+      if (following == CLOSE_LIST ? behind != AFTER_ITEM : following != CLOSE_OBJECT || behind != AFTER_MEMBER) break
+      if (at != 0 && captured == 0 && flagsOf(table, at) & TELLS_END) {
+        tellClosed(at)
+        stop = left(end)
+      }
+      i++
+      entry -= STACK_ENTRY
+      at = load<i32>(entry)
+      behind = load<i32>(entry, 4)
+      items = load<i32>(table + at, NODE_ITEMS)
     }
   }
   keepState(state, entry, next, captured)
@@ -280,6 +308,14 @@ function endOfSpace(start: i32, end: i32): i32 {
   return end
 }
 
+/** Whether an object or list here is more than the way to something. */
+// @ts-ignore: decorator
+@inline
+function isMet(flags: i32, next: i32, byte: i32): bool {
+  if (flags & (byte == OPEN_OBJECT ? IS_LOOKED_INTO : HOLDS_ITEMS)) return false
+  return (flags & IS_WANTED) != 0 || next != load<i32>(LAST_ODDITIES + 4 * MISMATCH)
+}
+
 /** A value begins where one was wanted, or something that holds some. @returns the stack's entry of the value that is captured, or 0 */
 function meet(table: i32, next: i32, byte: i32, i: i32, entry: i32, captured: i32): i32 {
   const isObject = byte == OPEN_OBJECT
@@ -291,7 +327,7 @@ function meet(table: i32, next: i32, byte: i32, i: i32, entry: i32, captured: i3
     store<i32>(CAPTURE_START, i)
     return entry
   }
-  const items = load<i32>(table + next, NODE_ITEMS) != 0
+  const items = (flags & HOLDS_ITEMS) != 0
   if (byte == QUOTE) {
     if (looked || items) tellOddity(TEXT, next)
     return captured

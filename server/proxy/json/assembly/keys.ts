@@ -1,6 +1,6 @@
 // What a key of an object is: a wanted one, one that some parsers take for one, or simply another one.
 import {
-  DECODED, DUPLICATE, ESCAPED_KEY, KEY_BYTES, KEY_EXACT, KEY_LENGTH, KEY_LOWER, KEY_NODE, KEY_NUMBER, KEY_WIDTH, LONGEST_KEY, LOOKALIKE, NODE_KEYS, NODE_KEY_COUNT, NODE_LENGTHS,
+  DECODED, DUPLICATE, ESCAPED_KEY, FOLDED, KEY_BYTES, KEY_EXACT, KEY_LOWER, KEY_NODE, KEY_NUMBER, KEY_WIDTH, LONGEST_KEY, LOOKALIKE, NODE_KEYS, NODE_LENGTHS,
   STRICT, TABLE,
 } from '../layout'
 import { tellOddity } from './events'
@@ -9,8 +9,6 @@ import { hasBackslash } from './strings'
 
 /** Instead of a node: the key is none that JSON knows. */
 export const BREAKS: i32 = -1
-
-const CONTROL_SIGN: u8 = 0x80
 
 /**
  * Looks up a key that has just been closed, `from … to - 1` inside of its quotes.
@@ -24,26 +22,18 @@ export function lookUp(at: i32, from: i32, to: i32, entry: i32, next: i32, captu
   const size = to - from
   if (size > LONGEST_KEY) return next
   const table = load<i32>(TABLE)
-  const lengths = table + load<i32>(table + at, NODE_LENGTHS)
-  let key = 0
-  let kind = -1
-  if (size < KEY_WIDTH) {
-    const keys = table + load<i32>(table + at, NODE_KEYS)
-    const last = keys + (load<u8>(lengths + size + 1) as i32) * KEY_BYTES
-    for (key = keys + (load<u8>(lengths + size) as i32) * KEY_BYTES; key < last; key += KEY_BYTES) {
-      if (isSame(key + KEY_EXACT, from, size)) return meetKey(load<i32>(key, KEY_NODE), load<i32>(key, KEY_NUMBER), entry, next, captured)
-    }
-    if (!isOdd(from, to)) {
-      // A key of plain letters is like another one in nothing but their case.
-      for (key = keys + (load<u8>(lengths + size) as i32) * KEY_BYTES; key < last; key += KEY_BYTES) {
-        if (!isSameInAnyCase(key + KEY_LOWER, from, size)) continue
-        tellOddity(LOOKALIKE, load<i32>(key, KEY_NODE))
-        return next
-      }
-      return next
-    }
-  } else if (!isOdd(from, to)) return next
-  return oddKey(table, at, from, to, entry, next, captured)
+  if (mayBeOdd(from, to)) return oddKey(table, at, from, to, entry, next, captured)
+  if (size >= KEY_WIDTH) return next
+  // A key of plain letters is like another one in nothing but their case.
+  let alike = 0
+  let key = keysOf(table, at, size)
+  for (const last = keysOf(table, at, size + 1); key < last; key += KEY_BYTES) {
+    if (!isSameInAnyCase(key + KEY_LOWER, from, size)) continue
+    if (isSame(key + KEY_EXACT, from, size)) return meetKey(load<i32>(key, KEY_NODE), load<i32>(key, KEY_NUMBER), entry, next, captured)
+    if (alike == 0) alike = load<i32>(key, KEY_NODE)
+  }
+  if (alike != 0) tellOddity(LOOKALIKE, alike)
+  return next
 }
 
 /** A wanted key, in whatever spelling. */
@@ -66,46 +56,66 @@ function isSame(key: i32, from: i32, size: i32): bool {
   return (i8x16.bitmask(i8x16.eq(v128.load(key + at), v128.load(from + at))) & rest) == rest
 }
 
+// @ts-ignore: decorator
+@inline
 function isSameInAnyCase(lower: i32, from: i32, size: i32): bool {
-  for (let at = 0; at < size; at++) {
-    const byte = load<u8>(from + at)
-    if (load<u8>(lower + at) != (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte)) return false
+  for (let at = 0; at < size; at += 16) {
+    const bytes = v128.load(from + at)
+    const capitals = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x41)), i8x16.splat(26))
+    const lowered = v128.or(bytes, v128.and(capitals, i8x16.splat(0x20)))
+    const rest = size - at < 16 ? (1 << (size - at)) - 1 : 0xffff
+    if ((i8x16.bitmask(i8x16.eq(lowered, v128.load(lower + at))) & rest) != rest) return false
   }
   return true
 }
 
-/** Whether a key holds an escape, a control character or a byte beyond ASCII. */
-function isOdd(from: i32, to: i32): bool {
+/**
+ * Whether a key holds an escape, a control character or a letter that folds into ASCII (FOLDING_LETTERS of json-paths.ts): what else lies beyond ASCII
+ * makes it simply another key.
+ */
+// @ts-ignore: decorator
+@inline
+function mayBeOdd(from: i32, to: i32): bool {
   for (let at = from; at < to; at += 16) {
     const bytes = v128.load(at)
     // As signed numbers the bytes beyond ASCII come before the control characters.
     const odd = v128.or(i8x16.lt_s(bytes, i8x16.splat(0x20)), i8x16.eq(bytes, i8x16.splat(0x5c)))
     const mask = i8x16.bitmask(odd)
-    if (mask != 0) return at + ctz(mask) < to
+    if (mask != 0 && isOddAmong(mask, at, to)) return true
+  }
+  return false
+}
+
+function isOddAmong(mask: i32, at: i32, to: i32): bool {
+  for (let left = mask; left != 0; left &= left - 1) {
+    const odd = at + ctz(left)
+    if (odd >= to) return false
+    const byte = load<u8>(odd) as i32
+    if (byte < 0x80) return true
+    if (byte < 0xc0) continue
+    const pair = (byte << 8) | (odd + 1 < to ? (load<u8>(odd, 1) as i32) : 0)
+    if (pair == 0xc39f || pair == 0xc4b1 || pair == 0xc5bf || pair == 0xe284 || pair == 0xefac) return true
   }
   return false
 }
 
 /** A key with an escape, a control character or a letter beyond ASCII: only such ones can be like a key of other letters or another length. */
 function oddKey(table: i32, at: i32, from: i32, to: i32, entry: i32, next: i32, captured: bool): i32 {
-  const size = decode(from, to, DECODED)
-  const escaped = hasBackslash(from, to)
-  const control = hasControl(from, to)
+  const size = decode(from, to, DECODED, LONGEST_KEY)
   const unknown = load<i32>(STRICT) != 0 ? BREAKS : next
-  if (size == MALFORMED || (escaped && control)) return unknown
-  const count = load<i32>(table + at, NODE_KEY_COUNT)
-  const keys = table + load<i32>(table + at, NODE_KEYS)
-  for (let i = 0; i < count; i++) {
-    const key = keys + i * KEY_BYTES
-    if (load<i32>(key, KEY_LENGTH) != size || !isSpelled(key + KEY_EXACT, size)) continue
+  const control = hasControl(from, to)
+  if (size == MALFORMED || (control && hasBackslash(from, to))) return unknown
+  let key = keysOf(table, at, size)
+  for (const last = keysOf(table, at, size + 1); key < last; key += KEY_BYTES) {
+    if (!isSpelled(DECODED, key + KEY_EXACT, size)) continue
     const node = load<i32>(key, KEY_NODE)
     tellOddity(ESCAPED_KEY, node)
     return meetKey(node, load<i32>(key, KEY_NUMBER), entry, next, captured)
   }
   const folded = foldDecoded(size)
-  for (let i = count - 1; i >= 0; i--) {
-    const key = keys + i * KEY_BYTES
-    if (load<i32>(key, KEY_LENGTH) != folded || !isSpelled(key + KEY_LOWER, folded)) continue
+  const first = keysOf(table, at, folded)
+  for (key = keysOf(table, at, folded + 1) - KEY_BYTES; key >= first; key -= KEY_BYTES) {
+    if (!isSpelled(FOLDED, key + KEY_LOWER, folded)) continue
     tellOddity(LOOKALIKE, load<i32>(key, KEY_NODE))
     return next
   }
@@ -114,19 +124,31 @@ function oddKey(table: i32, at: i32, from: i32, to: i32, entry: i32, next: i32, 
 
 /** Whether a key holds a control character, which has to be escaped. */
 function hasControl(from: i32, to: i32): bool {
-  for (let at = from; at < to; at++) if (load<u8>(at) < 0x20) return true
+  for (let at = from; at < to; at += 16) {
+    const mask = i8x16.bitmask(i8x16.lt_u(v128.load(at), i8x16.splat(0x20)))
+    if (mask != 0) return at + ctz(mask) < to
+  }
   return false
 }
 
-function isSpelled(key: i32, size: i32): bool {
-  for (let i = 0; i < size; i++) if ((load<u8>(key + i) as u16) != load<u16>(DECODED + 2 * i)) return false
+function isSpelled(units: i32, key: i32, size: i32): bool {
+  for (let i = 0; i < size; i++) if ((load<u8>(key + i) as u16) != load<u16>(units + 2 * i)) return false
   return true
 }
 
-/** Folds the decoded key up to its first NUL, in place, as `toUpperCase().toLowerCase()` does where that yields ASCII. @returns its new length */
+/** The first of a node's keys of this length, or of a longer one. */
+function keysOf(table: i32, at: i32, size: i32): i32 {
+  const lengths = table + load<i32>(table + at, NODE_LENGTHS)
+  return table + load<i32>(table + at, NODE_KEYS) + (load<u8>(lengths + clamp(size)) as i32) * KEY_BYTES
+}
+
+/** No key has a length of 0, or of KEY_WIDTH. */
+function clamp(size: i32): i32 {
+  return size < 0 ? 0 : min(size, KEY_WIDTH)
+}
+
+/** Folds the decoded key up to its first NUL, as `toUpperCase().toLowerCase()` does where that yields ASCII. @returns its new length */
 function foldDecoded(size: i32): i32 {
-  // What a letter becomes can be longer than it: up to three letters.
-  const folded = DECODED + 2 * (LONGEST_KEY + 16)
   let length = 0
   for (let i = 0; i < size; i++) {
     const unit = load<u16>(DECODED + 2 * i) as u32
@@ -147,8 +169,7 @@ function foldDecoded(size: i32): i32 {
       else if (unit == 0xfb05 || unit == 0xfb06) (letters = 0x7473), (count = 2) // st
       else return -1
     }
-    for (let letter = 0; letter < count; letter++) store<u16>(folded + 2 * length++, count == 1 ? letters : (letters >> (8 * letter)) & 0xff)
+    for (let letter = 0; letter < count; letter++) store<u16>(FOLDED + 2 * length++, count == 1 ? letters : (letters >> (8 * letter)) & 0xff)
   }
-  memory.copy(DECODED, folded, 2 * length)
   return length
 }

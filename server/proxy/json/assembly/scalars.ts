@@ -18,7 +18,7 @@ function isDigit(byte: u32): bool {
 // @ts-ignore: decorator
 @inline
 function isDelimiter(byte: u32): bool {
-  return byte <= 0x20 || byte == 0x2c || byte == 0x5d || byte == 0x7d || byte == 0x3a || byte == 0x22 || byte == 0x5b || byte == 0x7b
+  return byte == 0x2c || byte <= 0x20 || byte == 0x5d || byte == 0x7d || byte == 0x3a || byte == 0x22 || byte == 0x5b || byte == 0x7b
 }
 
 /** Where a number or literal ends, whatever it is; INCOMPLETE at the end of the piece. */
@@ -70,8 +70,11 @@ function endOfFraction(start: i32, end: i32): i32 {
 
 function endOfLiteral(start: i32, end: i32): i32 {
   const head = load<u32>(start)
-  const at = start + 4 + i32(head == FALSE && load<u8>(start, 4) == 0x65)
-  if (at < end && isDelimiter(load<u8>(at)) && (head == TRUE || head == NULL || at == start + 5)) return at
+  if (head == TRUE || head == NULL) {
+    if (start + 4 < end && isDelimiter(load<u8>(start, 4))) return start + 4
+  } else if (head == FALSE && load<u8>(start, 4) == 0x65) {
+    if (start + 5 < end && isDelimiter(load<u8>(start, 5))) return start + 5
+  }
   return endOfScalar(start, end) == INCOMPLETE ? INCOMPLETE : INVALID
 }
 

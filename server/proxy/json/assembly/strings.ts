@@ -32,10 +32,16 @@ function special(bytes: v128): v128 {
 // @ts-ignore: decorator
 @inline
 export function endOfString(start: i32, end: i32): i32 {
+  // Known without waiting for the search.
+  if (load<u8>(start) == QUOTE && start < end) return start + 1
   const mask = i8x16.bitmask(special(v128.load(start)))
   if (mask == 0) return endOfLongString(start + 16, end)
   const at = start + ctz(mask)
   if (load<u8>(at) == QUOTE && at < end) return at + 1
+  // Short strings have one escape, if any.
+  const rest = i8x16.bitmask(special(v128.load(at, 2)))
+  const quote = at + 2 + ctz(rest)
+  if (rest != 0 && load<u8>(quote) == QUOTE && quote < end) return quote + 1
   return endOfEscapedString(at, end)
 }
 
