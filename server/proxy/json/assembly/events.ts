@@ -1,6 +1,6 @@
 // What a scan tells, and the caches that keep it from telling the same again and again.
 import {
-  CLOSED_TOLD, EVENTS, EVENT_BYTES, EVENT_COUNT, DECODED, KNOWN, KNOWN_BYTES, KNOWN_SLOT, KNOWN_SLOTS, LAST_CLOSED, LAST_ODDITIES, LAST_VALUE, LONGEST, ODDITY_CACHE, ODDITY_SLOTS, ODDITY_TOLD, PENDING_VALUE, PROSE, QUICK, REPEATS, SERIAL, STRING_TOLD, VALUES, VALUE_AGAIN,
+  CLOSED_TOLD, EVENTS, EVENT_BYTES, EVENT_COUNT, DECODED, KNOWN, KNOWN_BYTES, KNOWN_SLOT, KNOWN_SLOTS, LAST_CLOSED, LAST_ODDITIES, LAST_VALUE, LONGEST, ODDITY_CACHE, ODDITY_SLOTS, ODDITY_TOLD, PENDING_VALUE, PROSE, QUICK, REPEATS, SERIAL, SHORTEST, STRING_TOLD, VALUES, VALUE_AGAIN,
   VALUE_BYTES, VALUE_SLOT, VALUE_SLOTS, VALUES_SINCE, VALUE_TOLD,
 } from '../layout'
 import { decode, MALFORMED } from './escapes'
@@ -111,7 +111,7 @@ const HEAD_SPACES: i32 = 32
 /** The same of a string with escapes; false where JSON knows no such string. */
 function mayBeWantedDecoded(quick: i32, from: i32, to: i32): bool {
   const size = decode(from, to, DECODED, HEAD_UNITS)
-  if (size == MALFORMED) return false
+  if (size == MALFORMED || size < load<i32>(SHORTEST)) return false
   const marks = quick + 64
   let start = 0
   while (start < size && (isSpace(load<u16>(DECODED + 2 * start)) || markOf(marks, start) == 2)) start++

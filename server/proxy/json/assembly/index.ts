@@ -208,6 +208,14 @@ function scanTokens(start: i32, end: i32): i32 {
           next = items
         }
         store<i64>(entry, ((behind as i64) << 32) | (at as i64))
+        // Lists in lists that nobody wants.
+        if (at == 0 && behind == AFTER_ITEM) {
+          while (i < end && load<u8>(i) == OPEN_LIST && entry < STACK + DEEPEST * STACK_ENTRY) {
+            entry += STACK_ENTRY
+            store<i64>(entry, (AFTER_ITEM as i64) << 32)
+            i++
+          }
+        }
         continue
       }
     } else if (action == CLOSE) {

@@ -106,7 +106,9 @@ function oddKey(table: i32, at: i32, from: i32, to: i32, entry: i32, next: i32, 
   const control = hasControl(from, to)
   if (size == MALFORMED || (control && hasBackslash(from, to))) return unknown
   let key = keysOf(table, at, size)
-  for (const last = keysOf(table, at, size + 1); key < last; key += KEY_BYTES) {
+  const last = keysOf(table, at, size + 1)
+  if (key == last && isPlain(size)) return control ? unknown : next
+  for (; key < last; key += KEY_BYTES) {
     if (!isSpelled(DECODED, key + KEY_EXACT, size)) continue
     const node = load<i32>(key, KEY_NODE)
     tellOddity(ESCAPED_KEY, node)
@@ -129,6 +131,15 @@ function hasControl(from: i32, to: i32): bool {
     if (mask != 0) return at + ctz(mask) < to
   }
   return false
+}
+
+/** Whether the decoded key has no letter that folds into others, and no NUL. */
+function isPlain(size: i32): bool {
+  for (let i = 0; i < size; i++) {
+    const unit = load<u16>(DECODED + 2 * i) as u32
+    if (unit - 1 >= 0x7f) return false
+  }
+  return true
 }
 
 function isSpelled(units: i32, key: i32, size: i32): bool {

@@ -33,6 +33,13 @@ export function endOfScalar(start: i32, end: i32): i32 {
 @inline
 export function endOfJsonScalar(start: i32, end: i32): i32 {
   const first = load<u8>(start) as u32
+  // A digit alone.
+  const second = load<u8>(start, 1) as u32
+  if (isDigit(first) && (second == 0x2c || second == 0x7d) && start + 1 < end) return start + 1
+  return endOfLongScalar(first, start, end)
+}
+
+function endOfLongScalar(first: u32, start: i32, end: i32): i32 {
   if (!isDigit(first) && first != 0x2d) return endOfLiteral(start, end)
   let at = start + i32(first == 0x2d)
   if (at == end) return INCOMPLETE
