@@ -119,6 +119,7 @@ export class JsonScanner implements Owner {
   end(): void {
     if (this.#state === IN_SCALAR && this.#depth === 0) this.write(DELIMITER)
     if (!this.complete) this.#state = BROKEN
+    if (this.#engine?.owner === this) this.#engine.owner = null
   }
 
   write(chunk: Buffer): void {

@@ -121,6 +121,9 @@ function writeKeys(image: Uint8Array, firsts: number, keys: readonly [key: strin
   for (let length = 0; length < LENGTHS_BYTES; length++) image[lengths + length] = sorted.filter(([key]) => key.length < length).length
 }
 
+/** Of what an earlier piece began as much is kept, and a whole piece comes behind it. */
+const LONGEST_WATCHED = 8_192
+
 /** 1 for each byte with which a key can begin that is spelled oddly. */
 const ODD = Uint8Array.from({ length: FIRSTS_BYTES }, (_, byte) => (byte === 0x5c || byte < 0x20 || byte > 0x7e ? 1 : 0))
 
@@ -130,7 +133,9 @@ const QUICK_MARKS = 64
 const QUICK_SLOTS = 320
 const QUICK_UUIDS = QUICK_SLOTS + HEAD_SLOTS
 
-export function filterTable({ firsts, quick }: StringFilter): Uint8Array {
+/** @throws Error where the window has no room for the longest string */
+export function filterTable({ firsts, longest, quick }: StringFilter): Uint8Array {
+  if (longest > LONGEST_WATCHED) throw new Error(`Strings of ${longest} bytes are longer than the scanner can watch.`)
   const image = new Uint8Array(FILTER_QUICK + (quick === undefined ? 0 : QUICK_UUIDS + FIRSTS_BYTES))
   image.set(firsts)
   if (quick === undefined) return image

@@ -128,7 +128,7 @@ function scanTokens(start: i32, end: i32): i32 {
       const last = strict ? endOfJsonScalar(i, end) : endOfScalar(i, end)
       if (last < 0) {
         if (last == INVALID || (strict && end - i > LONGEST_SCALAR)) return broken(end)
-        store<i32>(TOKEN_START, i)
+        store<i32>(TOKEN_START, strict ? i : 0)
         keepState(IN_SCALAR, entry, next, captured)
         return end
       }
@@ -405,10 +405,7 @@ function resumeScalar(token: i32, start: i32, end: i32): i32 {
   const strict = load<i32>(STRICT) != 0
   const last = strict ? endOfJsonScalar(token, end) : endOfScalar(start, end)
   if (last == INVALID || (last == INCOMPLETE && strict && end - token > LONGEST_SCALAR)) return broken(end)
-  if (last == INCOMPLETE) {
-    if (!strict) store<i32>(TOKEN_START, 0)
-    return end
-  }
+  if (last == INCOMPLETE) return end
   store<i32>(TOKEN_START, 0)
   endValue(last)
   return last
