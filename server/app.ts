@@ -25,6 +25,7 @@ import type { Log, RequestLine } from './log.ts'
 import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
 import { invitationRoutes } from './manage/invitations.ts'
+import { limitRoutes } from './manage/limits.ts'
 import { keyRoutes } from './manage/keys.ts'
 import { overviewRoutes } from './manage/overview.ts'
 import { passwordResetRoutes } from './manage/password-resets.ts'
@@ -118,6 +119,7 @@ export function app(parts: AppParts): Doors {
   api.route('/', refusalRoutes(store, proxied.refusals, clock))
   api.route('/', credentialRoutes(store, proxied, clock))
   api.route('/', providerRoutes(store, proxied, clock))
+  api.route('/', limitRoutes(store, parts.limits, clock))
   api.route('/', overviewRoutes(store, plans, proxied, clock))
   describeProxy(api)
   describeApi(api)

@@ -92,7 +92,7 @@ const ADMINISTRATORS: [method: string, path: (of: Belongings) => string, body?: 
 
 /** TABLE of addresses that this table need not name: nothing at them belongs to an account, or it is the caller's own by its very address. */
 const ELSEWHERE = new Set([
-  'GET /livez', 'GET /metrics', 'GET /readyz', 'GET /openapi.json', 'GET /api/v1/plans', 'GET /api/v1/providers', 'POST /api/v1/convert', 'GET /api/v1/accounts', 'GET /api/v1/accounts/{id}',
+  'GET /livez', 'GET /metrics', 'GET /readyz', 'GET /openapi.json', 'GET /api/v1/plans', 'GET /api/v1/limits', 'GET /api/v1/providers', 'POST /api/v1/convert', 'GET /api/v1/accounts', 'GET /api/v1/accounts/{id}',
   'GET /api/v1/session', 'POST /api/v1/session', 'DELETE /api/v1/session', 'POST /api/v1/session/password', 'POST /api/v1/setup', 'GET /api/v1/invitations/open',
   'POST /api/v1/invitations/accept', 'POST /api/v1/keys', 'POST /api/v1/tokens', 'GET /api/v1/password-resets/open', 'POST /api/v1/password-resets/accept',
   // A key opens it, and nothing else does.
