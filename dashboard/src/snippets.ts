@@ -1,82 +1,128 @@
-// Code that works as it stands, for whoever has just made a key.
-import type { Snippet } from './ui/bits.tsx'
+// Code that works as it stands, for whoever has just made a key: for a provider that is ready, and
+// a model that the key allows.
+import type { Key, Model, Provider } from './api/shapes.ts'
+import { curl, python, typescript, wrapped, type Dialect, type Snippet } from './snippet-code.ts'
 
-interface Example {
-  /** Beginnings of model names that this example is for. */
+interface Row {
+  /** The provider's id; null is every other one, whose server speaks OpenAI's dialect. */
+  id: string | null
+  /** Names of its models. */
   models: RegExp
   /** What may stand before such a name and means the same. */
   prefix?: string
+  /** The model of the example where the key allows it. */
   model: string
-  endpoint: (model: string) => string
-  /** What the endpoint wants besides a key and a body. */
-  headers?: readonly string[]
-  body: (model: string) => unknown
+  dialect: Dialect
   /** The AI SDK's provider. */
   sdk: { package: string; create: string; settings?: readonly string[] }
 }
 
-/** TABLE of examples by the kind of model; the last one is for whatever no row knows. */
-const EXAMPLES: readonly [Example, ...Example[]] = [
+const sdk = (name: string, create: string, ...settings: string[]): Row['sdk'] =>
+  ({ package: `@ai-sdk/${name}`, create, settings })
+
+/** TABLE of providers, in the order in which they are proposed. */
+const ROWS: readonly [Row, ...Row[]] = [
   {
-    models: /^(?:models\/)?gemini/,
-    prefix: 'models/',
-    model: 'gemini-2.5-flash',
-    endpoint: (model) => `https://generativelanguage.googleapis.com/v1beta/models/${model}:generateContent`,
-    body: () => ({ contents: [{ parts: [{ text: 'Say hello.' }] }] }),
-    sdk: { package: '@ai-sdk/google', create: 'createGoogleGenerativeAI' },
+    id: 'google', models: /^(?:models\/)?(?:gemini|gemma)/, prefix: 'models/',
+    model: 'gemini-2.5-flash', dialect: 'gemini', sdk: sdk('google', 'createGoogleGenerativeAI'),
   },
   {
-    models: /^claude/,
-    model: 'claude-sonnet-5',
-    endpoint: () => 'https://api.anthropic.com/v1/messages',
-    headers: ['anthropic-version: 2023-06-01'],
-    body: (model) => ({ model, max_tokens: 256, messages: [{ role: 'user', content: 'Say hello.' }] }),
-    sdk: { package: '@ai-sdk/anthropic', create: 'createAnthropic' },
+    id: 'openai', models: /^(?:gpt|o\d|chatgpt)/,
+    model: 'gpt-5-mini', dialect: 'responses', sdk: sdk('openai', 'createOpenAI'),
   },
   {
-    models: /^(?:gpt|o\d|chatgpt)/,
-    model: 'gpt-5-mini',
-    endpoint: () => 'https://api.openai.com/v1/responses',
-    body: (model) => ({ model, input: 'Say hello.' }),
-    sdk: { package: '@ai-sdk/openai', create: 'createOpenAI' },
+    id: 'anthropic', models: /^claude/,
+    model: 'claude-sonnet-5', dialect: 'messages', sdk: sdk('anthropic', 'createAnthropic'),
   },
   {
-    models: /./,
-    model: '',
-    endpoint: () => 'https://<the provider>/v1/chat/completions',
-    body: (model) => ({ model, messages: [{ role: 'user', content: 'Say hello.' }] }),
-    sdk: { package: '@ai-sdk/openai-compatible', create: 'createOpenAICompatible', settings: ["name: 'provider',", "baseURL: 'https://<the provider>/v1',"] },
+    id: 'vertex', models: /^(?:publishers\/google\/models\/)?gemini/, prefix: 'publishers/google/models/',
+    model: 'gemini-2.5-flash', dialect: 'gemini', sdk: sdk('google-vertex', 'createVertex'),
+  },
+  {
+    id: 'azure', models: /./, model: 'gpt-5-mini', dialect: 'responses',
+    sdk: sdk('azure', 'createAzure', "resourceName: '<resource>',"),
+  },
+  {
+    id: 'mistral', models: /^(?:mi|co|pi|open-mi|ministral|magistral|devstral)/,
+    model: 'mistral-small-latest', dialect: 'chat', sdk: sdk('mistral', 'createMistral'),
+  },
+  { id: 'xai', models: /^grok/, model: 'grok-4', dialect: 'chat', sdk: sdk('xai', 'createXai') },
+  {
+    id: 'deepseek', models: /^deepseek/,
+    model: 'deepseek-chat', dialect: 'chat', sdk: sdk('deepseek', 'createDeepSeek'),
+  },
+  {
+    id: 'groq', models: /./,
+    model: 'llama-3.3-70b-versatile', dialect: 'chat', sdk: sdk('groq', 'createGroq'),
+  },
+  {
+    id: 'cohere', models: /^(?:command|c4ai|aya)/,
+    model: 'command-a-03-2025', dialect: 'cohere', sdk: sdk('cohere', 'createCohere'),
+  },
+  { id: 'perplexity', models: /^sonar/, model: 'sonar', dialect: 'chat', sdk: sdk('perplexity', 'createPerplexity') },
+  {
+    id: 'fireworks', models: /^accounts\//, model: 'accounts/fireworks/models/llama-v3p3-70b-instruct',
+    dialect: 'chat', sdk: sdk('fireworks', 'createFireworks'),
+  },
+  {
+    id: 'together', models: /\//, model: 'meta-llama/Llama-3.3-70B-Instruct-Turbo',
+    dialect: 'chat', sdk: sdk('togetherai', 'createTogetherAI'),
+  },
+  {
+    id: 'cerebras', models: /./,
+    model: 'llama-3.3-70b', dialect: 'chat', sdk: sdk('cerebras', 'createCerebras'),
+  },
+  {
+    id: 'bedrock', models: /\./, model: 'amazon.nova-lite-v1:0', dialect: 'converse',
+    sdk: sdk('amazon-bedrock', 'createAmazonBedrock', "region: '<region>',"),
+  },
+  {
+    id: null, models: /./, model: '', dialect: 'chat',
+    sdk: sdk('openai-compatible', 'createOpenAICompatible', "name: 'provider',", "baseURL: '<base>',"),
   },
 ]
 
-/**
- * The snippets for a key.
- *
- * @param scope the models that it may reach; null is every model
- * @param seen models that requests have named
- */
-export function keySnippets(secret: string, scope: readonly string[] | null, seen: readonly string[], origin = location.origin): Snippet[] {
-  const choices = EXAMPLES.flatMap((example) => {
-    const model = modelOf(example, scope, seen)
-    return model === null ? [] : [{ example, model }]
-  })
-  const { example, model } = choices.find(({ model }) => !isPlaceholder(model)) ?? choices[0] ?? { example: EXAMPLES[0], model: EXAMPLES[0].model }
-  const gemini = modelOf(EXAMPLES[0], scope, seen) ?? '<a Gemini model that the key allows>'
-  return [
-    { title: 'curl', code: curl(secret, example, model, origin) },
-    { title: '@proxy-sdk/core', code: core(secret, example, model, origin) },
-    { title: '@proxy-sdk/genai', code: wrapped('genai', 'createProxyGenai', secret, gemini, origin) },
-    { title: '@proxy-sdk/genai-express', code: wrapped('genai-express', 'createProxyExpress', secret, gemini, origin) },
-  ]
+/** A provider that a key may call, with one of its models. */
+export interface Choice {
+  provider: Pick<Provider, 'id' | 'name' | 'base' | 'ready'>
+  /** In angle brackets where a person has to put one. */
+  model: string
+  row: Row
 }
 
-/** A model for an example that the key may reach; where we know none, what a person has to put there; null where the key may reach none of that kind. */
-function modelOf({ models, prefix = '', model }: Example, scope: readonly string[] | null, seen: readonly string[]): string | null {
-  if (scope === null) return model
+type Scope = Pick<Key, 'models' | 'providers'>
+
+/**
+ * What the snippets of a key can be for, the best first: providers that are ready, and models that
+ * are known. Where none of its providers is ready, the ones that could be.
+ *
+ * @param seen models that requests have named
+ */
+export function choicesFor(scope: Scope, all: readonly Provider[], seen: readonly Model[]): Choice[] {
+  const allowed = all.filter(({ id }) => scope.providers === null || scope.providers.includes(id))
+  const choices = allowed.flatMap((provider) => {
+    const row = ROWS.find(({ id }) => id === provider.id) ?? ROWS.find(({ id }) => id === null) ?? ROWS[0]
+    const known = seen.filter((model) => model.provider === provider.id).map(({ id }) => id)
+    const model = modelOf(row, scope.models, known)
+    return model === null ? [] : [{ provider, model, row }]
+  })
+  const ready = choices.filter(({ provider }) => provider.ready)
+  const rank = ({ model, row }: Choice): number => (isPlaceholder(model) ? ROWS.length : 0) + ROWS.indexOf(row)
+  return (ready.length > 0 ? ready : choices).sort((a, b) => rank(a) - rank(b))
+}
+
+/**
+ * A model for an example that the key may reach; where we know none, what a person has to put
+ * there; null where the key may reach none of that kind.
+ */
+function modelOf({ models, prefix = '', model }: Row, scope: readonly string[] | null, seen: readonly string[]): string | null {
   const plain = (name: string): string => (name.startsWith(prefix) ? name.slice(prefix.length) : name)
-  const own = scope.filter((entry) => models.test(entry))
-  const known = [model, ...own.filter((entry) => !entry.includes('*')), ...seen.filter((name) => models.test(name))].filter((name) => name !== '').map(plain)
-  const allowed = known.find((name) => scope.some((entry) => fits(entry, name) || fits(entry, prefix + name)))
+  if (scope === null) return model || (seen[0] ?? '<a model>')
+  const own = scope.filter((entry) => models.test(entry) || /^[*]/.test(entry))
+  const named = [...own.filter((entry) => !entry.includes('*')), ...seen]
+  const known = [model, ...named].filter((name) => name !== '').map(plain)
+  const fitting = (name: string): boolean => scope.some((entry) => fits(entry, name) || fits(entry, prefix + name))
+  const allowed = known.find(fitting)
   if (allowed !== undefined) return allowed
   return own[0] === undefined ? null : `<a model like ${plain(own[0])}>`
 }
@@ -98,43 +144,29 @@ function fits(entry: string, name: string): boolean {
   return name.endsWith(last) && name.length - last.length >= at
 }
 
-function curl(secret: string, { endpoint, headers = [], body }: Example, model: string, origin: string): string {
-  // What a person has to put there stays readable.
-  const url = encodeURIComponent(endpoint(model)).replaceAll(/%3C.*?%3E/g, decodeURIComponent)
-  const all = [`Authorization: Bearer ${secret}`, 'Content-Type: application/json', ...headers].map((header) => `  -H '${header}'`)
-  return [`curl ${quoted(`${origin}/proxy?url=${url}`)}`, ...all, `  -d ${quoted(JSON.stringify(body(model)))}`].join(' \\\n')
+/** TABLE of packages of ours that wrap a provider whole. */
+const PACKAGES: Readonly<Record<string, readonly [name: string, create: string]>> = {
+  google: ['genai', 'createProxyGenai'],
+  vertex: ['genai-express', 'createProxyExpress'],
 }
 
-function core(secret: string, { sdk }: Example, model: string, origin: string): string {
-  return lines(
-    `import { ${sdk.create} } from '${sdk.package}'`,
-    "import { createProxyFetch, PROXY_MANAGED } from '@proxy-sdk/core'",
-    "import { streamText } from 'ai'",
-    '',
-    `const provider = ${sdk.create}({`,
-    ...(sdk.settings ?? []).map((line) => `  ${line}`),
-    '  apiKey: PROXY_MANAGED,',
-    `  fetch: createProxyFetch({ proxyUrl: '${origin}', apiKey: '${secret}' }),`,
-    '})',
-    ...call(model),
-  )
+/** The snippets for a choice, each one complete. */
+export function snippetsOf({ provider, model, row }: Choice, secret: string, streaming: boolean, origin: string): Snippet[] {
+  const base = provider.base.replaceAll(/\{(\w+)\}/g, '<$1>')
+  const call = { origin, secret, base, model, dialect: row.dialect, streaming }
+  const own = PACKAGES[provider.id]
+  return [
+    { title: 'curl', code: curl(call) },
+    { title: 'TypeScript', code: typescript(call, withBase(row.sdk, base)) },
+    { title: 'Python', code: python(call) },
+    ...(own === undefined ? [] : [{ title: `@proxy-sdk/${own[0]}`, code: wrapped(call, ...own) }]),
+  ]
 }
 
-function wrapped(name: string, create: string, secret: string, model: string, origin: string): string {
-  return lines(
-    `import { ${create} } from '@proxy-sdk/${name}'`,
-    "import { streamText } from 'ai'",
-    '',
-    `const provider = ${create}({ proxyUrl: '${origin}', apiKey: '${secret}' })`,
-    ...call(model),
-  )
+/** The settings of a provider whose address has parts of its own. */
+function withBase({ settings = [], ...sdk }: Row['sdk'], base: string) {
+  const [, resource = '<resource>'] = /^https:\/\/([\w-]+)\.openai\.azure/.exec(base) ?? []
+  const [, region = '<region>'] = /runtime\.([\w-]+)\.amazonaws/.exec(base) ?? []
+  const filled = settings.map((line) => line.replace('<base>', base).replace('<resource>', resource).replace('<region>', region))
+  return { ...sdk, settings: filled }
 }
-
-function call(model: string): string[] {
-  return ['', `const { textStream } = streamText({ model: provider('${model}'), prompt: 'Say hello.' })`, 'for await (const text of textStream) process.stdout.write(text)']
-}
-
-/** A text as one word of a shell. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
-
-const lines = (...all: string[]): string => all.join('\n')

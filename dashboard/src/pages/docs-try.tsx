@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { address } from '../api/http.ts'
 import { useOnce } from '../api/queries.ts'
 import type { Operation } from '../openapi.ts'
-import { quoted } from '../snippets.ts'
+import { quoted } from '../snippet-code.ts'
 import { Badge, CodeBlock } from '../ui/bits.tsx'
 import css from './docs.module.css'
 
@@ -14,7 +14,8 @@ export function TryIt({ operation }: { operation: Operation }) {
   const [values, setValues] = useState<Record<string, string>>({})
   const [body, setBody] = useState(example ?? '')
   const client = useQueryClient()
-  const asked = parameters.filter(({ place }) => place === 'path' || place === 'query')
+  const proxied = path.startsWith('/proxy')
+  const asked = proxied ? [] : parameters.filter(({ place }) => place === 'path' || place === 'query')
   const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (values[name] ? encodeURIComponent(values[name]) : whole))
   const query = Object.fromEntries(asked.flatMap(({ name, place }) => (place === 'query' && values[name] ? [[name, values[name]]] : [])))
   const target = address(filled, query)
@@ -40,7 +41,7 @@ export function TryIt({ operation }: { operation: Operation }) {
           </div>
         )}
         {example !== null && <Textarea label="Body" classNames={{ input: css.json ?? '' }} rows={Math.min(12, body.split('\n').length + 1)} spellCheck={false} value={body} onChange={(event) => setBody(event.currentTarget.value)} />}
-        <CodeBlock label="curl" code={curl({ method, target, guarded, bodyType, body: example === null ? null : body })} />
+        <CodeBlock label="curl" code={proxied ? PROXIED : curl({ method, target, guarded, bodyType, body: example === null ? null : body })} />
         {runnable && (
           <div>
             <Button size="xs" variant={method === 'GET' ? 'filled' : 'default'} loading={run.isPending} disabled={filled.includes('{')} onClick={() => run.mutate()}>
@@ -63,6 +64,13 @@ export function TryIt({ operation }: { operation: Operation }) {
     </div>
   )
 }
+
+const PROXIED = [
+  `curl ${quoted(`${location.origin}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/responses')}`)}`,
+  '-H "Authorization: Bearer $TOLLMARK_KEY"',
+  "-H 'Content-Type: application/json'",
+  `-d ${quoted('{"model":"gpt-5-mini","input":"Say hello."}')}`,
+].join(' \\\n  ')
 
 const MOST_SHOWN = 20_000
 
