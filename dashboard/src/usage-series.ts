@@ -13,12 +13,8 @@ export const PERIODS = {
 
 export const periodNamed = (name: string): Range => (Object.hasOwn(PERIODS, name) ? (name as Range) : 'day')
 
-const clockTick = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-const dayTick = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const clockName = new Intl.DateTimeFormat('en', { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-
-export const tickOf = (range: Range, time: string): string => (range === 'month' ? dayTick : clockTick).format(new Date(time))
-export const bucketName = (range: Range, time: string): string => (range === 'month' ? `${dayTick.format(new Date(time))} (UTC)` : clockName.format(new Date(time)))
+export const tickOf = (range: Range, time: string): string => (range === 'month' ? format.utcDay(time) : format.clockTime(time))
+export const bucketName = (range: Range, time: string): string => (range === 'month' ? `${format.utcDay(time)} (UTC)` : format.hourOf(time))
 
 const plus = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : a + b)
 const NOTHING: Sums = { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null, first_byte_ms: null, total_ms: null }
@@ -83,6 +79,6 @@ export function seriesOf(lines: readonly UsageLine[], times: readonly string[], 
   if (others.length > 0) shown.push({ name: 'Others', lines: others, size: 0 })
   return shown.map(({ name: series, lines }) => {
     const byTime = Map.groupBy(lines, ({ time }) => Date.parse(time ?? ''))
-    return { name: series, values: times.map((time) => MEASURES[name].of(sum(byTime.get(Date.parse(time)) ?? []))) }
+    return { name: series, whole: MEASURES[name].of(sum(lines)), values: times.map((time) => MEASURES[name].of(sum(byTime.get(Date.parse(time)) ?? []))) }
   })
 }

@@ -9,6 +9,8 @@ export interface Series {
   name: string
   /** One value for each bucket; null is unknown. */
   values: readonly (number | null)[]
+  /** The value of all buckets together. */
+  whole: number | null
 }
 
 interface ChartProps {
@@ -20,6 +22,8 @@ interface ChartProps {
   series: readonly Series[]
   kind: 'bars' | 'line'
   format: (value: number | null) => string
+  /** The last bucket is not over: what it holds is drawn as a beginning. */
+  unfinished: boolean
 }
 
 const HEIGHT = 220
@@ -30,7 +34,9 @@ const COLORS = [1, 2, 3, 4, 5, 6].map((n) => `var(--series-${n})`)
 const colorOf = (index: number): string => COLORS[index % COLORS.length] ?? ''
 
 /** A chart that is read by pointer, by touch, and by the arrow keys; the values under the cursor stand in its legend. */
-export function TimeChart({ label, buckets, ticks, series, kind, format }: ChartProps) {
+export function TimeChart({ label, buckets: names, ticks, series, kind, format, unfinished }: ChartProps) {
+  const buckets = unfinished ? names.map((name, index) => (index === names.length - 1 ? `${name}, so far` : name)) : names
+  const open = unfinished ? buckets.length - 1 : null
   const { ref, width } = useElementSize()
   const [at, setAt] = useState<number | null>(null)
   const top = useMemo(() => ceiling(series, kind), [series, kind])
@@ -52,6 +58,7 @@ export function TimeChart({ label, buckets, ticks, series, kind, format }: Chart
     setAt(to === -2 ? null : Math.min(last, Math.max(0, to)))
   }
 
+  const told = at !== null || series.length > 1
   const every = Math.max(1, Math.ceil((ticks.length * 62) / Math.max(1, inner.width)))
   return (
     <figure className={css.chart} style={{ margin: 0 }}>
@@ -82,25 +89,31 @@ export function TimeChart({ label, buckets, ticks, series, kind, format }: Chart
           ))}
           {ticks.map((tick, index) =>
             index % every === 0 && index * step + 40 < inner.width ? (
-              <text key={buckets[index]} x={x(index) + step / 2} y={HEIGHT - 5} textAnchor={index === 0 ? 'start' : 'middle'}>
+              <text key={buckets[index]} x={x(index) + step / 2} y={HEIGHT - 5} textAnchor="middle">
                 {tick}
               </text>
             ) : null,
           )}
           {at !== null && <rect className={css.cursor} x={x(at)} y={TOP} width={step} height={inner.height} />}
-          {width > 0 && (kind === 'bars' ? <Bars series={series} x={x} y={y} step={step} /> : <Lines series={series} x={x} y={y} step={step} />)}
+          {width > 0 && (kind === 'bars' ? <Bars series={series} x={x} y={y} step={step} open={open} /> : <Lines series={series} x={x} y={y} step={step} open={open} />)}
         </svg>
       </div>
       <ul className={css.legend}>
-        {(at !== null || series.length > 1) && <li className={css.when}>{at === null ? 'In total' : buckets[at]}</li>}
-        {(at !== null || series.length > 1) &&
-          series.map(({ name, values }, index) => (
+        {told && <li className={css.when}>{at === null ? (kind === 'bars' ? 'In total' : 'On average') : buckets[at]}</li>}
+        {told && at !== null && kind === 'bars' && series.length > 1 && (
+          <li>
+            <span className={css.name}>Sum</span>
+            <span className={css.value}>{format(total(series.map(({ values }) => values[at] ?? null)))}</span>
+          </li>
+        )}
+        {told &&
+          series.map(({ name, values, whole }, index) => (
             <li key={index}>
               <svg className={css.swatch} viewBox="0 0 10 10" aria-hidden="true">
                 <rect width="10" height="10" rx="3" fill={colorOf(index)} />
               </svg>
               <span className={css.name}>{name}</span>
-              {(at !== null || kind === 'bars') && <span className={css.value}>{format(at === null ? total(values) : (values[at] ?? null))}</span>}
+              <span className={css.value}>{format(at === null ? whole : (values[at] ?? null))}</span>
             </li>
           ))}
       </ul>
@@ -113,9 +126,11 @@ interface Marks {
   x: (index: number) => number
   y: (value: number) => number
   step: number
+  /** The bucket that is not over. */
+  open: number | null
 }
 
-function Bars({ series, x, y, step }: Marks) {
+function Bars({ series, x, y, step, open }: Marks) {
   const gap = step > 6 ? Math.min(6, step * 0.25) : 0.5
   const floors: number[] = []
   return series.map(({ values }, row) => (
@@ -127,16 +142,17 @@ function Bars({ series, x, y, step }: Marks) {
         const high = y(floor) - y(floor + value)
         // A bar that is there is seen.
         const shown = Math.max(1.5, high)
-        return <rect key={index} x={x(index) + gap / 2} y={y(floor) - shown} width={Math.max(1, step - gap)} height={shown} rx={Math.min(2, step / 6)} />
+        return <rect key={index} className={index === open ? css.open : undefined} x={x(index) + gap / 2} y={y(floor) - shown} width={Math.max(1, step - gap)} height={shown} rx={Math.min(2, step / 6)} />
       })}
     </g>
   ))
 }
 
-function Lines({ series, x, y, step }: Marks) {
+function Lines({ series, x, y, step, open }: Marks) {
   return series.map(({ values }, row) => (
     <g key={row} stroke={colorOf(row)} fill={colorOf(row)}>
-      <path className={css.line} d={pathOf(values, (index) => x(index) + step / 2, y)} />
+      <path className={css.line} d={pathOf(open === null ? values : values.slice(0, open), (index) => x(index) + step / 2, y)} />
+      {open !== null && open > 0 && <path className={`${css.line} ${css.dashed}`} d={pathOf(values.slice(open - 1), (index) => x(open - 1 + index) + step / 2, y)} />}
       {values.map((value, index) => {
         const alone = value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null
         return alone ? <circle key={index} cx={x(index) + step / 2} cy={y(value)} r="3" stroke="none" /> : null

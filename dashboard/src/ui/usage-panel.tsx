@@ -61,6 +61,7 @@ function Panel({ overview, period, keyId }: { overview: Overview; period: Range;
       ticks={times.map((time) => tickOf(period, time))}
       series={seriesOf(lines, times, show, nameOf)}
       kind={kind}
+      unfinished
       format={format}
     />
   )

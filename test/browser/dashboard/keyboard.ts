@@ -41,7 +41,8 @@ const LOOK = `(() => {
   if (at === null || at === document.body) return { lost: true }
   const box = at.getBoundingClientRect()
   const shown = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
-  const outlined = [at, at.nextElementSibling].some((one) => {
+  // A heading says where one is; there is nothing to press on it, and no ring.
+  const outlined = at.matches('h1') || [at, at.nextElementSibling].some((one) => {
     if (one === null) return false
     const { outlineStyle, outlineWidth } = getComputedStyle(one)
     return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1
