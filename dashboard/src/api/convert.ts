@@ -1,6 +1,7 @@
 // Conversions: an upload whose progress is seen, and the account's jobs.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import * as z from 'zod/mini'
 import { Refused, call, parse, refusal, send, unreachable } from './http.ts'
 import { useChange, usePages } from './queries.ts'
 import { Job } from './shapes.ts'
@@ -47,6 +48,13 @@ function read(request: XMLHttpRequest, name: string, format: ConvertWishes['form
   if (request.status === 202) return { kind: 'job', job: parse(Job, JSON.parse(request.responseText)) }
   if (request.status === 200) return { kind: 'document', name, format, text: request.responseText }
   throw refusal(request.status, request.responseText, request.getResponseHeader('retry-after'))
+}
+
+const Limits = z.object({ html_bytes: z.number(), zip_bytes: z.number(), async_above_bytes: z.number(), result_retention_seconds: z.number() })
+
+/** What this server takes, as its settings say. */
+export function useLimits() {
+  return useQuery({ queryKey: ['limits'], queryFn: ({ signal }) => call(Limits, '/api/v1/limits', { signal }), staleTime: Infinity })
 }
 
 /** What stands for one upload, also where it has to be sent again. Works without TLS too, where `crypto.randomUUID` does not exist. */

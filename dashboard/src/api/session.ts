@@ -1,6 +1,7 @@
 // Who is signed in, and the calls that change that.
 import { skipToken, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { Refused, call, send } from './http.ts'
+import { forgetKept } from './kept.ts'
 import { useOnce } from './queries.ts'
 import { OpenInvitation, Session, SignedIn, type Account } from './shapes.ts'
 
@@ -56,6 +57,7 @@ function become(client: QueryClient, account: Account | null): void {
   client.setQueryData<Session>(SESSION, { setup_required: false, account })
   client.setQueryData(ENDED, false)
   forget(client)
+  if (account === null) void forgetKept()
   tabs.postMessage(null)
 }
 

@@ -2,30 +2,43 @@ import { Button, FileButton, Progress, Switch } from '@mantine/core'
 import { useEffect, useState, type DragEvent } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { useFilters } from '../address.ts'
-import { isUnderWay, newIdempotencyKey, resultUrl, useDeleteJob, useJob, useJobs, useResult, type Converted } from '../api/convert.ts'
-import { address } from '../api/http.ts'
+import { isUnderWay, resultUrl, useDeleteJob, useJob, useJobs, useLimits, useResult } from '../api/convert.ts'
+import { Refused, address } from '../api/http.ts'
+import { useKept, type Kept } from '../api/kept.ts'
 import { useAccount } from '../api/session.ts'
 import type { Job } from '../api/shapes.ts'
-import { UNKNOWN, ago, bytes, count, dateTime, usedOf } from '../format.ts'
+import { UNKNOWN, ago, bytes, count, counted, dateTime, share, span, usedOf } from '../format.ts'
 import { Badge, type State } from '../ui/bits.tsx'
+import { Confirm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Bars, Card, Empty, Failed, Loaded, Page, ProblemNote } from '../ui/page.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
 import { ConvertedDocument } from './convert-document.tsx'
-import { useLastConversion } from './converting.tsx'
+import { useConversions, type Task } from './converting.tsx'
 import css from './convert.module.css'
 
 export default function ConvertPage() {
-  const [filters, change] = useFilters({ format: 'markdown', metadata: '', job: '' })
-  const conversion = useLastConversion()
-  useKept()
+  const [filters, change] = useFilters({ format: 'markdown', metadata: '', job: '', doc: '' })
+  const { tasks, part, start, cancel } = useConversions()
+  const kept = useKept(useAccount().id)
+  useFilesStay()
   const format = filters.format === 'json' ? 'json' : 'markdown'
   const wishes = { format, include_metadata: filters.metadata !== '' } as const
-  const start = (file: File): void => {
-    if (filters.job !== '') change({ job: '' })
-    conversion.mutate({ file, wishes, key: newIdempotencyKey() }, { onSuccess: (made: Converted) => isHere() && change({ job: made.kind === 'job' ? made.job.id : '' }) })
+  const take = (files: readonly File[]): void => {
+    change({ job: '', doc: '' })
+    start(files, wishes)
   }
+  // What came of the newest file is shown, until something else is chosen.
+  const made = tasks.findLast(({ made }) => made !== null)?.made ?? null
+  const [shownFor, setShownFor] = useState(made)
+  if (made !== shownFor) {
+    setShownFor(made)
+    if (made !== null && (filters.job !== '' || made.kind === 'job')) change({ job: made.kind === 'job' ? made.job.id : '', doc: '' })
+  }
+  const wanted = filters.doc === '' ? (made?.kind === 'document' ? made.id : undefined) : filters.doc
+  const shown = kept.documents?.find(({ id }) => id === wanted) ?? (wanted === undefined ? kept.documents?.[0] : undefined)
+  const [only] = tasks
   return (
     <Page title="Convert" lead="In Notion, choose ⋯ → Export → HTML. The page or the ZIP that you get becomes one Markdown document.">
       <div className={css.options}>
@@ -43,22 +56,115 @@ export default function ConvertPage() {
       </div>
       {/* One place, which stays while what is in it changes. */}
       <section aria-label="Upload">
-        {conversion.isPending ? <Sending name={conversion.variables.file.name} size={conversion.variables.file.size} part={conversion.part} onCancel={conversion.cancel} /> : <Drop onFile={start} />}
+        {tasks.length === 1 && only?.state === 'sending' ? <Sending name={only.file.name} size={only.file.size} part={part} onCancel={() => cancel(only.id)} /> : <Drop onFiles={take} />}
       </section>
-      {!isCanceled(conversion.error) && <ProblemNote error={conversion.error} />}
-      {filters.job === '' && conversion.data?.kind === 'document' && (
+      {tasks.length === 1 && only && <Refusal error={only.state === 'failed' ? only.error : null} />}
+      {tasks.length > 1 && <Files tasks={tasks} part={part} onCancel={cancel} onShow={(doc, job) => change({ doc, job })} />}
+      {filters.job === '' && shown !== undefined && (
         <Card flush>
-          <ConvertedDocument {...conversion.data} />
+          <ConvertedDocument key={shown.id} {...shown} />
         </Card>
       )}
       {filters.job !== '' && <JobView key={filters.job} id={filters.job} />}
+      {(kept.documents?.length ?? 0) > 1 && <KeptDocuments documents={kept.documents ?? []} shown={filters.job === '' ? shown?.id : undefined} onShow={(doc) => change({ doc, job: '' })} onDrop={(id) => void kept.drop(id)} />}
       <Jobs />
     </Page>
   )
 }
 
+/** A refusal, with what an administrator can do about it. */
+function Refusal({ error }: { error: unknown }) {
+  const { role } = useAccount()
+  const limited = error instanceof Refused && error.code === 'quota_exceeded' && role === 'admin'
+  return (
+    <>
+      <ProblemNote error={error} />
+      {limited && (
+        <p className="dimmed">
+          You administer this server: define a larger plan with the setting <code>TOLLMARK_PLANS</code>, for example <code>{'{"unlimited":{"conversions_per_day":null}}'}</code>, and choose it for your account under{' '}
+          <Link href="/accounts">Accounts</Link>.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** TABLE of what a file of several can be. */
+const TASK: Readonly<Record<Task['state'], State>> = {
+  waiting: { label: 'Waiting', tone: 'calm' },
+  sending: { label: 'Converting', tone: 'warn' },
+  done: { label: 'Done', tone: 'good' },
+  failed: { label: 'Failed', tone: 'bad' },
+  canceled: { label: 'Canceled', tone: 'calm' },
+}
+
+interface FilesProps {
+  tasks: readonly Task[]
+  part: number
+  onCancel: (id: string) => void
+  onShow: (doc: string, job: string) => void
+}
+
+/** Several files, which are converted one after the other. */
+function Files({ tasks, part, onCancel, onShow }: FilesProps) {
+  const over = tasks.filter(({ state }) => state === 'done' || state === 'failed' || state === 'canceled').length
+  return (
+    <Card title="Files" note={`${over} of ${counted(tasks.length, 'file')} finished`} flush>
+      <ul className={css.files}>
+        {tasks.map(({ id, file, state, error, made }) => (
+          <li key={id}>
+            <span className={main}>{file.name}</span>
+            <span className="dimmed num">{bytes(file.size)}</span>
+            <Badge {...TASK[state]} label={state === 'sending' && part < 1 ? `Uploading, ${share(part)}` : TASK[state].label} />
+            {error !== null && <span className={css.why}>{error instanceof Refused ? error.message : null}</span>}
+            {made !== null && (
+              <Button variant="subtle" size="compact-sm" onClick={() => (made.kind === 'job' ? onShow('', made.job.id) : onShow(made.id, ''))} aria-label={`Show ${file.name}`}>
+                Show
+              </Button>
+            )}
+            {(state === 'waiting' || state === 'sending') && (
+              <Button variant="subtle" color="gray" size="compact-sm" onClick={() => onCancel(id)} aria-label={`Cancel ${file.name}`}>
+                Cancel
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+interface KeptProps {
+  documents: readonly Kept[]
+  shown: string | undefined
+  onShow: (id: string) => void
+  onDrop: (id: string) => void
+}
+
+function KeptDocuments({ documents, shown, onShow, onDrop }: KeptProps) {
+  return (
+    <Card title="Documents" note="Kept in this browser until you sign out." flush>
+      <ul className={css.files} aria-label="Documents">
+        {documents.map(({ id, name, text, at }) => (
+          <li key={id}>
+            <span className={main}>{name}</span>
+            <span className="dimmed num">{counted(text.length, 'character')}</span>
+            <span className="dimmed">{ago(at)}</span>
+            <Button variant="subtle" size="compact-sm" disabled={id === shown} onClick={() => onShow(id)} aria-label={`Show ${name}`}>
+              Show
+            </Button>
+            <Button variant="subtle" color="gray" size="compact-sm" onClick={() => onDrop(id)} aria-label={`Remove ${name}`}>
+              Remove
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
 /** The browser would open a file that is dropped beside the box in this page's place. */
-function useKept(): void {
+function useFilesStay(): void {
   useEffect(() => {
     const refuse = (event: globalThis.DragEvent): void => {
       if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return
@@ -70,24 +176,23 @@ function useKept(): void {
   }, [])
 }
 
-/** Whoever looks at another page by now stays there. */
-const isHere = (): boolean => location.pathname === '/convert'
-
-const isCanceled = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'
-
 function Quota() {
   const { quota } = useAccount()
   if (quota.conversions_per_day === null) return null
   return <span className={css.quota}>{usedOf(quota)} conversions used today</span>
 }
 
-function Drop({ onFile }: { onFile: (file: File) => void }) {
+/** TABLE of what can be dropped, until the server has told its limits. */
+const LIMITS = { html_bytes: null, zip_bytes: null } as const
+
+function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const [over, setOver] = useState(false)
+  const { html_bytes, zip_bytes } = useLimits().data ?? LIMITS
   const drop = (event: DragEvent): void => {
     event.preventDefault()
     setOver(false)
-    const [file] = event.dataTransfer.files
-    if (file) onFile(file)
+    const files = [...event.dataTransfer.files]
+    if (files.length > 0) onFiles(files)
   }
   return (
     <div
@@ -100,12 +205,14 @@ function Drop({ onFile }: { onFile: (file: File) => void }) {
       onDragLeave={() => setOver(false)}
       onDrop={drop}
     >
-      <strong>Drop an export here</strong>
-      <p>.html up to 10 MB, .zip up to 50 MB</p>
-      <FileButton accept=".html,.htm,.zip" inputProps={{ 'aria-label': 'File to convert' }} onChange={(file) => file && onFile(file)}>
+      <strong>Drop one or more exports here</strong>
+      <p>
+        .html up to {bytes(html_bytes)}, .zip up to {bytes(zip_bytes)}
+      </p>
+      <FileButton multiple accept=".html,.htm,.zip" inputProps={{ 'aria-label': 'Files to convert' }} onChange={(files) => files.length > 0 && onFiles(files)}>
         {(props) => (
           <Button {...props} leftSection={<Icon name="upload" size={16} />}>
-            Choose a file
+            Choose files
           </Button>
         )}
       </FileButton>
@@ -198,9 +305,15 @@ function Finished({ job }: { job: Job }) {
 }
 
 function Jobs() {
+  const limits = useLimits().data
+  const [deleting, setDeleting] = useState<Job | null>(null)
   const [params] = useSearchParams()
   const jobs = useJobs()
   const remove = useDeleteJob()
+  const close = (): void => {
+    setDeleting(null)
+    remove.reset()
+  }
   const columns: readonly Column<Job>[] = [
     {
       title: 'File',
@@ -223,15 +336,18 @@ function Jobs() {
       right: true,
       cell: (job) =>
         (isUnderWay(job) || job.status === 'succeeded') && (
-          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => remove.mutate(job.id)} aria-label={`${isUnderWay(job) ? 'Cancel' : 'Delete'} ${job.file.name}`}>
+          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => (isUnderWay(job) ? remove.mutate(job.id) : setDeleting(job))} aria-label={`${isUnderWay(job) ? 'Cancel' : 'Delete'} ${job.file.name}`}>
             {isUnderWay(job) ? 'Cancel' : 'Delete'}
           </Button>
         ),
     },
   ]
   return (
-    <Card title="Jobs" note="Archives over 5 MB are converted in the background. Their results are kept for a while." flush>
-      <ProblemNote error={remove.error} />
+    <Card title="Jobs" note={limits === undefined ? undefined : `ZIP files over ${bytes(limits.async_above_bytes)} are converted in the background. Results are kept for ${span(limits.result_retention_seconds)}.`} flush>
+      {deleting === null && <ProblemNote error={remove.error} />}
+      <Confirm title={`Delete “${deleting?.file.name ?? ''}”?`} opened={deleting !== null} onClose={close} submit="Delete" busy={remove.isPending} error={remove.error} onConfirm={() => deleting && remove.mutate(deleting.id, { onSuccess: close })}>
+        Its document is deleted from the server. To have it again, convert the export again.
+      </Confirm>
       <PagedTable
         label="Jobs"
         query={jobs}

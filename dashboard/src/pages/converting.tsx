@@ -1,19 +1,83 @@
-// The conversion that was begun last. It stands above the pages: whoever looks at another one meanwhile finds it again, or its document, which is nowhere else.
-import { createContext, use, type ReactNode } from 'react'
-import { useConversion } from '../api/convert.ts'
+// The files that are being converted, one after the other. They stand above the pages: whoever looks at another one meanwhile finds them again.
+import { createContext, use, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
+import { now } from '../format.ts'
+import { newIdempotencyKey, useConversion, type ConvertWishes } from '../api/convert.ts'
+import { useKept } from '../api/kept.ts'
+import { useAccount } from '../api/session.ts'
+import type { Job } from '../api/shapes.ts'
 import { useAskBeforeLeaving } from '../ui/ask-before-leaving.ts'
 
-const Conversion = createContext<ReturnType<typeof useConversion> | null>(null)
+/** A file, and how far it is. */
+export interface Task {
+  id: string
+  file: File
+  wishes: ConvertWishes
+  state: 'waiting' | 'sending' | 'done' | 'failed' | 'canceled'
+  error: unknown
+  /** What came of it: a document of this browser, or a job of the server. */
+  made: { kind: 'document'; id: string } | { kind: 'job'; job: Job } | null
+}
+
+interface Line {
+  tasks: readonly Task[]
+  /** How much of the file under way has been sent, from 0 to 1. */
+  part: number
+  /** Adds files; those that are over go. */
+  start: (files: readonly File[], wishes: ConvertWishes) => void
+  /** Ends the one under way, or takes out one that waits. */
+  cancel: (id: string) => void
+}
+
+const Conversions = createContext<Line | null>(null)
+
+const isOver = ({ state }: Task): boolean => state !== 'waiting' && state !== 'sending'
+const isCanceled = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'
 
 export function Converting({ children }: { children: ReactNode }) {
-  const conversion = useConversion()
-  useAskBeforeLeaving(conversion.isPending)
-  return <Conversion value={conversion}>{children}</Conversion>
+  const account = useAccount().id
+  const { mutate, cancel: abort, part, isPending } = useConversion()
+  const { keep } = useKept(account)
+  const [tasks, setTasks] = useState<readonly Task[]>([])
+  const change = useCallback((id: string, to: Partial<Task>): void => setTasks((tasks) => tasks.map((task) => (task.id === id ? { ...task, ...to } : task))), [])
+  const next = tasks.some(({ state }) => state === 'sending') ? undefined : tasks.find(({ state }) => state === 'waiting')
+  useEffect(() => {
+    if (!next || isPending) return
+    const { id, file, wishes } = next
+    change(id, { state: 'sending' })
+    mutate(
+      { file, wishes, key: newIdempotencyKey() },
+      {
+        onSuccess: async (made) => {
+          if (made.kind === 'job') return change(id, { state: 'done', made })
+          await keep({ id, account, name: made.name, format: made.format, text: made.text, at: now() })
+          change(id, { state: 'done', made: { kind: 'document', id } })
+        },
+        onError: (error) => change(id, { state: isCanceled(error) ? 'canceled' : 'failed', error }),
+      },
+    )
+  })
+  useAskBeforeLeaving(tasks.some((task) => !isOver(task)))
+  const line = useMemo(
+    (): Line => ({
+      tasks,
+      part,
+      start: (files, wishes) => {
+        const added = files.map((file): Task => ({ id: newIdempotencyKey(), file, wishes, state: 'waiting', error: null, made: null }))
+        setTasks((tasks) => [...tasks.filter((task) => !isOver(task)), ...added])
+      },
+      cancel: (id) => {
+        if (tasks.find((task) => task.id === id)?.state === 'sending') abort()
+        else change(id, { state: 'canceled' })
+      },
+    }),
+    [tasks, part, abort, change],
+  )
+  return <Conversions value={line}>{children}</Conversions>
 }
 
 /** Only pages behind the sign-in may ask. */
-export function useLastConversion(): ReturnType<typeof useConversion> {
-  const conversion = use(Conversion)
-  if (conversion === null) throw new Error('nothing is converted here')
-  return conversion
+export function useConversions(): Line {
+  const line = use(Conversions)
+  if (line === null) throw new Error('nothing is converted here')
+  return line
 }
