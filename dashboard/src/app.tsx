@@ -4,6 +4,7 @@ import { useSession } from './api/session.ts'
 import { PAGES } from './pages.ts'
 import { Shell } from './shell.tsx'
 import { Code, lazily } from './ui/code.tsx'
+import { useZone } from './use-zone.ts'
 import { Bars, Empty, Failed, Page as Frame } from './ui/page.tsx'
 
 const SetupPage = lazily(() => import('./pages/setup.tsx'))
@@ -11,6 +12,8 @@ const SignInPage = lazily(() => import('./pages/sign-in.tsx'))
 const InvitePage = lazily(() => import('./pages/invite.tsx'))
 
 export function App() {
+  // Every moment on the page is written in it.
+  useZone()
   const session = useSession()
   const [location] = useLocation()
   if (session.data === undefined) {

@@ -1,11 +1,14 @@
-// How numbers and moments are written. What is not known is a dash, never 0.
+// How numbers and moments are written: in the browser's locale, and in the zone that is chosen. What is not known is a dash, never 0.
+import { getZone } from './zone.ts'
+
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
-const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
-const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
-const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
+const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 const relative = new Intl.RelativeTimeFormat('en', { style: 'short' })
+const POINT = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1 }).formatToParts(0.5).find(({ type }) => type === 'decimal')?.value ?? '.'
+
+/** A number that was written with a point. */
+const local = (text: string): string => text.replace('.', POINT)
 
 export const UNKNOWN = '–'
 type Maybe = number | null | undefined
@@ -13,9 +16,12 @@ type Maybe = number | null | undefined
 const known = (value: Maybe, write: (value: number) => string): string => (value === null || value === undefined ? UNKNOWN : write(value))
 
 /** 1,234 · 12.3K · 4.5M */
-export const count = (value: Maybe): string => known(value, (n) => (Math.abs(n) < 10_000 ? whole.format(n) : compact.format(n)))
+export const count = (value: Maybe): string => known(value, (n) => (Math.abs(n) < 10_000 ? whole.format(n) : local(compact.format(n))))
 export const fullCount = (value: Maybe): string => known(value, (n) => whole.format(n))
 export const share = (value: Maybe): string => known(value, (n) => percent.format(n))
+
+/** "1 key", "2 keys". */
+export const counted = (value: number, one: string, many = `${one}s`): string => `${count(value)} ${value === 1 ? one : many}`
 
 /** "3 of 10"; "3" where there is no limit. */
 export const usedOf = ({ used_today, conversions_per_day: most }: { used_today: number; conversions_per_day: number | null }): string =>
@@ -25,10 +31,16 @@ export const usedOf = ({ used_today, conversions_per_day: most }: { used_today: 
 export const duration = (value: Maybe): string =>
   known(value, (ms) => {
     if (ms < 999.5) return `${Math.round(ms)} ms`
-    if (ms < 59_950) return `${(ms / 1000).toFixed(ms < 9995 ? 2 : 1)} s`
+    if (ms < 59_950) return `${local((ms / 1000).toFixed(ms < 9995 ? 2 : 1))} s`
     const seconds = Math.round(ms / 1000)
     return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   })
+
+/** A length of time that a setting says, in its largest whole unit: "24 hours". */
+export function span(seconds: number): string {
+  const [size, unit] = seconds % 3600 !== 0 ? [60, 'minute'] : seconds % 86_400 !== 0 || seconds === 86_400 ? [3600, 'hour'] : [86_400, 'day']
+  return counted(Math.round(seconds / size), unit)
+}
 
 /** Bytes in the units that the API counts in: 1 MB = 1,048,576. */
 export const bytes = (value: Maybe): string =>
@@ -36,12 +48,79 @@ export const bytes = (value: Maybe): string =>
     if (n < 1024) return `${n} B`
     const steps = Math.min(3, Math.floor(Math.log2(n) / 10))
     const size = n / 1024 ** steps
-    return `${size < 10 ? size.toFixed(1) : whole.format(size)} ${['B', 'KB', 'MB', 'GB'][steps]}`
+    return `${size < 10 && !Number.isInteger(size) ? local(size.toFixed(1)) : whole.format(size)} ${['B', 'KB', 'MB', 'GB'][steps]}`
   })
 
-export const dateTime = (iso: string | null): string => (iso === null ? UNKNOWN : moment.format(new Date(iso)))
-export const exactTime = (iso: string | null): string => (iso === null ? UNKNOWN : exact.format(new Date(iso)))
-export const date = (iso: string | null): string => (iso === null ? UNKNOWN : day.format(new Date(iso)))
+const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const
+const CLOCK = { hour: 'numeric', minute: '2-digit' } as const
+
+/** TABLE of the forms of a moment. */
+const FORMS = {
+  day: DAY,
+  moment: { ...DAY, ...CLOCK, timeZoneName: 'short' },
+  exact: { ...DAY, ...CLOCK, second: '2-digit', timeZoneName: 'short' },
+  clock: CLOCK,
+  hour: { weekday: 'short', day: 'numeric', month: 'short', ...CLOCK, timeZoneName: 'short' },
+  dayTick: { day: 'numeric', month: 'short' },
+  zone: { timeZoneName: 'short' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+
+const made = new Map<string, Intl.DateTimeFormat>()
+
+/** Making one takes longer than using it hundreds of times. */
+function formOf(form: keyof typeof FORMS, zone = getZone()): Intl.DateTimeFormat {
+  const name = `${form} ${zone}`
+  const found = made.get(name) ?? new Intl.DateTimeFormat(undefined, zone === 'utc' ? { ...FORMS[form], timeZone: 'UTC' } : FORMS[form])
+  made.set(name, found)
+  return found
+}
+
+const written = (form: keyof typeof FORMS, iso: string | null): string => (iso === null ? UNKNOWN : formOf(form).format(new Date(iso)))
+
+/** A moment to the minute, with its zone. */
+export const dateTime = (iso: string | null): string => written('moment', iso)
+/** The same to the second. */
+export const exactTime = (iso: string | null): string => written('exact', iso)
+export const date = (iso: string | null): string => written('day', iso)
+export const clockTime = (iso: string): string => written('clock', iso)
+/** Day, hour and minute, with the zone. */
+export const hourOf = (iso: string): string => written('hour', iso)
+/** A day that the server counts in UTC, whatever zone is chosen. */
+export const utcDay = (iso: string): string => formOf('dayTick', 'utc').format(new Date(iso))
+
+/** What the zone is called now: "UTC", "GMT+1", "PST". */
+export const zoneName = (): string => formOf('zone').formatToParts(new Date()).find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
+
+/** The moment at which a day (`2027-01-31`) begins in the chosen zone, or a later day; '' where there is no such moment. */
+export function startOfDay(day: string, later = 0): string {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? []
+  if (year === undefined) return ''
+  const parts = [Number(year), Number(month) - 1, Number(date) + later] as const
+  const at = getZone() === 'utc' ? new Date(Date.UTC(...parts)) : new Date(...parts)
+  // Years before 100 would be those of the last century.
+  if (Number(year) < 100) at.setUTCFullYear(Number(year))
+  return isoOf(at)
+}
+
+const two = (n: number): string => String(n).padStart(2, '0')
+
+/** The day of a moment, or of a day, in the chosen zone; '' where the server knows no such day. */
+export function dayOf(moment: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(moment)) return isoOf(new Date(moment)).slice(0, 10)
+  const at = new Date(moment)
+  if (isoOf(at) === '') return ''
+  if (getZone() === 'utc') return isoOf(at).slice(0, 10)
+  return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+}
+
+/** Years before 0 and after 9999 have a sign, and are none that the server knows. */
+function isoOf(at: Date): string {
+  const iso = Number.isNaN(at.getTime()) ? '' : at.toISOString()
+  return /^\d/.test(iso) ? iso : ''
+}
+
+/** Whether a moment has passed. */
+export const isPast = (iso: string, now = Date.now()): boolean => Date.parse(iso) <= now
 
 const UNITS = [
   ['day', 86_400_000],
@@ -56,3 +135,6 @@ export function ago(iso: string | null, now = Date.now()): string {
   for (const [unit, size] of UNITS) if (Math.abs(distance) >= size) return relative.format(Math.trunc(distance / size), unit)
   return distance > 0 ? 'in a moment' : 'just now'
 }
+
+/** This moment. */
+export const now = (): string => new Date().toISOString()

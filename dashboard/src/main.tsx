@@ -27,6 +27,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Refused } from './api/http.ts'
+import { recoverBy } from './api/recover.ts'
 import { checkSession, followTabs } from './api/session.ts'
 import { App } from './app.tsx'
 import { fetchAhead } from './pages.ts'
@@ -36,8 +37,13 @@ import { keepFocus } from './ui/keep-focus.ts'
 fetchAhead(location.pathname)
 keepFocus()
 
+const recover = recoverBy(() => client)
+const failed = (error: Error): void => {
+  checkSession(client, error)
+  recover(error)
+}
 const client: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: (error) => checkSession(client, error) }),
+  queryCache: new QueryCache({ onError: failed }),
   mutationCache: new MutationCache({ onError: (error) => checkSession(client, error) }),
   defaultOptions: {
     // A server on this machine, or in this house, answers without the Internet too.

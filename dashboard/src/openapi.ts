@@ -70,6 +70,7 @@ export interface Operation {
   method: string
   path: string
   summary: string
+  description: string
   /** Whether a token or a session is needed. */
   guarded: boolean
   parameters: Field[]
@@ -105,10 +106,11 @@ export function groupsOf(document: OpenApi): Group[] {
   return groups.sort((a, b) => rankOf(a.name) - rankOf(b.name))
 }
 
-const FIRST = ['Conversion', 'Jobs', 'Keys', 'Requests', 'Usage', 'Overview', 'Models', 'Providers', 'Credentials', 'Tokens', 'Accounts', 'Plans', 'Invitations', 'Session', 'Setup']
+const FIRST = ['Proxy', 'Conversion', 'Jobs', 'Keys', 'Requests', 'Usage', 'Overview', 'Models', 'Providers', 'Credentials', 'Tokens', 'Accounts', 'Plans', 'Invitations', 'Session', 'Setup']
 const rankOf = (name: string): number => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
 
 function groupOf(path: string): string {
+  if (path.startsWith('/proxy')) return 'Proxy'
   const word = /^\/api\/v1\/(\w+)/.exec(path)?.[1] ?? 'server'
   return word === 'convert' ? 'Conversion' : word.charAt(0).toUpperCase() + word.slice(1)
 }
@@ -123,6 +125,7 @@ function read(method: string, path: string, raw: z.output<typeof RawOperation>, 
     method,
     path,
     summary: raw.summary ?? '',
+    description: raw.description ?? '',
     guarded: (raw.security ?? []).length > 0,
     parameters: (raw.parameters ?? []).map(({ name, in: place, required = false, description, schema }) => ({
       name, place, required, type: typeOf(resolve(schema), resolve), description: description ?? resolve(schema).description ?? '',

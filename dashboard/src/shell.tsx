@@ -4,11 +4,14 @@ import { useState, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Account } from './api/shapes.ts'
 import { useSignOut } from './api/session.ts'
+import { zoneName } from './format.ts'
 import { PAGES } from './pages.ts'
 import { Converting } from './pages/converting.tsx'
 import css from './shell.module.css'
 import { Icon, Mark, type IconName } from './ui/icons.tsx'
 import { ProblemNote } from './ui/page.tsx'
+import { useZone } from './use-zone.ts'
+import { setZone } from './zone.ts'
 import { ShownOnce } from './ui/shown-once.tsx'
 
 export function Shell({ account, children }: { account: Account; children: ReactNode }) {
@@ -86,6 +89,7 @@ function Navigation({ account, location, label }: { account: Account; location: 
           <Icon name="person" />
           <span className={css.who}>{account.email ?? account.name}</span>
         </Link>
+        <ZoneButton />
         <SchemeButton />
         <button type="button" className={`${css.link} ${css.button}`} onClick={() => signOut.mutate()}>
           <Icon name="leave" />
@@ -106,6 +110,17 @@ const SCHEMES = { auto: { icon: 'system', label: 'System theme', next: 'light' }
   string,
   { icon: IconName; label: string; next: string }
 >
+
+function ZoneButton() {
+  const zone = useZone()
+  const label = zone === 'utc' ? 'Times in UTC' : `Local times (${zoneName()})`
+  return (
+    <button type="button" className={`${css.link} ${css.button}`} onClick={() => setZone(zone === 'utc' ? 'local' : 'utc')} aria-label={`${label}. Change to ${zone === 'utc' ? 'local times' : 'UTC'}`}>
+      <Icon name="clock" />
+      {label}
+    </button>
+  )
+}
 
 function SchemeButton() {
   // To stop transitions meanwhile Mantine writes a <style> as HTML, which the content policy forbids.

@@ -134,7 +134,7 @@ export const SECRET: readonly Picture[] = [
     before: async (page) => {
       await page.getByLabel('Name', { exact: true }).fill('Website chat, staging')
       await page.getByRole('button', { name: 'Create key' }).last().click()
-      await page.getByText('I have copied it').waitFor()
+      await page.getByText('Copy and close').waitFor()
     },
   },
 ]

@@ -48,6 +48,24 @@ export interface ProviderWishes {
   auth: { header: string; scheme: string | null } | null
 }
 
-export const useCreateProvider = () => useOnce(useChange(PROVIDERS, (body: ProviderWishes) => call(Provider, '/api/v1/providers', { method: 'POST', body })))
+/** A new provider, and its credential in the same step where one is given. */
+export interface NewProvider {
+  provider: ProviderWishes
+  secret: string
+  /** It was made before, when its credential was refused. */
+  made: boolean
+  /** Told when the provider is there, before its credential is. */
+  onMade: () => void
+}
+
+async function createProvider({ provider, secret, made, onMade }: NewProvider): Promise<void> {
+  if (!made) await call(Provider, '/api/v1/providers', { method: 'POST', body: provider })
+  onMade()
+  if (secret === '') return
+  const body: CredentialWishes = { provider: provider.id, name: 'default', secret, values: {}, weight: 1 }
+  await call(Credential, '/api/v1/credentials', { method: 'POST', body })
+}
+
+export const useCreateProvider = () => useOnce(useChange(PROVIDERS, createProvider))
 
 export const useDeleteProvider = () => useChange(PROVIDERS, (id: string) => send(`/api/v1/providers/${encodeURIComponent(id)}`, { method: 'DELETE' }))

@@ -6,8 +6,14 @@ z.config({ jitless: true })
 
 const Problem = z.object({
   status: z.number(), title: z.string(), detail: z.string(), code: z.string(), request_id: z.string(),
-  errors: z.optional(z.array(z.object({ param: z.string() }))),
+  errors: z.optional(z.array(z.object({ param: z.string(), detail: z.optional(z.string()) }))),
 })
+
+/** One field that is at fault: its path in the body, and a sentence. */
+export interface FieldFault {
+  param: string
+  detail: string
+}
 
 /** The server's refusal, in words for a person. */
 export class Refused extends Error {
@@ -16,21 +22,18 @@ export class Refused extends Error {
   readonly requestId: string | null
   /** Seconds after which trying again makes sense. */
   readonly retryAfter: number | null
-  readonly #param: string | null
+  /** The fields that are at fault; of a sentence about a provider (`Provider "acme": "auth.header" …`) the one that it names. */
+  readonly faults: readonly FieldFault[]
 
-  constructor(status: number, code: string, detail: string, requestId: string | null = null, retryAfter: number | null = null, param: string | null = null) {
+  constructor(status: number, code: string, detail: string, requestId: string | null = null, retryAfter: number | null = null, faults: readonly FieldFault[] = []) {
     super(detail)
     this.name = 'Refused'
     this.status = status
     this.code = code
     this.requestId = requestId
     this.retryAfter = retryAfter
-    this.#param = param
-  }
-
-  /** The first field that is at fault, with its place in it; of a sentence about a provider (`Provider "acme": "auth.header" …`) the one that it names. */
-  get field(): string | null {
-    return this.#param ?? /^(?:Provider "[^"]*": )?"([\w.]+)/.exec(this.message)?.[1] ?? null
+    const named = /^(?:Provider "[^"]*": )?"([\w.]+)/.exec(detail)?.[1]
+    this.faults = faults.length > 0 || named === undefined ? faults : [{ param: named, detail }]
   }
 }
 
@@ -88,7 +91,7 @@ export function refusal(status: number, text: string, retryAfter: string | null)
   const seconds = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null
   if (!problem.success) return new Refused(status, 'unexpected_answer', `The server answered ${status} without saying why.`, null, seconds)
   const { code, detail, request_id, errors } = problem.data
-  return new Refused(status, code, detail, request_id, seconds, errors?.[0]?.param ?? null)
+  return new Refused(status, code, detail, request_id, seconds, errors?.map(({ param, detail: of = detail }) => ({ param, detail: of })))
 }
 
 function jsonOf(text: string): unknown {

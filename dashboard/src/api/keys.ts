@@ -1,6 +1,5 @@
 // Proxy keys.
-import { useQuery } from '@tanstack/react-query'
-import type * as z from 'zod/mini'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call, send } from './http.ts'
 import { useChange, useOnce, usePages } from './queries.ts'
 import { Key, NewKey, listOf } from './shapes.ts'
@@ -25,31 +24,28 @@ export interface KeyWishes {
 }
 
 const KEYS = ['keys'] as const
-const Keys = listOf(Key)
+/** Milliseconds after which keys are asked for again, while somebody looks: what they have used moves on. */
+const LIVE = 10_000
+
+/** What has been revoked is over: it is shown where somebody asks for it. */
+const statusesOf = (status: string): string => (status === '' ? 'active,disabled,expired' : status === 'all' ? '' : status)
 
 /** Keys page by page, newest first unless `sort` says otherwise. */
-export const useKeys = (filter: KeyFilter) => usePages({ key: [...KEYS, 'list', filter], item: Key, path: '/api/v1/keys', query: { ...filter, limit: 25 } })
+export const useKeys = (filter: KeyFilter) => usePages({ key: [...KEYS, 'list', filter], item: Key, path: '/api/v1/keys', query: { ...filter, status: statusesOf(filter.status), limit: 25 }, every: LIVE })
 
-export function useKey(id: string) {
-  return useQuery({ queryKey: [...KEYS, id], queryFn: ({ signal }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { signal }) })
+export function useKey(id: string, enabled = true) {
+  return useQuery({ queryKey: [...KEYS, id], queryFn: ({ signal }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { signal }), refetchInterval: LIVE, enabled })
 }
 
-/** Names of all keys by id, to choose from, newest first. */
-export function useKeyNames(): ReadonlyMap<string, string> {
-  const { data } = useQuery({
-    queryKey: [...KEYS, 'names'],
-    queryFn: async ({ signal }) => {
-      const keys: Key[] = []
-      for (let cursor: string | null = ''; cursor !== null; ) {
-        const page: z.output<typeof Keys> = await call(Keys, '/api/v1/keys', { query: { limit: 100, cursor }, signal })
-        keys.push(...page.data)
-        cursor = page.next_cursor
-      }
-      return keys
-    },
-    staleTime: 60_000,
+/** The newest keys whose name has this in it, to choose from; there may be thousands. */
+export function useKeySearch(search: string, enabled: boolean) {
+  return useQuery({
+    queryKey: [...KEYS, 'search', search],
+    queryFn: ({ signal }) => call(listOf(Key), '/api/v1/keys', { query: { limit: 8, search }, signal }),
+    select: ({ data }) => data,
+    placeholderData: keepPreviousData,
+    enabled,
   })
-  return new Map(data?.map(({ id, name }) => [id, name]))
 }
 
 export const useCreateKey = (then: (made: NewKey) => void) => useOnce(useChange(KEYS, (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body }), then))
@@ -58,6 +54,12 @@ export const useChangeKey = (id: string) =>
   useChange(KEYS, (body: Partial<KeyWishes> & { status?: 'active' | 'disabled' }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
 
 export const useRevokeKey = (id: string) => useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+
+/** Ends the secret that was rotated away, at once. */
+export const useEndRotation = (id: string) => useChange(KEYS, () => call(Key, `/api/v1/keys/${encodeURIComponent(id)}/rotate/end`, { method: 'POST', body: {} }))
+
+/** Takes a revoked or expired key out of every list. */
+export const usePurgeKey = (id: string) => useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE', query: { purge: 'true' } }))
 
 export const useRotateKey = (id: string, then: (made: NewKey) => void) =>
   useOnce(useChange(KEYS, (grace_seconds: number) => call(NewKey, `/api/v1/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST', body: { grace_seconds } }), then))

@@ -1,6 +1,6 @@
 // What the calls of several records share: lists that come page by page, and changes after which something is asked anew.
-import { useInfiniteQuery, useMutation, useQueryClient, type MutateOptions, type QueryKey, type UseMutationResult } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { useMutation, useQuery, useQueryClient, type MutateOptions, type QueryKey, type UseMutationResult } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
 import type * as z from 'zod/mini'
 import { call, type Query } from './http.ts'
 import { listOf } from './shapes.ts'
@@ -9,22 +9,62 @@ interface PagesOptions<S extends z.ZodMiniType> {
   key: QueryKey
   item: S
   path: string
-  /** Filters and the length of a page. */
-  query: Query
-  /** How often it is asked anew while it has these rows, in milliseconds; never where it is left out. */
-  every?: (rows: readonly z.output<S>[]) => number | false
+  /** Filters, and the length of a page. */
+  query: Query & { limit: number }
+  /** How often the first page is asked anew while it is looked at, in milliseconds; never where it is left out. */
+  every?: number | ((rows: readonly z.output<S>[]) => number | false)
 }
 
-/** A list page by page. While another filter loads, the rows of the one before stay. */
+/** One page of a list. */
+export interface PageOf<T> {
+  rows: readonly T[]
+  next: string | null
+  /** Rows of all pages; left out where the server does not count them. */
+  total?: number | undefined
+}
+
+/** Where somebody is in a list: the cursor of each page up to theirs, and the rows before it. */
+interface Place {
+  of: string
+  pages: readonly { cursor: string; before: number }[]
+}
+
+/** The server may answer a page with fewer rows than asked for where few fit; it is asked at most so often for one page. */
+const MOST_CALLS = 5
+
+/** A list page by page, of which one is held. While another page or filter loads, the rows of the one before stay. */
 export function usePages<S extends z.ZodMiniType>({ key, item, path, query, every }: PagesOptions<S>) {
-  return useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam, signal }) => call(listOf(item), path, { query: { ...query, cursor: pageParam }, signal }),
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor,
+  const of = JSON.stringify(key)
+  const [place, setPlace] = useState<Place>({ of, pages: [] })
+  const pages = place.of === of ? place.pages : []
+  const { cursor, before } = pages.at(-1) ?? { cursor: '', before: 0 }
+  const page = useQuery({
+    queryKey: [...key, 'page', cursor],
+    queryFn: async ({ signal }): Promise<PageOf<z.output<S>>> => {
+      const rows: z.output<S>[] = []
+      let next: string | null = cursor
+      let total: number | undefined
+      for (let calls = 0; calls < MOST_CALLS && next !== null && rows.length < query.limit; calls++) {
+        const answer: z.output<ReturnType<typeof listOf<S>>> = await call(listOf(item), path, { query: { ...query, limit: query.limit - rows.length, cursor: next }, signal })
+        rows.push(...answer.data)
+        next = answer.next_cursor
+        total ??= answer.total
+      }
+      return { rows, next, total }
+    },
     placeholderData: (before) => before,
-    refetchInterval: ({ state }) => every?.(state.data?.pages.flatMap(({ data }) => data) ?? []) ?? false,
+    refetchInterval: ({ state }) => (cursor !== '' || every === undefined ? false : typeof every === 'number' ? every : every(state.data?.rows ?? [])),
   })
+  const { data } = page
+  return {
+    ...page,
+    /** Rows on the pages before this one. */
+    before,
+    toNext: (): void => {
+      if (data?.next && !page.isPlaceholderData) setPlace({ of, pages: [...pages, { cursor: data.next, before: before + data.rows.length }] })
+    },
+    toPrevious: (): void => setPlace({ of, pages: pages.slice(0, -1) }),
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ const text = z.string()
 const maybeText = z.nullable(z.string())
 
 /** A page of a list. */
-export const listOf = <S extends z.ZodMiniType>(item: S) => z.object({ data: z.array(item), next_cursor: maybeText })
+export const listOf = <S extends z.ZodMiniType>(item: S) => z.object({ data: z.array(item), next_cursor: maybeText, total: z.optional(z.number()) })
 
 export const Account = z.object({
   id: text,
@@ -50,6 +50,8 @@ export const Key = z.object({
   status: z.enum(['active', 'disabled', 'expired', 'revoked']),
   created_at: text,
   last_used_at: maybeText,
+  /** When the secret that was rotated away stops working. */
+  previous_secret_expires_at: z.optional(maybeText),
   usage: z.object({ requests: z.number(), errors: z.number(), ...tokens }),
 })
 export const NewKey = z.extend(Key, { secret: text })
@@ -64,9 +66,9 @@ export const Overview = z.object({
   series: z.array(z.extend(Sums, { time: text })),
   keys: z.array(z.extend(Sums, { key_id: text, name: maybeText })),
   models: z.array(z.extend(Sums, { model: maybeText })),
-  attention: z.array(z.object({ kind: text, detail: text, key_id: maybeText, credential_id: maybeText })),
+  attention: z.array(z.object({ kind: text, detail: text, key_id: maybeText, credential_id: maybeText, provider: maybeText })),
 })
-export const Model = z.object({ id: text })
+export const Model = z.object({ id: text, provider: text })
 
 export const UsageLine = z.extend(Sums, {
   time: z.optional(text),
@@ -85,7 +87,8 @@ export const Request = z.object({
   model: maybeText,
   endpoint: text,
   method: text,
-  state: z.enum(['reserved', 'settled', 'aborted', 'unknown']),
+  object: z.literal('request'),
+  outcome: z.enum(['in_progress', 'succeeded', 'failed', 'aborted', 'unknown']),
   status: maybe,
   error: maybeText,
   first_byte_ms: maybe,
@@ -95,7 +98,30 @@ export const Request = z.object({
   ...tokens,
   credential_id: maybeText,
   context: maybeText,
+  /** What the provider said of a failed request, and its own id of it. */
+  upstream_error: z.optional(maybeText),
+  upstream_request_id: z.optional(maybeText),
 })
+
+/** A request that the proxy refused: it is in no ledger, and no provider saw it. */
+export const Refusal = z.object({
+  object: z.literal('refusal'),
+  id: text,
+  created_at: text,
+  key_id: text,
+  key_name: maybeText,
+  provider: maybeText,
+  model: maybeText,
+  method: text,
+  status: z.number(),
+  code: text,
+  detail: text,
+  /** Refusals that this one stands for. */
+  count: z.number(),
+})
+export const RefusalCounts = z.object({ total: z.number(), by_code: z.array(z.object({ code: text, count: z.number() })) })
+
+const LastError = z.nullable(z.object({ status: maybe, code: maybeText, at: text }))
 
 export const Credential = z.object({
   id: text,
@@ -107,7 +133,7 @@ export const Credential = z.object({
   source: z.enum(['environment', 'stored']),
   readable: z.boolean(),
   resting_ms: z.number(),
-  last_error: z.optional(z.nullable(z.object({ status: maybe, at: text }))),
+  last_error: LastError,
   created_at: maybeText,
 })
 export const CredentialTest = z.object({ ok: z.boolean(), status: maybe, detail: text })
@@ -119,6 +145,8 @@ export const Provider = z.object({
   base: text,
   hosts: z.array(text),
   ready: z.boolean(),
+  health: z.enum(['healthy', 'degraded', 'failing', 'no_credential']),
+  last_error: LastError,
   dial: maybeText,
   credentials: z.nullable(z.array(Credential)),
 })
@@ -158,10 +186,12 @@ export type Invitation = z.output<typeof Invitation>
 export type NewInvitation = z.output<typeof NewInvitation>
 export type Key = z.output<typeof Key>
 export type NewKey = z.output<typeof NewKey>
+export type Model = z.output<typeof Model>
 export type Overview = z.output<typeof Overview>
 export type Sums = z.output<typeof Sums>
 export type UsageLine = z.output<typeof UsageLine>
 export type Request = z.output<typeof Request>
+export type Refusal = z.output<typeof Refusal>
 export type Credential = z.output<typeof Credential>
 export type CredentialTest = z.output<typeof CredentialTest>
 export type Provider = z.output<typeof Provider>

@@ -2,7 +2,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { address, call } from './http.ts'
 import { usePages } from './queries.ts'
-import { Model, Overview, Request, UsageLine, listOf } from './shapes.ts'
+import * as z from 'zod/mini'
+import { Model, Overview, Refusal, RefusalCounts, Request, UsageLine, listOf } from './shapes.ts'
 
 export type Range = 'hour' | 'day' | 'month'
 
@@ -13,7 +14,7 @@ export function useOverview(range: Range, key?: string) {
     queryFn: ({ signal }) => call(Overview, '/api/v1/overview', { query: { range, key }, signal }),
     placeholderData: keepPreviousData,
     // The last minutes move on while somebody looks.
-    refetchInterval: range === 'hour' ? 15_000 : 60_000,
+    refetchInterval: range === 'hour' ? LIVE : 30_000,
   })
 }
 
@@ -29,17 +30,36 @@ export function useUsage({ by, from, to, key }: { by: string; from: string; to: 
   })
 }
 
-export type RequestFilter = Readonly<Record<'key' | 'model' | 'provider' | 'state' | 'status' | 'from' | 'to', string>>
+export type RequestFilter = Readonly<Record<'key' | 'model' | 'provider' | 'outcome' | 'status' | 'from' | 'to', string>>
 
-export const useRequests = (filter: Partial<RequestFilter>, limit = 50) => usePages({ key: ['requests', filter, limit], item: Request, path: '/api/v1/requests', query: { ...filter, limit } })
+/** Milliseconds after which what is used now is asked for again, while somebody looks. */
+const LIVE = 5000
 
+export const useRequests = (filter: Partial<RequestFilter>, limit = 50) =>
+  usePages({ key: ['requests', filter, limit], item: Request, path: '/api/v1/requests', query: { ...filter, limit }, every: LIVE })
+
+export type RefusalFilter = Readonly<Record<'key' | 'code' | 'from' | 'to', string>>
+
+export const useRefusals = (filter: Partial<RefusalFilter>, limit = 50) =>
+  usePages({ key: ['refusals', filter, limit], item: Refusal, path: '/api/v1/refusals', query: { ...filter, limit }, every: LIVE })
+
+/** How many were refused, by the reason, whatever reason is chosen. */
+export function useRefusalCounts({ key, from, to }: Partial<RefusalFilter>) {
+  return useQuery({
+    queryKey: ['refusals', 'counts', key ?? '', from ?? '', to ?? ''],
+    queryFn: ({ signal }) => call(RefusalCounts, '/api/v1/refusals', { query: { key, from, to, limit: 1 }, signal }),
+    refetchInterval: 15_000,
+  })
+}
+
+/** A request of the ledger, or a refusal. */
 export function useRequest(id: string | null) {
   return useQuery({
     queryKey: ['request', id],
-    queryFn: ({ signal }) => call(Request, `/api/v1/requests/${encodeURIComponent(id ?? '')}`, { signal }),
+    queryFn: ({ signal }) => call(z.union([Request, Refusal]), `/api/v1/requests/${encodeURIComponent(id ?? '')}`, { signal }),
     enabled: id !== null,
     // One that is under way has an end to be seen.
-    refetchInterval: ({ state }) => state.data?.state === 'reserved' && 2000,
+    refetchInterval: ({ state }) => state.data?.object === 'request' && state.data.outcome === 'in_progress' && 2000,
   })
 }
 
@@ -48,11 +68,15 @@ export function requestsCsv(filter: Partial<RequestFilter>): string {
   return address('/api/v1/requests', { ...filter, format: 'csv' })
 }
 
-/** Models that requests have named, most used first. */
-export function useSeenModels(): string[] {
-  const { data } = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => call(listOf(Model), '/api/v1/models', { signal }), staleTime: 60_000 })
-  return [...new Set(data?.data.map(({ id }) => id))]
+const askModels = ({ signal }: { signal: AbortSignal }) => call(listOf(Model), '/api/v1/models', { signal })
+
+/** Models that requests have named, with their providers, most used first. */
+export function useModels(): Model[] {
+  return useQuery({ queryKey: ['models'], queryFn: askModels, staleTime: 60_000 }).data?.data ?? []
 }
+
+/** Their names. */
+export const useSeenModels = (): string[] => [...new Set(useModels().map(({ id }) => id))]
 
 /** What a filter by model offers: any, those that have been seen, and the one that is chosen. */
 export function useModelChoices(chosen: string): (string | { value: string; label: string })[] {

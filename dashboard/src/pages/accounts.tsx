@@ -129,6 +129,11 @@ const STATUS: Readonly<Record<Invitation['status'], State>> = {
 function Invitations() {
   const invitations = useInvitations()
   const remove = useDeleteInvitation()
+  const [withdrawing, setWithdrawing] = useState<Invitation | null>(null)
+  const close = (): void => {
+    setWithdrawing(null)
+    remove.reset()
+  }
   const columns: readonly Column<Invitation>[] = [
     { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Whoever has the link' : <Parts name={email} />}</span> },
     { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
@@ -139,9 +144,9 @@ function Invitations() {
       title: 'Actions',
       quiet: true,
       right: true,
-      cell: ({ id, email, status }) =>
-        status === 'open' && (
-          <Button variant="subtle" color="red" size="compact-sm" onClick={() => remove.mutate(id)} aria-label={`Withdraw the invitation${email === null ? '' : ` for ${email}`}`}>
+      cell: (invitation) =>
+        invitation.status === 'open' && (
+          <Button variant="subtle" color="red" size="compact-sm" onClick={() => setWithdrawing(invitation)} aria-label={`Withdraw the invitation${invitation.email === null ? '' : ` for ${invitation.email}`}`}>
             Withdraw
           </Button>
         ),
@@ -149,7 +154,9 @@ function Invitations() {
   ]
   return (
     <Card title="Invitations" flush>
-      <ProblemNote error={remove.error} />
+      <Confirm title="Withdraw the invitation?" opened={withdrawing !== null} onClose={close} submit="Withdraw" busy={remove.isPending} error={remove.error} onConfirm={() => withdrawing && remove.mutate(withdrawing.id, { onSuccess: close })}>
+        The link stops working. You can send {withdrawing?.email ?? 'the person'} a new one.
+      </Confirm>
       <PagedTable
         label="Invitations"
         query={invitations}
@@ -167,7 +174,7 @@ function Invitations() {
 
 function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const invite = useInvite((made) => show('The invitation is ready', <NewLink made={made} />))
+  const invite = useInvite((made) => show({ title: 'The invitation is ready', secret: made.link, body: <NewLink made={made} /> }))
   const plans = usePlans()
   const [email, setEmail] = useState('')
   const [plan, setPlan] = useState('free')

@@ -47,10 +47,9 @@ export function Converting({ children }: { children: ReactNode }) {
     mutate(
       { file, wishes, key: newIdempotencyKey() },
       {
-        onSuccess: async (made) => {
-          if (made.kind === 'job') return change(id, { state: 'done', made })
-          await keep({ id, account, name: made.name, format: made.format, text: made.text, at: now() })
-          change(id, { state: 'done', made: { kind: 'document', id } })
+        onSuccess: (made) => {
+          if (made.kind === 'job') change(id, { state: 'done', made })
+          else void keep({ id, account, name: made.name, format: made.format, text: made.text, at: now() }).then(() => change(id, { state: 'done', made: { kind: 'document', id } }))
         },
         onError: (error) => change(id, { state: isCanceled(error) ? 'canceled' : 'failed', error }),
       },

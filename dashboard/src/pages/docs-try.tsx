@@ -28,7 +28,7 @@ export function TryIt({ operation }: { operation: Operation }) {
   })
   const run = useOnce(running)
   // Streams never end, and files are chosen elsewhere.
-  const runnable = (bodyType === null || bodyType === 'application/json') && !path.endsWith('/events')
+  const runnable = !proxied && (bodyType === null || bodyType === 'application/json') && !path.endsWith('/events')
   return (
     <div>
       <h3>Example</h3>
@@ -40,7 +40,7 @@ export function TryIt({ operation }: { operation: Operation }) {
             ))}
           </div>
         )}
-        {example !== null && <Textarea label="Body" classNames={{ input: css.json ?? '' }} rows={Math.min(12, body.split('\n').length + 1)} spellCheck={false} value={body} onChange={(event) => setBody(event.currentTarget.value)} />}
+        {example !== null && !proxied && <Textarea label="Body" classNames={{ input: css.json ?? '' }} rows={Math.min(12, body.split('\n').length + 1)} spellCheck={false} value={body} onChange={(event) => setBody(event.currentTarget.value)} />}
         <CodeBlock label="curl" code={proxied ? PROXIED : curl({ method, target, guarded, bodyType, body: example === null ? null : body })} />
         {runnable && (
           <div>
@@ -65,6 +65,7 @@ export function TryIt({ operation }: { operation: Operation }) {
   )
 }
 
+/** A call that has an effect at a provider is not made from here. */
 const PROXIED = [
   `curl ${quoted(`${location.origin}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/responses')}`)}`,
   '-H "Authorization: Bearer $TOLLMARK_KEY"',

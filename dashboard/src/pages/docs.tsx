@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { call } from '../api/http.ts'
 import { OpenApi, groupsOf, type Field, type Operation } from '../openapi.ts'
 import { Card, Loaded, Page } from '../ui/page.tsx'
+import { Prose } from '../ui/bits.tsx'
 import { TryIt } from './docs-try.tsx'
 import css from './docs.module.css'
 
@@ -60,17 +61,24 @@ export default function DocsPage() {
 }
 
 function OperationView({ operation }: { operation: Operation }) {
-  const { method, path, summary, parameters, bodyType, body, responses } = operation
+  const { method, path, summary, description, parameters, bodyType, body, responses } = operation
   const [open, setOpen] = useState(false)
   return (
     <details className={css.operation} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <span className={`${css.method} ${css[method.toLowerCase()] ?? ''}`}>{method}</span>
         <span className={css.path}>{path}</span>
-        <span className={css.summary}>{summary}</span>
+        <span className={css.summary}>
+          <Prose text={summary} />
+        </span>
       </summary>
       {open && (
         <div className={css.body}>
+          {description !== '' && (
+            <p>
+              <Prose text={description} />
+            </p>
+          )}
           <Fields title="Parameters" fields={parameters} />
           <Fields title={`Body, ${bodyType ?? ''}`} fields={body} />
           {responses.map(({ status, fields }) => (
@@ -83,7 +91,7 @@ function OperationView({ operation }: { operation: Operation }) {
                 <li key={status}>
                   <span className={css.status}>{status}</span>
                   <span>
-                    {description} <span className="dimmed">{types}</span>
+                    <Prose text={description} /> <span className="dimmed">{types}</span>
                   </span>
                 </li>
               ))}
@@ -109,7 +117,11 @@ function Fields({ title, fields }: { title: string; fields: readonly Field[] }) 
               <span className={css.type}>{place === undefined ? type : `${type}, in the ${place}`}</span>
               {required && (place !== undefined || title.startsWith('Body')) && <span className={css.required}>required</span>}
             </dt>
-            {description !== '' && <dd>{description}</dd>}
+            {description !== '' && (
+              <dd>
+                <Prose text={description} />
+              </dd>
+            )}
           </div>
         ))}
       </dl>

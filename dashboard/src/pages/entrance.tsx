@@ -46,13 +46,15 @@ interface FormProps {
   password: 'new' | 'existing'
   submit: string
   busy: boolean
+  /** It cannot be sent yet. */
+  waiting?: boolean
   error: unknown
   before?: ReactNode
   onSubmit: (values: { email: string; password: string }) => void
 }
 
 /** E-mail and password, and what is wrong with them beside them. */
-export function EntranceForm({ email: known = '', password: kind, submit, busy, error, before, onSubmit }: FormProps) {
+export function EntranceForm({ email: known = '', password: kind, submit, busy, waiting = false, error, before, onSubmit }: FormProps) {
   const [email, setEmail] = useState(known)
   const [password, setPassword] = useState('')
   const [checked, setChecked] = useState(false)
@@ -63,7 +65,7 @@ export function EntranceForm({ email: known = '', password: kind, submit, busy, 
   const send = (): void => {
     setChecked(true)
     const complete = email.includes('@') && (kind === 'existing' ? password !== '' : passwordProblem(password) === null)
-    if (complete) onSubmit({ email: email.trim(), password })
+    if (complete && !waiting) onSubmit({ email: email.trim(), password })
   }
   return (
     <Form busy={busy} onSubmit={send}>
@@ -80,7 +82,7 @@ export function EntranceForm({ email: known = '', password: kind, submit, busy, 
         withAsterisk={false}
       />
       {wrong.email === null && wrong.password === null && <ProblemNote error={error} />}
-      <Button type="submit" fullWidth size="md" loading={busy}>
+      <Button type="submit" fullWidth size="md" loading={busy} aria-disabled={waiting} style={waiting ? { opacity: 0.6 } : undefined}>
         {submit}
       </Button>
     </Form>

@@ -7,7 +7,8 @@ import { useAccount } from '../api/session.ts'
 import type { Key } from '../api/shapes.ts'
 import { useSeenModels } from '../api/usage.ts'
 import { DialogForm } from '../ui/dialog.tsx'
-import { DayField, besides, refusalOf } from '../ui/form.tsx'
+import { dayOf, startOfDay } from '../format.ts'
+import { DayField, besides, expiryHint, expiryProblem, refusalOf } from '../ui/form.tsx'
 import { ListInput, valuesOf, type List } from '../ui/list-input.tsx'
 
 interface KeyFormProps {
@@ -42,26 +43,27 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
   const [readOnly, setReadOnly] = useState(initial.read_only)
   const admin = useAccount().role === 'admin'
   const known = (useProviders().data ?? []).filter(({ ready }) => ready).map(({ id }) => id)
-  const day = initial.expires_at?.slice(0, 10) ?? ''
+  const day = dayOf(initial.expires_at ?? '')
   const [expires, setExpires] = useState(day)
   const [checked, setChecked] = useState(false)
   const seen = useSeenModels()
   const wrong = {
     name: checked && name.trim() === '' ? 'A key needs a name, so that people know what it is for.' : refusalOf(error, 'name'),
+    expires: checked && expires !== day && expiryProblem(expires) !== null ? `${expiryProblem(expires)} To stop the key now, disable or revoke it.` : refusalOf(error, 'expires_at'),
     rpm: checked && !RPM.test(rpm) ? 'Enter a whole number from 1 to 1,000,000, or leave it empty.' : refusalOf(error, 'rpm'),
   }
   const send = (): void => {
     setChecked(true)
-    if (name.trim() === '' || !RPM.test(rpm)) return
+    if (name.trim() === '' || !RPM.test(rpm) || (expires !== day && expiryProblem(expires) !== null)) return
     onSubmit({
       name: name.trim(),
       models: orNull(valuesOf(models)),
       rpm: rpm === '' ? null : Number(rpm),
-      allowed_origins: orNull(valuesOf(origins)),
+      allowed_origins: orNull(valuesOf(origins, originOf)),
       objects,
       providers: orNull(valuesOf(providers)),
       read_only: readOnly,
-      expires_at: expires === day ? initial.expires_at : expires || null,
+      expires_at: expires === day ? initial.expires_at : startOfDay(expires) || null,
     })
   }
   return (
@@ -75,7 +77,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         list={models}
         suggestions={seen}
         onChange={setModels}
-        error={refusalOf(error, 'models')}
+        error={refusalOf(error, 'models', valuesOf(models))}
       />
       <TextInput
         label="Requests per minute"
@@ -86,7 +88,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         onChange={(event) => setRpm(event.currentTarget.value.replace(/[\s,]/g, ''))}
         error={wrong.rpm}
       />
-      <DayField label="Expires" description="The key stops working when this day begins, in UTC. Leave it empty for never." value={expires} onChange={setExpires} error={refusalOf(error, 'expires_at')} />
+      <DayField label="Expires" description={expiryHint()} value={expires} onChange={setExpires} error={wrong.expires} />
       <ListInput
         label="Allowed origins"
         what="origin"
@@ -94,7 +96,8 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         placeholder="https://app.example.com"
         list={origins}
         onChange={setOrigins}
-        error={refusalOf(error, 'allowed_origins')}
+        error={refusalOf(error, 'allowed_origins', valuesOf(origins, originOf))}
+        complete={originOf}
       />
       <ListInput
         label="Providers"
@@ -104,7 +107,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
         list={providers}
         suggestions={known}
         onChange={setProviders}
-        error={refusalOf(error, 'providers')}
+        error={refusalOf(error, 'providers', valuesOf(providers))}
       />
       {admin && (
         <NativeSelect
@@ -119,6 +122,14 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       <Checkbox label="Read only" description="It may generate and read, and change nothing that a provider stores." checked={readOnly} onChange={(event) => setReadOnly(event.currentTarget.checked)} />
     </DialogForm>
   )
+}
+
+/** An origin from the name of a host: a browser's own machine is reached without TLS, everything else with it. */
+function originOf(typed: string): string {
+  const value = typed.replace(/\/+$/, '')
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value) || !/^[\w-]+(?:\.[\w-]+)+(?::\d+)?$|^localhost(?::\d+)?$/i.test(value)) return value
+  const own = /^(?:localhost|127\.)/i.test(value)
+  return `${own ? 'http' : 'https'}://${value.toLowerCase()}`
 }
 
 /** No entries are no restriction. */

@@ -1,11 +1,11 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
-import { Link, useParams } from 'wouter'
+import { Link, useLocation, useParams } from 'wouter'
 import { Refused } from '../api/http.ts'
-import { useChangeKey, useKey, useRevokeKey, useRotateKey } from '../api/keys.ts'
+import { useChangeKey, useEndRotation, useKey, usePurgeKey, useRevokeKey, useRotateKey } from '../api/keys.ts'
 import type { Key } from '../api/shapes.ts'
-import { useRequests } from '../api/usage.ts'
-import { ago, count, dateTime, fullCount } from '../format.ts'
+import { useRefusals, useRequests } from '../api/usage.ts'
+import { ago, count, counted, dateTime, fullCount } from '../format.ts'
 import { Facts, Pills } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { Bars, Card, Empty, Failed, Page, ProblemNote } from '../ui/page.tsx'
@@ -14,9 +14,11 @@ import { PagedTable } from '../ui/table.tsx'
 import { PeriodChoice, UsagePanel } from '../ui/usage-panel.tsx'
 import { KeyForm, OBJECTS } from './key-form.tsx'
 import { KeyStatus, Models } from './key-status.tsx'
+import css from './key.module.css'
 import { NewKeySecret } from './new-key.tsx'
-import { requestColumns } from './request-columns.tsx'
+import { refusalColumns, requestColumns } from './request-columns.tsx'
 import { RequestDetails } from './request-details.tsx'
+import { UseKey } from './use-key.tsx'
 
 const BACK = { href: '/keys', label: 'Keys' }
 
@@ -40,17 +42,23 @@ export default function KeyPage() {
   )
 }
 
-type Opened = 'edit' | 'rotate' | 'revoke' | null
+type Opened = 'edit' | 'rotate' | 'end' | 'disable' | 'revoke' | 'purge' | null
 
 function KeyView({ found }: { found: Key }) {
   const [opened, setOpened] = useState<Opened>(null)
   const change = useChangeKey(found.id)
   const revoke = useRevokeKey(found.id)
+  const end = useEndRotation(found.id)
+  const purge = usePurgeKey(found.id)
+  const [, go] = useLocation()
   const revoked = found.status === 'revoked'
+  const over = revoked || found.status === 'expired'
   const close = (): void => {
     setOpened(null)
     change.reset()
     revoke.reset()
+    end.reset()
+    purge.reset()
   }
   return (
     <Page
@@ -58,7 +66,11 @@ function KeyView({ found }: { found: Key }) {
       back={BACK}
       lead={<KeyStatus status={found.status} />}
       actions={
-        revoked ? undefined : (
+        revoked ? (
+          <Button variant="light" color="red" onClick={() => setOpened('purge')}>
+            Delete
+          </Button>
+        ) : (
           <>
             <Button variant="default" onClick={() => setOpened('edit')}>
               Edit
@@ -66,17 +78,32 @@ function KeyView({ found }: { found: Key }) {
             <Button variant="default" onClick={() => setOpened('rotate')}>
               Rotate
             </Button>
-            <Button variant="default" loading={change.isPending && opened === null} onClick={() => change.mutate({ status: found.status === 'disabled' ? 'active' : 'disabled' })}>
+            <Button variant="default" loading={change.isPending && opened === null} onClick={() => (found.status === 'disabled' ? change.mutate({ status: 'active' }) : setOpened('disable'))}>
               {found.status === 'disabled' ? 'Enable' : 'Disable'}
             </Button>
             <Button variant="light" color="red" onClick={() => setOpened('revoke')}>
               Revoke
             </Button>
+            {over && (
+              <Button variant="light" color="red" onClick={() => setOpened('purge')}>
+                Delete
+              </Button>
+            )}
           </>
         )
       }
     >
       {opened === null && <ProblemNote error={change.error} />}
+      {found.previous_secret_expires_at && (
+        <div className={css.note} role="note">
+          <span>
+            The old secret still works until <strong>{dateTime(found.previous_secret_expires_at)}</strong> ({ago(found.previous_secret_expires_at)}).
+          </span>
+          <Button size="xs" color="red.9" onClick={() => setOpened('end')}>
+            End now
+          </Button>
+        </div>
+      )}
       <Card>
         <Facts
           items={[
@@ -99,11 +126,26 @@ function KeyView({ found }: { found: Key }) {
       </div>
       <UsagePanel keyId={found.id} />
       <Recent id={found.id} />
+      <RefusedOf id={found.id} />
+      {!revoked && (
+        <Card title="Use this key" note="Put the key in place of the dots: it is stored as a hash only.">
+          <UseKey scope={found} secret={`${found.prefix}…`} />
+        </Card>
+      )}
 
       <Dialog title="Edit the key" opened={opened === 'edit'} onClose={close}>
         <KeyForm initial={found} submit="Save" busy={change.isPending} error={change.error} onCancel={close} onSubmit={(wishes) => change.mutate(onlyChanged(found, wishes), { onSuccess: close })} />
       </Dialog>
       <Rotate found={found} opened={opened === 'rotate'} onClose={close} />
+      <Confirm title="End the old secret now?" opened={opened === 'end'} onClose={close} submit="End now" busy={end.isPending} error={end.error} onConfirm={() => end.mutate(undefined, { onSuccess: close })}>
+        Programs that still use it are refused within a second. The new secret keeps working.
+      </Confirm>
+      <Confirm title={`Delete “${found.name}”?`} opened={opened === 'purge'} onClose={close} submit="Delete" busy={purge.isPending} error={purge.error} onConfirm={() => purge.mutate(undefined, { onSuccess: () => go('/keys') })}>
+        It leaves every list. What it has used stays in the reports.
+      </Confirm>
+      <Confirm title={`Disable “${found.name}”?`} opened={opened === 'disable'} onClose={close} submit="Disable" busy={change.isPending} error={change.error} onConfirm={() => change.mutate({ status: 'disabled' }, { onSuccess: close })}>
+        Programs that use it are refused within a second, until it is enabled again.
+      </Confirm>
       <Confirm title={`Revoke “${found.name}”?`} opened={opened === 'revoke'} onClose={close} submit="Revoke for good" busy={revoke.isPending} error={revoke.error} onConfirm={() => revoke.mutate(undefined, { onSuccess: close })}>
         Programs that use it are refused within a second. This cannot be undone. What it has used stays in the ledger.
       </Confirm>
@@ -119,7 +161,7 @@ function onlyChanged<W extends Partial<Key>>(before: Key, wishes: W): Partial<W>
 
 /** TABLE of how long the old secret may go on working. */
 const GRACE = [
-  { value: '0', label: 'Not at all' },
+  { value: '0', label: 'Revoke immediately' },
   { value: '3600', label: '1 hour' },
   { value: '86400', label: '1 day' },
   { value: '604800', label: '7 days' },
@@ -128,7 +170,7 @@ const GRACE = [
 
 function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const rotate = useRotateKey(found.id, (made) => show('The new secret', <NewKeySecret made={made} />))
+  const rotate = useRotateKey(found.id, (made) => show({ title: 'The new secret', secret: made.secret, body: <NewKeySecret made={made} /> }))
   const [grace, setGrace] = useState('86400')
   const close = (): void => {
     onClose()
@@ -137,9 +179,31 @@ function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClo
   return (
     <Dialog title={`Rotate “${found.name}”`} opened={opened} onClose={close}>
       <DialogForm submit="Create a new secret" busy={rotate.isPending} error={rotate.error} onCancel={close} onSubmit={() => rotate.mutate(Number(grace), { onSuccess: close })}>
-        <NativeSelect label="The old secret goes on working for" description="Time to give the new one to every program that uses this key." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
+        <NativeSelect label="Keep the old key valid for" description="Time to give the new one to every program that uses this key." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
       </DialogForm>
     </Dialog>
+  )
+}
+
+/** What the proxy refused of a key: why a program that has it gets no answer. */
+function RefusedOf({ id }: { id: string }) {
+  const refusals = useRefusals({ key: id }, 5)
+  const [opened, setOpened] = useState<string | null>(null)
+  if (refusals.data === undefined || refusals.data.rows.length === 0) return null
+  return (
+    <Card
+      title="Refused"
+      note={`${counted(refusals.data.total ?? 0, 'request')} in the last 30 days`}
+      flush
+      actions={
+        <Link className="textlink" href={`/requests?list=refused&key=${id}`}>
+          All refusals
+        </Link>
+      }
+    >
+      <PagedTable label="Refusals" query={refusals} columns={refusalColumns('one key', setOpened)} more={false} />
+      <RequestDetails id={opened} onClose={() => setOpened(null)} />
+    </Card>
   )
 }
 

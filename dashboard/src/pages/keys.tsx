@@ -48,7 +48,7 @@ export default function KeysPage() {
   // The box shows what stands in the address; the server is asked when nobody types any more.
   const [search] = useDebouncedValue(filters.search, 250)
   const { model } = filters
-  const status = Object.hasOwn(STATUS, filters.status) ? filters.status : ''
+  const status = filters.status === 'all' || Object.hasOwn(STATUS, filters.status) ? filters.status : ''
   const sort = ORDERS.has(filters.sort) ? filters.sort : ''
   const models = useModelChoices(model)
   const keys = useKeys({ search, status, model, sort })
@@ -59,7 +59,7 @@ export default function KeysPage() {
     </Button>
   )
   return (
-    <Page title="Keys" lead="What programs present to the proxy in place of a provider's own key." actions={createButton}>
+    <Page title="Keys" lead="Keys your apps use instead of a provider key." actions={createButton}>
       <Filters>
         <TextInput
           className={filterGrow}
@@ -73,7 +73,7 @@ export default function KeysPage() {
           aria-label="Status"
           value={status}
           onChange={(event) => change({ status: event.currentTarget.value })}
-          data={[{ value: '', label: 'Any status' }, ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label }))]}
+          data={[{ value: '', label: 'Not revoked' }, { value: 'all', label: 'Any status' }, ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label }))]}
         />
         <NativeSelect aria-label="Model" value={model} onChange={(event) => change({ model: event.currentTarget.value })} data={models} />
       </Filters>
@@ -102,7 +102,7 @@ export default function KeysPage() {
 
 function CreateKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const create = useCreateKey((made) => show(`“${made.name}” is ready`, <NewKeySecret made={made} />))
+  const create = useCreateKey((made) => show({ title: `“${made.name}” is ready`, secret: made.secret, body: <NewKeySecret made={made} /> }))
   const close = (): void => {
     onClose()
     create.reset()

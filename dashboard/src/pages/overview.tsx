@@ -1,9 +1,12 @@
 import { Button } from '@mantine/core'
+import { useLocalStorage } from '@mantine/hooks'
 import { Link } from 'wouter'
+import { useJobs } from '../api/convert.ts'
+import { useProviders } from '../api/credentials.ts'
 import { useKeys } from '../api/keys.ts'
 import { useAccount } from '../api/session.ts'
 import type { Overview } from '../api/shapes.ts'
-import { useOverview } from '../api/usage.ts'
+import { useModels, useOverview } from '../api/usage.ts'
 import { RankedBars, type Ranked } from '../ui/chart.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page } from '../ui/page.tsx'
@@ -13,10 +16,10 @@ import css from './overview.module.css'
 export default function OverviewPage() {
   const [period] = usePeriod()
   const overview = useOverview(period)
-  const keys = useKeys({ search: '', status: '', model: '', sort: '' })
+  const keys = useKeys({ search: '', status: 'all', model: '', sort: '' })
   return (
     <Page title="Overview" actions={<PeriodChoice />}>
-      {keys.data?.pages[0]?.data.length === 0 && <FirstSteps />}
+      {keys.data && overview.data && <FirstSteps keys={keys.data.rows.length} requests={overview.data.totals.requests} />}
       {overview.data && <Attention items={overview.data.attention} />}
       <UsagePanel />
       {overview.data && (
@@ -34,8 +37,8 @@ function Attention({ items }: { items: Overview['attention'] }) {
   return (
     <Card title="Needs attention" flush>
       <ul className={css.attention}>
-        {items.map(({ kind, detail, key_id, credential_id }) => (
-          <li key={`${kind} ${key_id ?? credential_id ?? ''}`}>
+        {items.map(({ kind, detail, key_id, credential_id, provider }) => (
+          <li key={`${kind} ${key_id ?? credential_id ?? provider ?? ''}`}>
             <Icon name="alert" />
             <span>{detail}</span>
             <Link href={key_id === null ? '/providers' : `/keys/${key_id}`} className="textlink">
@@ -66,23 +69,59 @@ function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) 
 
 /** TABLE of what somebody does first. */
 const STEPS = [
-  { title: 'Connect a provider', says: 'Store the credential that the proxy presents to it.', href: '/providers', button: 'Providers', variant: 'default', admin: true },
-  { title: 'Create a key', says: 'Choose its models and its limit, and copy the snippet.', href: '/keys?new=1', button: 'Create a key', variant: 'filled', admin: false },
-  { title: 'Convert an export', says: 'Drop what Notion exported and read it as Markdown.', href: '/convert', button: 'Convert', variant: 'default', admin: false },
+  { name: 'provider', title: 'Connect a provider', says: 'Store the credential that the proxy uses there.', href: '/providers', button: 'Providers', admin: true },
+  { name: 'key', title: 'Create a key', says: 'Choose its models and its limit.', href: '/keys?new=1', button: 'Create a key', admin: false },
+  { name: 'request', title: 'Send a request', says: 'Copy the snippet of your key and run it.', href: '/keys', button: 'Keys', admin: false },
+  { name: 'convert', title: 'Convert an export', says: 'Drop what Notion exported and read it as Markdown.', href: '/convert', button: 'Convert', admin: false },
 ] as const
 
-function FirstSteps() {
-  const { role } = useAccount()
+type Step = (typeof STEPS)[number]['name']
+
+/** Shown until somebody can use the proxy, or hides it; each step ticks itself off. */
+function FirstSteps({ keys, requests }: { keys: number; requests: number }) {
+  const { role, quota } = useAccount()
+  const providers = useProviders().data
+  const seen = useModels()
+  const jobs = useJobs().data
+  const [hidden, setHidden] = useLocalStorage({ key: 'first-steps-hidden', defaultValue: false, getInitialValueInEffect: false })
+  if (providers === undefined || jobs === undefined || hidden) return null
+  const done: Record<Step, boolean> = {
+    provider: providers.some(({ ready }) => ready),
+    key: keys > 0,
+    request: requests > 0 || seen.length > 0,
+    convert: quota.used_today > 0 || jobs.rows.length > 0,
+  }
+  if (done.provider && done.key && done.request) return null
+  const steps = STEPS.filter(({ admin }) => !admin || role === 'admin')
+  const next = steps.find(({ name }) => !done[name])
   return (
-    <Card title="Getting started">
+    <Card
+      title="Getting started"
+      note={`${steps.filter(({ name }) => done[name]).length} of ${steps.length} done`}
+      actions={
+        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => setHidden(true)}>
+          Hide
+        </Button>
+      }
+    >
       <ol className={css.steps}>
-        {STEPS.filter(({ admin }) => !admin || role === 'admin').map(({ title, says, href, button, variant }) => (
-          <li key={title}>
-            <h3>{title}</h3>
+        {steps.map(({ name, title, says, href, button }) => (
+          <li key={name} data-done={done[name] || undefined}>
+            <h3>
+              {title}
+              {done[name] && (
+                <span className={css.done}>
+                  <Icon name="check" size={16} />
+                  <span className="hidden">, done</span>
+                </span>
+              )}
+            </h3>
             <p>{says}</p>
-            <Button component={Link} href={href} variant={variant} size="xs">
-              {button}
-            </Button>
+            {!done[name] && (
+              <Button component={Link} href={href} variant={name === next?.name ? 'filled' : 'default'} size="xs">
+                {button}
+              </Button>
+            )}
           </li>
         ))}
       </ol>

@@ -104,6 +104,8 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
   const [dial, setDial] = useState('')
   const [header, setHeader] = useState('Authorization')
   const [scheme, setScheme] = useState('Bearer')
+  const [secret, setSecret] = useState('')
+  const [made, setMade] = useState(false)
   const [checked, setChecked] = useState(false)
   const wrong = {
     id: checked && !ID.test(id) ? 'Lower-case letters, digits, - and _.' : refusalOf(create.error, 'id'),
@@ -112,10 +114,11 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
   const send = (): void => {
     setChecked(true)
     if (!ID.test(id) || !ORIGIN.test(origin)) return
-    create.mutate({ id, origin, dial: dial === '' ? null : dial, auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme } }, { onSuccess: onClose })
+    const provider = { id, origin, dial: dial === '' ? null : dial, auth: header === '' ? null : { header, scheme: scheme === '' ? null : scheme } }
+    create.mutate({ provider, secret: secret.trim(), made, onMade: () => setMade(true) }, { onSuccess: onClose })
   }
   return (
-    <DialogForm submit="Add provider" busy={create.isPending} error={besides(['id', 'origin', 'dial', 'auth.header', 'auth.scheme'], create.error)} onCancel={onClose} onSubmit={send}>
+    <DialogForm submit="Add provider" busy={create.isPending} error={besides(['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'secret'], create.error)} onCancel={onClose} onSubmit={send}>
       <TextInput label="Id" description="The provider's name in the ledger." placeholder="acme" value={id} onChange={(event) => setId(event.currentTarget.value)} error={wrong.id} data-autofocus />
       <TextInput label="Origin" description="The address that callers use. The server there speaks OpenAI's dialect." placeholder="https://llm.example.com" value={origin} onChange={(event) => setOrigin(event.currentTarget.value.trim())} error={wrong.origin} />
       <TextInput
@@ -125,6 +128,15 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
         value={dial}
         onChange={(event) => setDial(event.currentTarget.value.trim())}
         error={refusalOf(create.error, 'dial')}
+      />
+      <PasswordField
+        label="Credential"
+        description="The key or token for this server. Encrypted at once and never shown again. You can add it later."
+        autoComplete="off"
+        value={secret}
+        onChange={(event) => setSecret(event.currentTarget.value)}
+        error={refusalOf(create.error, 'secret')}
+        what="credential"
       />
       <TextInput label="Credential header" value={header} onChange={(event) => setHeader(event.currentTarget.value.trim())} error={refusalOf(create.error, 'auth.header')} />
       <TextInput label="Word before the credential" description="Leave it empty for none." value={scheme} onChange={(event) => setScheme(event.currentTarget.value.trim())} error={refusalOf(create.error, 'auth.scheme')} />

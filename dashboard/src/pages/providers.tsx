@@ -4,12 +4,13 @@ import { nameOfCredential, useChangeCredential, useDeleteCredential, useDeletePr
 import { useAccount } from '../api/session.ts'
 import type { Credential, Provider } from '../api/shapes.ts'
 import { ago, count, duration } from '../format.ts'
-import { Badge } from '../ui/bits.tsx'
+import { Badge, type State } from '../ui/bits.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Loaded, Page, ProblemNote } from '../ui/page.tsx'
 import { AddCredential, AddProvider, EditCredential } from './provider-forms.tsx'
 import css from './providers.module.css'
+import { wordsOf } from './request-columns.tsx'
 
 export default function ProvidersPage() {
   const providers = useProviders()
@@ -19,7 +20,7 @@ export default function ProvidersPage() {
   return (
     <Page
       title="Providers"
-      lead="What programs can reach through the proxy, and the credentials that it presents there."
+      lead="What your apps can reach through the proxy, and the credentials it uses there."
       actions={
         admin && (
           <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setExtending(true)}>
@@ -68,8 +69,21 @@ export default function ProvidersPage() {
 const isSet = ({ ready, credentials, source }: Provider): boolean => ready || source !== 'built_in' || (credentials ?? []).length > 0
 const set = (providers: readonly Provider[]): Provider[] => providers.filter(isSet)
 
+/** TABLE of how a provider can do. */
+const HEALTH: Readonly<Record<Provider['health'], State>> = {
+  healthy: { label: 'Ready', tone: 'good' },
+  degraded: { label: 'Some calls fail', tone: 'warn' },
+  failing: { label: 'Failing', tone: 'bad' },
+  no_credential: { label: 'Not ready', tone: 'warn' },
+}
+
+type LastError = NonNullable<Provider['last_error']>
+
+const failureOf = ({ status, code }: LastError): string => (status === null ? wordsOf(code ?? 'no_answer') : String(status))
+const lastFailure = (error: LastError): string => `last failure ${ago(error.at)}: ${failureOf(error)}`
+
 function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: boolean; onAdd: () => void }) {
-  const { id, name, base, ready, credentials, source, dial } = provider
+  const { id, name, base, health, last_error, credentials, source, dial } = provider
   const [removing, setRemoving] = useState(false)
   const remove = useDeleteProvider()
   const close = (): void => {
@@ -80,7 +94,8 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
     <section className={css.provider} aria-label={name}>
       <div className={css.head}>
         <h2 className={css.name}>{name}</h2>
-        <Badge label={ready ? 'Ready' : 'Not ready'} tone={ready ? 'good' : 'warn'} />
+        <Badge {...HEALTH[health]} />
+        {last_error !== null && <span className={css.base}>{lastFailure(last_error)}</span>}
         <span className={`${css.base} mono`}>
           {base}
           {dial !== null && ` → ${dial}`}
@@ -110,7 +125,8 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
   )
 }
 
-const isUsed = ({ status, readable }: Credential): boolean => status === 'active' && readable
+/** Whether requests go out with it now. */
+const isUsed = ({ status, readable, resting_ms }: Credential): boolean => status === 'active' && readable && resting_ms === 0
 
 function CredentialRow({ credential, all }: { credential: Credential; all: readonly Credential[] }) {
   const { id, name, source, weight, status, values } = credential
@@ -171,7 +187,7 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
 function Health({ credential: { status, readable, resting_ms, last_error } }: { credential: Credential }) {
   if (!readable) return <Badge label="Cannot be opened" tone="bad" />
   if (status === 'paused') return <Badge label="Paused" tone="calm" />
-  if (resting_ms > 0) return <Badge label={`Cooling down${last_error ? ` (${last_error.status ?? 'no answer'})` : ''}, ${duration(resting_ms)} left`} tone="bad" />
-  if (last_error) return <Badge label={`${last_error.status ?? 'No answer'} ${ago(last_error.at)}`} tone="warn" />
+  if (resting_ms > 0) return <Badge label={`Cooling down${last_error ? ` (${failureOf(last_error)})` : ''}, ${duration(resting_ms)} left`} tone="bad" />
+  if (last_error) return <Badge label={`Last call failed: ${failureOf(last_error)}, ${ago(last_error.at)}`} tone="warn" />
   return <Badge label="Healthy" tone="good" />
 }

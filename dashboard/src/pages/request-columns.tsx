@@ -1,50 +1,111 @@
-// How one request of the ledger is told in a row.
-import type { Request } from '../api/shapes.ts'
-import { UNKNOWN, ago, count, duration, exactTime } from '../format.ts'
+// How one request of the ledger, or one that was refused, is told in a row.
+import type { ReactNode } from 'react'
+import type { Refusal, Request } from '../api/shapes.ts'
+import { UNKNOWN, ago, count, duration, exactTime, fullCount } from '../format.ts'
 import { Badge, Parts, type State } from '../ui/bits.tsx'
-import { nowrap, sub, text, type Column } from '../ui/table.tsx'
+import { main, nowrap, sub, text, type Column } from '../ui/table.tsx'
 
 /** TABLE of how a request can have ended that no status tells. */
-const STATES: Readonly<Record<Request['state'], State>> = {
-  reserved: { label: 'Under way', tone: 'warn' },
-  settled: { label: 'Done', tone: 'good' },
-  aborted: { label: 'Broken off', tone: 'warn' },
+const OUTCOMES: Readonly<Record<Request['outcome'], State>> = {
+  in_progress: { label: 'In progress', tone: 'warn' },
+  succeeded: { label: 'Done', tone: 'good' },
+  failed: { label: 'Failed', tone: 'bad' },
+  aborted: { label: 'Interrupted', tone: 'warn' },
   unknown: { label: 'Unknown', tone: 'calm' },
 }
 
-export function Outcome({ request: { state, status, error } }: { request: Request }) {
-  if (state !== 'settled' || status === null) return <Badge {...STATES[state]} />
-  return <Badge label={String(status)} tone={status < 400 && error === null ? 'good' : status === 429 ? 'warn' : 'bad'} />
+/** TABLE of codes of our own, in words that fit a badge. */
+const WORDS: Readonly<Record<string, string>> = {
+  upstream_unreachable: 'unreachable',
+  upstream_timeout: 'timed out',
+  upstream_credential_missing: 'no credential',
+  rate_limit_exceeded: 'rate limit',
+  model_not_allowed: 'model not allowed',
+  endpoint_not_allowed: 'endpoint not allowed',
+  upstream_not_allowed: 'address not allowed',
+  origin_not_allowed: 'origin not allowed',
+  invalid_api_key: 'wrong key',
+  api_key_expired: 'key expired',
+  api_key_disabled: 'key disabled',
+  invalid_upstream_url: 'bad address',
+  ambiguous_body: 'ambiguous body',
+  body_too_large: 'body too large',
+  body_too_slow: 'body too slow',
 }
 
-/** TABLE of columns: when, what, how it ended, what it took. */
-export function requestColumns(whose: 'any key' | 'one key', open: (id: string) => void): readonly Column<Request>[] {
-  const key: Column<Request>[] = whose === 'one key' ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id, key_name }) => <span className={text}>{key_name ?? key_id}</span> }]
+/** A code of ours as a person says it. */
+export const wordsOf = (code: string): string => WORDS[code] ?? code.replaceAll('_', ' ')
+
+export function Outcome({ request: { outcome, status, error } }: { request: Request }) {
+  if (outcome !== 'failed' && outcome !== 'succeeded') return <Badge {...OUTCOMES[outcome]} />
+  if (status === null) return <Badge {...OUTCOMES[outcome]} label={error === null ? OUTCOMES[outcome].label : `Failed: ${wordsOf(error)}`} />
+  const label = error === null ? String(status) : `${status} ${wordsOf(error)}`
+  return <Badge label={label} tone={outcome === 'succeeded' ? 'good' : status === 429 ? 'warn' : 'bad'} />
+}
+
+export function RefusedBecause({ refusal: { status, code } }: { refusal: Refusal }) {
+  return <Badge label={`${status} ${wordsOf(code)}`} tone={status === 429 ? 'warn' : 'bad'} />
+}
+
+function When({ at }: { at: string }) {
+  return (
+    <time className={nowrap} dateTime={at} title={exactTime(at)}>
+      {ago(at)}
+    </time>
+  )
+}
+
+type Whose = 'any key' | 'one key'
+type Row = Pick<Request, 'id' | 'created_at' | 'model' | 'key_id' | 'key_name'>
+
+function opener({ id, model, created_at }: Row, open: (id: string) => void, what: string): ReactNode {
+  return (
+    <button type="button" className="linklike" onClick={() => open(id)} aria-label={`${model ?? 'No model named'}: details of the ${what} of ${exactTime(created_at)}`}>
+      {model === null ? 'No model named' : <Parts name={model} />}
+    </button>
+  )
+}
+
+const keyColumn = (whose: Whose): readonly Column<Row>[] =>
+  whose === 'one key' ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id, key_name }) => <span className={text}>{key_name ?? key_id}</span> }]
+
+/** TABLE of columns: what, how it ended, what it took, when. */
+export function requestColumns(whose: Whose, open: (id: string) => void): readonly Column<Request>[] {
   return [
     {
       title: 'Request',
-      cell: ({ id, model, provider, created_at }) => (
+      cell: (request) => (
         <>
-          <button type="button" className="linklike" onClick={() => open(id)} aria-label={`${model ?? 'No model named'}: details of the request of ${exactTime(created_at)}`}>
-            {model === null ? 'No model named' : <Parts name={model} />}
-          </button>
-          <span className={sub}>{provider}</span>
+          {opener(request, open, 'request')}
+          <span className={sub}>{request.provider}</span>
         </>
       ),
     },
-    ...key,
+    ...keyColumn(whose),
     { title: 'Outcome', cell: (request) => <Outcome request={request} /> },
     { title: 'Tokens', from: 'middle', right: true, cell: ({ tokens_in, tokens_out }) => <span className={nowrap}>{tokens_in === null && tokens_out === null ? UNKNOWN : `${count(tokens_in)} → ${count(tokens_out)}`}</span> },
     { title: 'First byte', from: 'wide', right: true, cell: ({ first_byte_ms }) => <span className={nowrap}>{duration(first_byte_ms)}</span> },
     { title: 'Total', from: 'wide', right: true, cell: ({ total_ms }) => <span className={nowrap}>{duration(total_ms)}</span> },
+    { title: 'When', right: true, cell: ({ created_at }) => <When at={created_at} /> },
+  ]
+}
+
+/** TABLE of columns of what was refused: what, why, how often, when. */
+export function refusalColumns(whose: Whose, open: (id: string) => void): readonly Column<Refusal>[] {
+  return [
     {
-      title: 'When',
-      right: true,
-      cell: ({ created_at }) => (
-        <time className={nowrap} dateTime={created_at} title={exactTime(created_at)}>
-          {ago(created_at)}
-        </time>
+      title: 'Request',
+      cell: (refusal) => (
+        <>
+          {opener(refusal, open, 'refusal')}
+          <span className={sub}>{refusal.provider ?? 'no provider'}</span>
+        </>
       ),
     },
+    ...keyColumn(whose),
+    { title: 'Why', cell: (refusal) => <RefusedBecause refusal={refusal} /> },
+    { title: 'In words', from: 'wide', cell: ({ detail }) => <span className={text}>{detail}</span> },
+    { title: 'Times', from: 'middle', right: true, cell: ({ count }) => <span className={main}>{fullCount(count)}</span> },
+    { title: 'When', right: true, cell: ({ created_at }) => <When at={created_at} /> },
   ]
 }

@@ -2,19 +2,19 @@
 import { Drawer } from '@mantine/core'
 import { Link } from 'wouter'
 import { nameOfCredential, useProviders } from '../api/credentials.ts'
-import type { Request } from '../api/shapes.ts'
+import type { Refusal, Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'
-import { bytes, duration, exactTime, fullCount } from '../format.ts'
-import { Copy, Facts, Parts } from '../ui/bits.tsx'
+import { bytes, counted, duration, exactTime, fullCount } from '../format.ts'
+import { CodeBlock, Copy, Facts, Parts } from '../ui/bits.tsx'
 import { Fields, Loaded } from '../ui/page.tsx'
-import { Outcome } from './request-columns.tsx'
+import { Outcome, RefusedBecause, wordsOf } from './request-columns.tsx'
 import css from './request-details.module.css'
 
 export function RequestDetails({ id, onClose }: { id: string | null; onClose: () => void }) {
   const request = useRequest(id)
   return (
     <Drawer opened={id !== null} onClose={onClose} position="right" size={520} title="Request" closeButtonProps={{ 'aria-label': 'Close' }}>
-      {id !== null && <Loaded query={request}>{(found) => <Details request={found} />}</Loaded>}
+      {id !== null && <Loaded query={request}>{(found) => (found.object === 'request' ? <Details request={found} /> : <RefusalDetails refusal={found} />)}</Loaded>}
     </Drawer>
   )
 }
@@ -30,7 +30,8 @@ function Details({ request }: { request: Request }) {
         <Outcome request={request} />
         <span className={`${css.model} mono`}>{model === null ? 'No model named' : <Parts name={model} />}</span>
       </div>
-      {error !== null && <p className={css.error}>The proxy answered in place of the provider: {error}</p>}
+      {error !== null && <p className={css.error}>The proxy answered in place of the provider: {wordsOf(error)}.</p>}
+      {typeof request.upstream_error === 'string' && <CodeBlock label={`What ${known?.name ?? provider} said`} code={prettyOf(request.upstream_error)} />}
       <Timeline request={request} />
       <Facts
         items={[
@@ -49,9 +50,48 @@ function Details({ request }: { request: Request }) {
           ['Endpoint', <Parts key="endpoint" name={`${method} ${endpoint}`} />],
           ['Received', exactTime(created_at)],
           ['Credential', credential === undefined ? (credential_id ?? 'None') : nameOfCredential(credential)],
+          ...(request.upstream_request_id ? [["The provider's id", <Parts key="upstream" name={request.upstream_request_id} />] as const] : []),
           ['Context key', context === null ? 'None' : `${context.slice(0, 12)}… (hash)`],
         ]}
       />
+      <div className={css.id}>
+        <span className="mono">{id}</span>
+        <Copy text={id} compact what="the request id" />
+      </div>
+    </Fields>
+  )
+}
+
+/** JSON on several lines, where it is whole. */
+function prettyOf(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** One that no provider saw. */
+function RefusalDetails({ refusal }: { refusal: Refusal }) {
+  const { id, key_id, key_name, model, provider, method, created_at, code, detail, count } = refusal
+  return (
+    <Fields>
+      <div className={css.top}>
+        <RefusedBecause refusal={refusal} />
+        <span className={`${css.model} mono`}>{model === null ? 'No model named' : <Parts name={model} />}</span>
+      </div>
+      <p className={css.error}>{detail}</p>
+      <Facts
+        items={[
+          ['Key', <Link key="key" className="textlink" href={`/keys/${key_id}`}>{key_name ?? key_id}</Link>],
+          ['Provider', provider ?? 'None'],
+          ['Method', method],
+          ['Code', <Parts key="code" name={code} />],
+          ['Refused', exactTime(created_at)],
+          ['Stands for', counted(count, 'refusal')],
+        ]}
+      />
+      <p className="dimmed">The proxy refused it, so no provider saw it and nothing was counted.</p>
       <div className={css.id}>
         <span className="mono">{id}</span>
         <Copy text={id} compact what="the request id" />

@@ -1,16 +1,40 @@
+import { useEffect, useState } from 'react'
 import { Refused } from '../api/http.ts'
 import { useSessionEnded, useSignIn } from '../api/session.ts'
+import { duration } from '../format.ts'
 import { Entrance, EntranceForm } from './entrance.tsx'
 
 /** Stands in place of whatever page was asked for, which appears after the sign-in. */
 export default function SignInPage() {
   const signIn = useSignIn()
   const ended = useSessionEnded()
-  const wait = signIn.error instanceof Refused ? signIn.error.retryAfter : null
+  const { error } = signIn
+  const left = useCountdown(error instanceof Refused ? error.retryAfter : null, signIn.submittedAt)
+  const waiting = left > 0
   return (
-    <Entrance title="Sign in" lead={ended ? 'Your session has ended. Sign in again to continue.' : 'to the dashboard of this Tollmark server.'} foot="No account yet? Ask an administrator of this server for an invitation.">
-      <EntranceForm password="existing" submit="Sign in" busy={signIn.isPending} error={signIn.error} onSubmit={(values) => signIn.mutate(values)} />
-      {wait !== null && <p className="dimmed">Try again in {wait} s.</p>}
+    <Entrance title="Sign in" lead={ended ? 'Your session has ended. Sign in again to continue.' : 'to the dashboard of this Tollmark server.'} foot="No account yet? Ask an administrator of this server for an invitation. Forgot your password? They can send you a link to set a new one.">
+      <EntranceForm
+        password="existing"
+        submit={waiting ? `Try again in ${duration(left * 1000)}` : 'Sign in'}
+        busy={signIn.isPending}
+        waiting={waiting}
+        error={waiting ? new Refused(429, 'too_many_attempts', 'Too many failed attempts.') : left === 0 && isLimit(error) ? null : error}
+        onSubmit={(values) => signIn.mutate(values)}
+      />
     </Entrance>
   )
+}
+
+const isLimit = (error: unknown): boolean => error instanceof Refused && error.retryAfter !== null
+
+/** Seconds that are left of a wait that began with an answer; 0 where there is none. */
+function useCountdown(seconds: number | null, since: number): number {
+  const [left, setLeft] = useState(0)
+  useEffect(() => {
+    setLeft(seconds ?? 0)
+    if (seconds === null) return
+    const timer = setInterval(() => setLeft((left) => Math.max(0, left - 1)), 1000)
+    return () => clearInterval(timer)
+  }, [seconds, since])
+  return left
 }

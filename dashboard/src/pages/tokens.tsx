@@ -4,10 +4,10 @@ import { useFilters } from '../address.ts'
 import { useAccount } from '../api/session.ts'
 import type { NewToken, Token } from '../api/shapes.ts'
 import { useCreateToken, useRevokeToken, useTokens } from '../api/tokens.ts'
-import { ago, dateTime, usedOf } from '../format.ts'
-import { Badge, Facts, Never, Pills, type State } from '../ui/bits.tsx'
+import { ago, dateTime, startOfDay, usedOf } from '../format.ts'
+import { Badge, Facts, Never, Pills, Snippets, type State } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
-import { DayField, refusalOf } from '../ui/form.tsx'
+import { DayField, expiryHint, expiryProblem, refusalOf } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Page } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
@@ -105,7 +105,7 @@ function RevokeToken({ token, onClose }: { token: Token | null; onClose: () => v
 
 function CreateToken({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const create = useCreateToken((made) => show(`“${made.name}” is ready`, <NewTokenSecret made={made} />))
+  const create = useCreateToken((made) => show({ title: `“${made.name}” is ready`, secret: made.secret, body: <NewTokenSecret made={made} /> }))
   const close = (): void => {
     onClose()
     create.reset()
@@ -119,7 +119,7 @@ function CreateToken({ opened, onClose }: { opened: boolean; onClose: () => void
 
 function NewTokenSecret({ made }: { made: NewToken }) {
   return (
-    <NewSecret text={made.secret} what="the token" snippets={snippetsOf(made)}>
+    <NewSecret text={made.secret} what="the token" code={<Snippets label="Use it" items={snippetsOf(made)} />}>
       Copy the token now. It is stored as a hash only, and cannot be shown again.
     </NewSecret>
   )
@@ -140,11 +140,11 @@ function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
   const refused = refusalOf(error, 'expires_at')
   const send = (): void => {
     setChecked(true)
-    if (name.trim() === '' || scopes.length === 0) return
+    if (name.trim() === '' || scopes.length === 0 || expiryProblem(expires) !== null) return
     onSubmit({
       name: name.trim(),
       scopes: SCOPES.flatMap(({ value }) => (scopes.includes(value) ? [value] : [])),
-      expires_at: expires === '' ? null : new Date(expires).toISOString(),
+      expires_at: startOfDay(expires) || null,
     })
   }
   return (
@@ -167,7 +167,7 @@ function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
           ))}
         </div>
       </Checkbox.Group>
-      <DayField label="Expires" description="The token stops working when this day begins, in UTC. Leave it empty for never." value={expires} onChange={setExpires} error={refused} />
+      <DayField label="Expires" description={expiryHint()} value={expires} onChange={setExpires} error={checked ? (expiryProblem(expires) ?? refused) : refused} />
     </DialogForm>
   )
 }

@@ -1,6 +1,7 @@
 // Small parts: states as badges, names as pills, secrets and code with a button to copy them.
 import { Button } from '@mantine/core'
 import { Fragment, useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import type { Snippet } from '../snippet-code.ts'
 import css from './bits.module.css'
 import { Icon } from './icons.tsx'
 
@@ -28,12 +29,14 @@ export function Pills({ items, most = 50 }: { items: readonly string[]; most?: n
 }
 
 /** Copies a text; says so for a moment. */
-export function Copy({ text, what, compact = false }: { text: string; what: string; compact?: boolean }) {
+export function Copy({ text, what, compact = false, onCopied }: { text: string; what: string; compact?: boolean; onCopied?: () => void }) {
   const [said, setSaid] = useState<'copied' | 'failed' | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const copy = async (): Promise<void> => {
-    setSaid(await copyText(text))
+    const said = await copyText(text)
+    setSaid(said)
+    if (said === 'copied') onCopied?.()
     clearTimeout(timer.current)
     timer.current = setTimeout(() => setSaid(null), 2000)
   }
@@ -53,7 +56,7 @@ export function Copy({ text, what, compact = false }: { text: string; what: stri
 }
 
 /** A page on plain HTTP beyond localhost has no clipboard of its own: there the old way is tried. */
-async function copyText(text: string): Promise<'copied' | 'failed'> {
+export async function copyText(text: string): Promise<'copied' | 'failed'> {
   try {
     await navigator.clipboard.writeText(text)
     return 'copied'
@@ -72,6 +75,9 @@ async function copyText(text: string): Promise<'copied' | 'failed'> {
   }
 }
 
+/** The document is told so when a secret has been copied by its button. */
+export const COPIED = 'secret-copied'
+
 /** A secret, whole, with its button. */
 export function Secret({ text, what }: { text: string; what: string }) {
   return (
@@ -79,7 +85,7 @@ export function Secret({ text, what }: { text: string; what: string }) {
       <code className={css.secretText} data-secret>
         {text}
       </code>
-      <Copy text={text} what={what} />
+      <Copy text={text} what={what} onCopied={() => document.dispatchEvent(new Event(COPIED))} />
     </div>
   )
 }
@@ -96,11 +102,6 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
       </pre>
     </div>
   )
-}
-
-export interface Snippet {
-  title: string
-  code: string
 }
 
 /** Several ways to write the same, behind tabs. */
@@ -141,7 +142,7 @@ export function Snippets({ label, items }: { label: string; items: readonly Snip
     <div className={css.code}>
       <div className={css.codeHead}>
         {tabs}
-        <Copy text={item.code} compact what={`${label}: ${item.title}`} />
+        <Copy text={item.code} compact what={`${label}: ${item.title}`} onCopied={() => document.dispatchEvent(new Event(COPIED))} />
       </div>
       <div id={`${id}-panel`} role="tabpanel" aria-labelledby={`${id}-${chosen}`}>
         <pre tabIndex={0} aria-label={`${label}: ${item.title}`}>
@@ -160,6 +161,11 @@ export function Parts({ name }: { name: string }) {
       {part}
     </Fragment>
   ))
+}
+
+/** A sentence in which names of fields and values stand between backticks. */
+export function Prose({ text }: { text: string }) {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
 }
 
 /** Where a moment is missing because there was none, or will be none. */

@@ -3,11 +3,19 @@ import { Button, Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { createContext, use, useEffect, useState, type ReactNode } from 'react'
 import { useAskBeforeLeaving } from './ask-before-leaving.ts'
+import css from './dialog.module.css'
 import { Form } from './form.tsx'
 import { Buttons, ProblemNote } from './page.tsx'
 
-/** Tells the dialog around it that what its form sent is under way. */
-const Hold = createContext<(held: boolean) => void>(() => {})
+interface Around {
+  /** What the form sent is under way. */
+  hold: (held: boolean) => void
+  /** Somebody has begun to fill in the form. */
+  begin: () => void
+}
+
+/** What a form tells the dialog around it. */
+const Around = createContext<Around>({ hold: () => {}, begin: () => {} })
 /** Whether something stands above the page and has the focus: the page's own dialogs wait. */
 export const Above = createContext(false)
 
@@ -25,12 +33,26 @@ export function Dialog({ title, opened, onClose, firm = false, children }: Dialo
   const phone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false })
   const above = use(Above)
   const [held, hold] = useState(false)
+  const [begun, setBegun] = useState(false)
+  const [asking, setAsking] = useState(false)
+  const [around] = useState<Around>({ hold, begin: () => setBegun(true) })
+  // Whatever closes it, the next one that opens is empty.
+  if (!opened && (begun || asking)) {
+    setBegun(false)
+    setAsking(false)
+  }
+  const close = (): void => {
+    // The second Escape takes back the first.
+    if (asking) setAsking(false)
+    else if (begun) setAsking(true)
+    else onClose()
+  }
   useAskBeforeLeaving(opened && (firm || held))
   if (above) return null
   return (
     <Modal
       opened={opened}
-      onClose={onClose}
+      onClose={close}
       title={title}
       size={firm ? 680 : 480}
       fullScreen={phone}
@@ -39,7 +61,18 @@ export function Dialog({ title, opened, onClose, firm = false, children }: Dialo
       withCloseButton={!firm}
       closeButtonProps={{ 'aria-label': 'Close', disabled: held }}
     >
-      <Hold value={hold}>{children}</Hold>
+      <Around value={around}>{children}</Around>
+      {asking && (
+        <div className={css.ask} role="alertdialog" aria-label="Discard what you entered?">
+          <span>Discard what you entered?</span>
+          <Button size="xs" variant="default" ref={(button) => button?.focus()} onClick={() => setAsking(false)}>
+            Keep editing
+          </Button>
+          <Button size="xs" color="red.9" onClick={onClose}>
+            Discard
+          </Button>
+        </div>
+      )}
     </Modal>
   )
 }
@@ -56,13 +89,13 @@ interface FormProps {
 }
 
 export function DialogForm({ submit, danger = false, busy, error, onCancel, onSubmit, children }: FormProps) {
-  const hold = use(Hold)
+  const { hold, begin } = use(Around)
   useEffect(() => {
     hold(busy)
     return () => hold(false)
   }, [hold, busy])
   return (
-    <Form busy={busy} onSubmit={onSubmit}>
+    <Form busy={busy} onSubmit={onSubmit} onBegin={begin}>
       {children}
       <ProblemNote error={error} />
       <Buttons>

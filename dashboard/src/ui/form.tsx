@@ -1,17 +1,26 @@
 // A form whose fields say themselves what is wrong with them.
 import { PasswordInput, TextInput, type PasswordInputProps, type TextInputProps } from '@mantine/core'
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react'
-import { Refused } from '../api/http.ts'
+import { Refused, type FieldFault } from '../api/http.ts'
+import { isPast, startOfDay, zoneName } from '../format.ts'
 import { Fields } from './page.tsx'
+
+/** What a field for the day of an end says of it. */
+export const expiryHint = (): string => `Expires at 00:00 ${zoneName()} on this date. Leave blank for no expiry.`
+
+/** What is wrong with an end that has passed already. */
+export const expiryProblem = (day: string): string | null => (day !== '' && isPast(startOfDay(day)) ? 'This date has passed. Choose a later one.' : null)
 
 interface FormProps {
   busy: boolean
+  /** Something has been typed or chosen. */
+  onBegin?: () => void
   onSubmit: () => void
   children: ReactNode
 }
 
 /** Sends, and brings whoever works by keyboard or by ear to what has to be put right: checked here at once, by the server after its answer. */
-export function Form({ busy, onSubmit, children }: FormProps) {
+export function Form({ busy, onBegin, onSubmit, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [sent, setSent] = useState(0)
   const send = (event: FormEvent): void => {
@@ -26,17 +35,38 @@ export function Form({ busy, onSubmit, children }: FormProps) {
     if (sent > 0 && !busy) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [sent, busy])
   return (
-    <form ref={form} onSubmit={send} noValidate>
+    <form ref={form} onSubmit={send} onInput={onBegin} noValidate>
       <Fields>{children}</Fields>
     </form>
   )
 }
 
-/** What the server's refusal says of a field, or of something in it, or null. */
-export const refusalOf = (error: unknown, field: string): string | null => (error instanceof Refused && `${error.field}.`.startsWith(`${field}.`) ? error.message : null)
+/** The faults of a field, and of what is in it. */
+const faultsOf = (error: unknown, field: string): readonly FieldFault[] =>
+  error instanceof Refused ? error.faults.filter(({ param }) => `${param}.`.startsWith(`${field}.`)) : []
+
+/** A sentence about a field without the field's own name, which stands above it: `"rpm" must be 1 or more.` is `Must be 1 or more.` */
+function withoutName(detail: string): string {
+  const rest = detail.replace(/^(?:Provider "[^"]*": )?"[\w.]+"(?:\.[\w.]+)?(?: is not valid:|:)? */, '')
+  const words = /^(?:is|lies|has|names) /.test(rest) ? `This ${rest}` : rest
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/**
+ * What the server's refusal says of a field, or of something in it, or null.
+ *
+ * @param values the entries of a list, so that the one at fault can be named
+ */
+export function refusalOf(error: unknown, field: string, values: readonly string[] = []): string | null {
+  const sentences = faultsOf(error, field).map(({ param, detail }) => {
+    const value = values[Number(/\.(\d+)$/.exec(param)?.[1])]
+    return value === undefined ? withoutName(detail) : `“${value}”: ${withoutName(detail)}`
+  })
+  return sentences.length === 0 ? null : [...new Set(sentences)].join(' ')
+}
 
 /** The error, unless it is a refusal that stands beside one of these fields. */
-export const besides = (fields: readonly string[], error: unknown): unknown => (fields.some((field) => refusalOf(error, field) !== null) ? null : error)
+export const besides = (fields: readonly string[], error: unknown): unknown => (fields.some((field) => faultsOf(error, field).length > 0) ? null : error)
 
 /** A field for what nobody else is to read. Mantine says of all other fields that they are invalid, of this one only what is wrong. */
 export function PasswordField({ what = 'password', ...props }: PasswordInputProps & { what?: string }) {

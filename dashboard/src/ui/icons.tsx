@@ -22,6 +22,7 @@ const PATHS = {
   upload: 'M12 16V5M7 9l5-5 5 5M5 20h14',
   back: 'M15 6l-6 6 6 6',
   leave: 'M14 4h6v16h-6M10 8l-4 4 4 4M6 12h9',
+  clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18ZM12 7v5l3.500 2',
   person: 'M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 21a8 8 0 0 1 16 0',
 } as const
 

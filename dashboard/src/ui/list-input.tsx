@@ -10,9 +10,9 @@ export interface List {
   text: string
 }
 
-/** All values that are meant. */
-export function valuesOf({ values, text }: List): string[] {
-  return [...new Set([...values, ...text.split(/[\s,]+/).filter((value) => value !== '')])]
+/** All values that are meant. @param complete what a value that was typed means in full */
+export function valuesOf({ values, text }: List, complete: (value: string) => string = (value) => value): string[] {
+  return [...new Set([...values, ...text.split(/[\s,]+/).filter((value) => value !== '').map(complete)])]
 }
 
 interface ListInputProps {
@@ -24,13 +24,15 @@ interface ListInputProps {
   list: List
   suggestions?: readonly string[]
   error?: string | null
+  /** What a value that was typed means in full. */
+  complete?: (value: string) => string
   onChange: (list: List) => void
 }
 
 const MOST_SUGGESTIONS = 8
 const NONE: readonly string[] = []
 
-export function ListInput({ label, description, placeholder, what, list, suggestions = NONE, error = null, onChange }: ListInputProps) {
+export function ListInput({ label, description, placeholder, what, list, suggestions = NONE, error = null, complete, onChange }: ListInputProps) {
   const { values, text } = list
   const field = useRef<HTMLInputElement>(null)
   // What was pressed goes away with it.
@@ -38,7 +40,7 @@ export function ListInput({ label, description, placeholder, what, list, suggest
     onChange(list)
     field.current?.focus()
   }
-  const add = (typed: string): void => change({ values: valuesOf({ values, text: typed }), text: '' })
+  const add = (typed: string): void => change({ values: valuesOf({ values, text: typed }, complete), text: '' })
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' || event.key === ',') {
       if (text.trim() === '') return

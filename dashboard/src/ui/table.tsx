@@ -1,6 +1,8 @@
 // A table from a table of columns, and the same for a list that comes page by page, with everything that it can be meanwhile. On narrow screens columns leave by their rank, so that nothing has to be scrolled sideways.
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
+import type { PageOf } from '../api/queries.ts'
+import { count, fullCount } from '../format.ts'
 import { Loaded, type Loading } from './page.tsx'
 import css from './table.module.css'
 
@@ -24,13 +26,15 @@ interface TableProps<T> {
   sorted?: { by: string; change: (by: string) => void }
   /** Older rows, shown while newer ones load. */
   stale: boolean
+  /** Rows of one line, as many as fit the screen. */
+  compact?: boolean
 }
 
-interface Pages<T> extends Loading<{ pages: { data: T[] }[] }> {
-  hasNextPage: boolean
-  isFetchingNextPage: boolean
-  fetchNextPage: () => unknown
-  /** The rows are those of another filter, until these have come. */
+interface Pages<T> extends Loading<PageOf<T>> {
+  before: number
+  toNext: () => void
+  toPrevious: () => void
+  /** The rows are those of another page or filter, until these have come. */
   isPlaceholderData: boolean
 }
 
@@ -48,14 +52,14 @@ interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows' | 'stale'> {
 export function PagedTable<T extends { id: string }>({ query, empty = null, bars = 4, more = true, ...table }: PagedTableProps<T>) {
   return (
     <Loaded query={query} rows={bars}>
-      {({ pages }) => {
-        const rows = rowsOf(pages)
+      {(page) => {
+        const { rows, next } = page
         // A page of rare rows may hold none, and have more behind it.
-        if (rows.length === 0 && !query.hasNextPage) return empty
+        if (rows.length === 0 && next === null && query.before === 0) return empty
         return (
           <>
             <DataTable {...table} rows={rows} stale={query.isPlaceholderData} />
-            {more && <More query={query} shown={rows.length} what={table.label.toLowerCase()} />}
+            {more && <Foot query={query} page={page} what={table.label.toLowerCase()} />}
           </>
         )
       }}
@@ -63,34 +67,44 @@ export function PagedTable<T extends { id: string }>({ query, empty = null, bars
   )
 }
 
-/** All rows that a paged query has so far; one that moved to a later page meanwhile stands where it is now. */
-function rowsOf<T extends { id: string }>(pages: { data: T[] }[]): T[] {
-  const rows = pages.flatMap(({ data }) => data)
-  const last = new Map(rows.map((row) => [row.id, row]))
-  return rows.filter((row) => last.get(row.id) === row)
-}
+/** Fewer rows than this can be counted at a glance. */
+const FEW = 10
 
-/** The foot of a paged table. */
-function More<T>({ query: { hasNextPage, isFetchingNextPage, fetchNextPage }, shown, what }: { query: Pages<T>; shown: number; what: string }) {
-  if (!hasNextPage && shown < 10) return null
+/** The foot of a paged table: which rows these are, and the way to the others. */
+function Foot<T>({ query, page: { rows, next, total }, what }: { query: Pages<T>; page: PageOf<T>; what: string }) {
+  const { before, toNext, toPrevious } = query
+  const alone = before === 0 && next === null
+  if (alone && rows.length < FEW) return null
+  const last = before + rows.length
+  const of = total ?? (next === null ? last : undefined)
   return (
-    <div className={css.more} data-home>
-      <span>
-        {hasNextPage ? 'First' : 'All'} {shown} {what}
+    <nav className={css.more} data-home aria-label={`Pages of ${what}`}>
+      <span role="status">
+        {alone ? `All ${count(rows.length)} ${what}` : `${fullCount(Math.min(before + 1, last))}–${fullCount(last)}${of === undefined ? '' : ` of ${fullCount(of)}`} ${what}`}
       </span>
-      {hasNextPage && (
-        <Button variant="default" size="xs" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
+      {!alone && (
+        <>
+          <Turn label="Previous" possible={before > 0} onTurn={toPrevious} />
+          <Turn label="Next" possible={next !== null} onTurn={toNext} />
+        </>
       )}
-    </div>
+    </nav>
   )
 }
 
-function DataTable<T extends { id: string }>({ label, columns, rows, sorted, stale }: TableProps<T>) {
+/** It stays a stop of the Tab key at the end of the list, or the focus would be lost there. */
+function Turn({ label, possible, onTurn }: { label: string; possible: boolean; onTurn: () => void }) {
+  return (
+    <Button variant="default" size="xs" aria-disabled={!possible} data-off={possible ? undefined : ''} className={css.turn} onClick={() => possible && onTurn()}>
+      {label}
+    </Button>
+  )
+}
+
+function DataTable<T extends { id: string }>({ label, columns, rows, sorted, stale, compact = false }: TableProps<T>) {
   return (
     <div className={`${css.scroll} ${stale ? css.stale : ''}`}>
-      <table className={css.table} aria-label={label}>
+      <table className={`${css.table} ${compact ? css.compact : ''}`} aria-label={label}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -120,7 +134,7 @@ function Heading<T>({ column: { title, sort, quiet = false }, sorted }: { column
   if (quiet) return <span className="hidden">{title}</span>
   if (sort === undefined || !sorted) return title
   const next = sorted.by === `-${sort}` ? sort : `-${sort}`
-  const arrow = sorted.by === sort ? ' ↑' : sorted.by === `-${sort}` ? ' ↓' : ''
+  const arrow = sorted.by === sort ? ' ↑' : sorted.by === `-${sort}` ? ' ↓' : ' ↕'
   return (
     <button type="button" className={css.sort} onClick={() => sorted.change(next)}>
       {title}

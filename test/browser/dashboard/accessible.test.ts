@@ -151,7 +151,7 @@ const OPENED: Readonly<Record<string, readonly { what: string; path: string; by:
       by: async (page) => {
         await page.getByLabel('Name', { exact: true }).fill('Another')
         await create(page)
-        await page.getByText('I have copied it').waitFor()
+        await page.getByText('Copy and close').waitFor()
       },
     },
     {

@@ -20,7 +20,7 @@ test('an invited colleague has an account of their own, and sees nothing of othe
   await page.getByLabel('E-mail').fill('grace@example.com')
   await page.getByRole('button', { name: 'Create link' }).click()
   const link = (await page.locator('[data-secret]').textContent()) ?? ''
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'Copy and close' }).click()
   await page.getByRole('row', { name: /grace@example.com Open/ }).waitFor()
 
   const { page: grace } = await visit(t, site)

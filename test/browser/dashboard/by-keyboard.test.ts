@@ -82,7 +82,7 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     ['type', 'Expires', '01012040'],
     ['type', 'Allowed origins', 'nowhere'],
     ['press', 'button', 'Create key'],
-    ['see', 'text', /an origin looks like/],
+    ['see', 'text', /“nowhere”: An origin looks like/],
     ['on', 'textbox', 'Allowed origins'],
     ['keys', 'Control+a', 'Delete', 'Enter'],
     ['dialog', '“Made” is ready'],
@@ -91,7 +91,7 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     ['see', 'text', 'Copied'],
     ['to', 'tab', 'curl'],
     ['keys', 'ArrowRight'],
-    ['on', 'tab', '@proxy-sdk/core'],
+    ['on', 'tab', 'TypeScript'],
     ['press', 'button', 'I have copied it'],
     ['gone', 'dialog', '“Made” is ready'],
     ['on', 'button', 'Create key'],
@@ -100,8 +100,9 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
   ],
   'keys are searched, filtered, sorted, paged and opened': [
     ['enter', '/keys'],
-    ['press', 'button', 'Show more'],
-    ['see', 'text', /^All \d+ keys$/],
+    ['press', 'button', 'Next'],
+    ['see', 'text', /^26–\d+ of \d+ keys$/],
+    ['on', 'button', 'Next'],
     ['press', 'button', 'Name'],
     ['address', /sort=-name/],
     ['on', 'button', 'Name'],
@@ -129,12 +130,14 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     ['on', 'button', 'Edit'],
     ['press', 'button', 'Rotate'],
     ['dialog', 'Rotate “Seven”'],
-    ['choose', 'The old secret goes on working for', '1 hour'],
+    ['choose', 'Keep the old key valid for', '1 hour'],
     ['press', 'button', 'Create a new secret'],
     ['dialog', 'The new secret'],
-    ['press', 'button', 'I have copied it'],
+    ['press', 'button', 'Copy and close'],
     ['gone', 'dialog', 'The new secret'],
     ['on', 'button', 'Rotate'],
+    ['press', 'button', 'Disable'],
+    ['dialog', 'Disable “Seven”?'],
     ['press', 'button', 'Disable'],
     ['see', 'text', 'Disabled'],
     ['on', 'button', 'Enable'],
@@ -173,10 +176,12 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
   ],
   'the ledger is filtered, and a request read': [
     ['enter', '/requests'],
-    ['choose', 'Key', 'Website'],
+    ['type', 'Key', 'web'],
+    ['see', 'option', /^Website/],
+    ['keys', 'ArrowDown', 'Enter'],
     ['address', /key=key_/],
     ['choose', 'Outcome', 'Failed'],
-    ['address', /status=5xx/],
+    ['address', /status=failed/],
     ['see', 'cell', '500'],
     ['choose', 'Model', 'gemini'],
     ['type', 'To day (UTC)', '01012020'],
@@ -208,7 +213,7 @@ const REST: typeof PROXY = {
     ['type', 'Expires', '01012040'],
     ['keys', 'Enter'],
     ['dialog', '“Robot” is ready'],
-    ['press', 'button', 'I have copied it'],
+    ['press', 'button', 'Copy and close'],
     ['gone', 'dialog', '“Robot” is ready'],
     ['on', 'button', 'Create token'],
     ['press', 'button', 'Revoke Robot'],
@@ -227,10 +232,12 @@ const REST: typeof PROXY = {
     ['choose', 'Plan', 'f'],
     ['press', 'button', 'Create link'],
     ['dialog', 'The invitation is ready'],
-    ['press', 'button', 'I have copied it'],
+    ['press', 'button', 'Copy and close'],
     ['gone', 'dialog', 'The invitation is ready'],
     ['on', 'button', 'Invite'],
     ['press', 'button', 'Withdraw the invitation for mary@example.com'],
+    ['dialog', 'Withdraw the invitation?'],
+    ['press', 'button', 'Withdraw'],
     ['gone', 'button', 'Withdraw the invitation for mary@example.com'],
     ['choose', 'Plan of grace@example.com', 'u'],
     ['on', 'combobox', 'Plan of grace@example.com'],
@@ -323,7 +330,7 @@ test('an export is chosen, watched, read, copied, downloaded and deleted by keyb
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
   const { walk } = keyboardOf(page, site.url)
   const choose = async (name: string, buffer: Buffer): Promise<void> => {
-    await walk([['to', 'button', 'Choose a file']])
+    await walk([['to', 'button', 'Choose files']])
     const choosing = page.waitForEvent('filechooser')
     await walk([['keys', 'Enter']])
     await (await choosing).setFiles({ name, mimeType: 'application/octet-stream', buffer })
@@ -349,6 +356,8 @@ test('an export is chosen, watched, read, copied, downloaded and deleted by keyb
     ['see', 'region', /Result/],
     ['press', 'link', 'Export.zip'],
     ['press', 'button', 'Delete Export.zip'],
+    ['dialog', 'Delete “Export.zip”?'],
+    ['press', 'button', 'Delete'],
     ['see', 'row', /Export.zip .*Expired/],
     ['on', 'row', /Export.zip .*Expired/],
   ])

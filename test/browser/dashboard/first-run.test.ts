@@ -78,7 +78,7 @@ test('from the link to the usage of a key, by keyboard alone', async (t) => {
     await page.getByRole('tabpanel').getByText(name).first().waitFor()
     assert.match((await page.getByRole('tabpanel').textContent()) ?? '', new RegExp(secret))
   }
-  await press(page, 'button', 'I have copied it')
+  await press(page, 'button', 'Copy and close')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   assert.doesNotMatch(await page.content(), new RegExp(secret), 'a secret is shown once')
 

@@ -1,9 +1,9 @@
 // Keys in the hands of a person while programs use them.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { promisify } from 'node:util'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../../until.ts'
 import { ANTHROPIC, GEMINI } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 
@@ -27,15 +27,16 @@ test('a key is rotated and revoked while a client calls', async (t) => {
   const { page } = await visit(t, site, cookie)
   await page.goto(`${site.url}/keys/${id}`)
   await page.getByRole('button', { name: 'Rotate' }).click()
-  await page.getByLabel('The old secret goes on working for').selectOption('1 hour')
+  await page.getByLabel('Keep the old key valid for').selectOption('1 hour')
   await page.getByRole('button', { name: 'Create a new secret' }).click()
   const newer = (await page.locator('[data-secret]').textContent()) ?? ''
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'Copy and close' }).click()
   assert.notEqual(newer, secret)
   assert.equal((await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 200)
   assert.ok(statuses.every((status) => status === 200), 'the old secret goes on working')
 
   await page.getByRole('button', { name: 'Disable' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
   await page.getByText('Disabled', { exact: true }).waitFor()
   assert.equal((await site.proxied(newer, GEMINI('gemini-2.5-flash'), { contents: [] })).status, 401)
   await page.getByRole('button', { name: 'Enable' }).click()
@@ -57,9 +58,10 @@ test('filters live in the address, errors stand beside what caused them', async 
   for (let number = 1; number <= 30; number++) await site.api(cookie, 'POST', '/api/v1/keys', { name: `Key ${number}`, models: number === 7 ? ['only-this'] : null })
   const { page } = await visit(t, site, cookie)
   await page.goto(`${site.url}/keys`)
-  await page.getByText('First 25 keys').waitFor()
-  await page.getByRole('button', { name: 'Show more' }).click()
-  await page.getByText('All 30 keys').waitFor()
+  await page.getByText('1–25 of 30 keys').waitFor()
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByText('26–30 of 30 keys').waitFor()
+  assert.equal(await page.getByRole('row').count(), 6, 'one page is held')
   await page.getByRole('button', { name: 'Name' }).click()
   await page.getByRole('cell', { name: /^Key 9/ }).first().waitFor()
   await page.waitForURL(/sort=-name/)
@@ -72,7 +74,7 @@ test('filters live in the address, errors stand beside what caused them', async 
   await page.getByLabel('Search by name').fill('nothing like it')
   await page.getByText('No key matches').waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
-  await page.getByText('First 25 keys').waitFor()
+  await page.getByText('1–25 of 30 keys').waitFor()
 
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
@@ -96,51 +98,30 @@ test('an administrator decides which providers and stored objects a key reaches,
   await page.getByText('which is no provider here').waitFor()
   await page.getByLabel('Providers').fill('openai')
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'Copy and close' }).click()
   await page.getByRole('link', { name: 'Reader' }).click()
   for (const fact of ['openai', 'All that the provider account holds', 'Generates and reads']) await page.getByText(fact, { exact: true }).waitFor()
 })
 
-/** TABLE of what a key may call, the model of its snippets for curl and the core package, and of those for Gemini. */
-const SNIPPETS: [models: string[] | null, model: string, gemini: string, address: string][] = [
-  [null, 'gemini-2.5-flash', 'gemini-2.5-flash', 'generativelanguage.googleapis.com'],
-  [['claude-*'], 'claude-sonnet-5', '<a Gemini model that the key allows>', 'api.anthropic.com'],
-  [['gpt-4o*'], '<a model like gpt-4o*>', '<a Gemini model that the key allows>', 'api.openai.com'],
-  [['models/gemini-2*'], 'gemini-2.5-flash', 'gemini-2.5-flash', 'generativelanguage.googleapis.com'],
-  [['models/gemini-3-pro'], 'gemini-3-pro', 'gemini-3-pro', 'generativelanguage.googleapis.com'],
-  [['gemini-0*'], '<a model like gemini-0*>', '<a model like gemini-0*>', '<a model like gemini-0*>'],
-  [['gemini-*-seen'], 'gemini-1-seen', 'gemini-1-seen', 'gemini-1-seen'],
-  [['gpt-4o*', 'claude-haiku-4-5'], 'claude-haiku-4-5', '<a Gemini model that the key allows>', 'api.anthropic.com'],
-  [['mistral-large'], 'mistral-large', '<a Gemini model that the key allows>', 'https%3A%2F%2F<the provider>%2F'],
-  [['grok-*'], '<a model like grok-*>', '<a Gemini model that the key allows>', '<the provider>'],
-]
-
-test('the snippets of a key use a model that it allows, or show where one has to be put', async (t) => {
-  const site = await startSite(t)
-  const cookie = await site.setUp()
-  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Any' })).json()) as { secret: string }
-  await (await site.proxied(secret, GEMINI('gemini-1-seen'), { contents: [] })).arrayBuffer()
-  await until(async () => (await (await site.api(cookie, 'GET', '/api/v1/models')).text()).includes('gemini-1-seen'))
-  const { page } = await visit(t, site, cookie)
-  await page.goto(`${site.url}/keys`)
-  for (const [models, model, gemini, address] of SNIPPETS) {
-    await page.getByRole('button', { name: 'Create key' }).first().click()
-    await page.getByLabel('Name', { exact: true }).fill('Some')
-    await page.getByLabel('Models', { exact: true }).fill((models ?? []).join(','))
-    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
-    const codeOf = async (tab: string): Promise<string> => {
-      await page.getByRole('tab', { name: tab, exact: true }).click()
-      return (await page.getByRole('tabpanel').textContent()) ?? ''
-    }
-    const [curl, core, wrapped] = [await codeOf('curl'), await codeOf('@proxy-sdk/core'), await codeOf('@proxy-sdk/genai')]
-    assert.ok(curl.includes(model) && curl.includes(address), `${models}: ${curl}`)
-    // Anthropic refuses a request without it.
-    assert.equal(curl.includes(`-H 'anthropic-version: 2023-06-01'`), address === 'api.anthropic.com')
-    assert.ok(core.includes(`provider('${model}')`), `${models}: ${core}`)
-    assert.ok(wrapped.includes(`provider('${gemini}')`), `${models}: ${wrapped}`)
-    await page.getByRole('button', { name: 'I have copied it' }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+test('the first snippet of a new key works as it is copied, streaming or not', async (t) => {
+  const site = await startSite(t, { GOOGLE_GENERATIVE_AI_API_KEY: '' })
+  const { page } = await visit(t, site, await site.setUp())
+  await page.goto(`${site.url}/keys?new=1`)
+  await page.getByLabel('Name', { exact: true }).fill('First')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  for (const streaming of [false, true]) {
+    const command = (await page.getByRole('tabpanel').textContent()) ?? ''
+    assert.match(command, /api\.openai\.com/)
+    assert.equal(command.includes('"stream":true'), streaming)
+    // Not synchronously: the server is in this process.
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${command} -sS --fail-with-body`])
+    assert.match(stdout, /"Hello!"/)
+    await page.getByRole('switch', { name: 'Streaming' }).click()
   }
+  await page.getByRole('tab', { name: 'Python' }).click()
+  assert.match((await page.getByRole('tabpanel').textContent()) ?? '', /import requests/)
+  await page.getByRole('button', { name: 'Copy and close' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
 
 /** What a shell makes of a command's last word. */

@@ -113,7 +113,7 @@ test('what is shown once is seen by whoever goes back while it is made, and aske
     await leave(2)
     await page.goForward()
     assert.ok(await page.locator('[data-secret]').isVisible(), button)
-    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('button', { name: 'Copy and close' }).click()
     await page.locator('[data-secret]').waitFor({ state: 'detached' })
     await page.reload()
     assert.deepEqual(asked, ['beforeunload', 'beforeunload'], button)
@@ -142,9 +142,9 @@ test('of two secrets that are made at once both are seen', async (t) => {
   await page.locator('[data-secret]', { hasText: 'tmt_' }).waitFor()
   gate.resolve()
   await made
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'Copy and close' }).click()
   await page.locator('[data-secret]', { hasText: 'tmk_' }).waitFor()
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'Copy and close' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
 

@@ -1,0 +1,166 @@
+// What a person sees without reloading, where things fail, and where they live: one server for all of it.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { until } from '../../until.ts'
+import { GEMINI, OPENAI, provider } from './seeded.ts'
+import { closeBrowser, startSite, visit } from './visit.ts'
+
+after(closeBrowser)
+
+interface Made {
+  id: string
+  secret: string
+}
+
+test('the dashboard follows what happens', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const key = async (body: object): Promise<Made> => (await (await site.api(cookie, 'POST', '/api/v1/keys', body)).json()) as Made
+  const send = async (secret: string, model: string): Promise<string> => {
+    const answer = await site.proxied(secret, OPENAI, { model, messages: [{ role: 'user', content: '1/2/3' }] })
+    await answer.arrayBuffer()
+    return answer.headers.get('x-proxy-request-id') ?? ''
+  }
+  const { id, secret } = await key({ name: 'Website', models: ['gpt-*'] })
+
+  await t.test('a request appears by itself, on its list and on the page of its key', async (t) => {
+    const { page, context } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/requests`)
+    await page.getByText('No requests yet').waitFor()
+    const other = await context.newPage()
+    await other.goto(`${site.url}/keys/${id}`)
+    await other.getByText('Not used yet').waitFor()
+    await send(secret, 'gpt-live')
+    for (const one of [page, other]) {
+      await one.bringToFront()
+      await one.getByRole('button', { name: /^gpt-live: details of/ }).waitFor()
+    }
+  })
+
+  await t.test('the notice that the server is away goes away when it is back', async (t) => {
+    const { page, context } = await visit(t, site, cookie)
+    await context.route('**/{api,livez}*/**', (route) => route.abort())
+    await context.route('**/livez', (route) => route.abort())
+    await page.goto(site.url)
+    await page.getByText('The server does not answer.').first().waitFor()
+    await context.unroute('**/{api,livez}*/**')
+    await context.unroute('**/livez')
+    await page.getByRole('button', { name: /^Requests/ }).waitFor()
+    await page.getByText('The server does not answer.').waitFor({ state: 'detached' })
+  })
+
+  await t.test('a request that got no answer is a failed one, for every filter, and its provider too', async (t) => {
+    site.fake.play(({ reset }) => reset())
+    await send(secret, 'gpt-lost')
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/requests?status=failed`)
+    await page.getByRole('row', { name: /gpt-lost.*502 unreachable/ }).waitFor()
+    assert.equal(await page.getByRole('row').count(), 2, 'and nothing that succeeded')
+    await page.goto(`${site.url}/providers`)
+    await page.getByRole('region', { name: 'OpenAI' }).getByText('Failing', { exact: true }).waitFor()
+    site.fake.play(provider)
+    await send(secret, 'gpt-found')
+    await page.getByRole('region', { name: 'OpenAI' }).getByText('Ready', { exact: true }).waitFor()
+  })
+
+  await t.test('a refused request is found by its id, in the list, and on the page of its key', async (t) => {
+    const request = await send(secret, 'claude-opus')
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/requests`)
+    await page.getByLabel('Request id').fill(request)
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('403 model not allowed').waitFor()
+    await dialog.getByText(/claude-opus/).first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('radio', { name: 'Refused' }).click()
+    await page.waitForURL(/list=refused/)
+    await page.getByRole('row', { name: /403 model not allowed/ }).waitFor()
+    await page.getByLabel('Reason').selectOption({ label: 'model not allowed (1)' })
+    await page.waitForURL(/code=model_not_allowed/)
+    await page.goto(`${site.url}/keys/${id}`)
+    await page.getByRole('region', { name: 'Refused' }).getByText('403 model not allowed').waitFor()
+  })
+
+  await t.test('a moment is told in the zone and the locale of the browser, or in UTC, and says which', async (t) => {
+    const { page } = await visit(t, site, cookie, { viewport: { width: 1600, height: 900 }, timezoneId: 'America/Los_Angeles', locale: 'en-US' })
+    await page.goto(`${site.url}/keys?new=1`)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('Ends')
+    await dialog.getByText(/^Expires at 00:00 P[DS]T on this date/).waitFor()
+    await dialog.getByLabel('Expires').fill('2020-01-31')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByText('This date has passed.').waitFor()
+    await dialog.getByLabel('Expires').fill('2040-12-31')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('button', { name: 'Copy and close' }).click()
+    await page.getByText('Dec 31, 2040, 12:00 AM PST').waitFor()
+    await page.getByRole('button', { name: /^Local times \(P[DS]T\)/ }).click()
+    await page.getByText('Dec 31, 2040, 8:00 AM UTC').waitFor()
+    await page.reload()
+    await page.getByText('Dec 31, 2040, 8:00 AM UTC').waitFor()
+    const german = await visit(t, site, cookie, { viewport: { width: 1600, height: 900 }, timezoneId: 'Europe/Berlin', locale: 'de-DE' })
+    await german.page.goto(`${site.url}/keys`)
+    await german.page.getByText(/31\. Dez\. 2040.*09:00 MEZ/).waitFor()
+  })
+
+  await t.test('Escape on a form that has been begun asks first', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/keys?new=1`)
+    const dialog = page.getByRole('dialog', { name: 'Create a key' })
+    await dialog.getByLabel('Name', { exact: true }).fill('Half')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Keep editing' }).click()
+    assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), 'Half')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
+  await t.test('an origin is completed, and what is wrong with one is said in words', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/keys?new=1`)
+    await page.getByLabel('Name', { exact: true }).fill('Browser')
+    await page.getByLabel('Allowed origins').fill('app.example.com')
+    await page.keyboard.press('Enter')
+    await page.getByText('https://app.example.com', { exact: true }).waitFor()
+    await page.getByRole('textbox', { name: 'Allowed origins' }).fill('ftp://nowhere')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    await page.getByText(/“ftp:\/\/nowhere”: .*n origin looks like/).waitFor()
+    assert.doesNotMatch(await page.getByRole('dialog').innerText(), /allowed_origins/)
+  })
+
+  await t.test('too many attempts to sign in are counted down', async (t) => {
+    const { page } = await visit(t, site)
+    await page.route('**/api/v1/session', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 429, headers: { 'retry-after': '2' }, contentType: 'application/problem+json', body: JSON.stringify({ status: 429, title: 't', detail: 'Too many attempts. Try again in 2 s.', code: 'too_many_attempts', request_id: 'r' }) })
+        : route.continue(),
+    )
+    await page.goto(site.url)
+    await page.getByLabel('E-mail').fill('ada@example.com')
+    await page.getByLabel('Password', { exact: true }).fill('something wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Try again in 2.00 s' }).or(page.getByRole('button', { name: 'Try again in 1.00 s' })).waitFor()
+    assert.equal(await page.getByText(/Try again/).count(), 1)
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  })
+
+  await t.test('"Getting started" goes away step by step', async (t) => {
+    const invited = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email: 'new@example.com' })).json()) as { link: string }
+    const accepted = await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(invited.link).searchParams.get('token'), email: 'new@example.com', password: 'another good password' })
+    const member = (accepted.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+    const { page } = await visit(t, site, member)
+    await page.goto(site.url)
+    const card = page.getByRole('region', { name: 'Getting started' })
+    await card.getByText('0 of 3 done').waitFor()
+    const own = (await (await site.api(member, 'POST', '/api/v1/keys', { name: 'Mine' })).json()) as Made
+    await page.reload()
+    await card.getByText('1 of 3 done').waitFor()
+    await (await site.proxied(own.secret, GEMINI('gemini-2.5-flash'), { contents: [] })).arrayBuffer()
+    await until(async () => (await (await site.api(member, 'GET', '/api/v1/models')).text()).includes('gemini'))
+    await page.reload()
+    await page.getByRole('heading', { name: 'Busiest keys' }).waitFor()
+    await card.waitFor({ state: 'detached' })
+  })
+})
