@@ -1,5 +1,5 @@
 // How long each page of the dashboard waits for its data when the ledger has 1,000,000 rows: the server as it is, asked by HTTP. The rows are
-// written straight into the store's file: 30 days, 3 accounts, 60 keys, 8 models; the roll-ups are summed from them.
+// written straight into the store's file: 30 days, 3 accounts, 60 keys (or the third argument), 8 models; the roll-ups are summed from them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { fillLedger } from './parts/rows.ts'
 
 const ROWS = Number(process.argv[2] ?? 1_000_000)
 const ROUNDS = Number(process.argv[3] ?? 15)
+const KEYS = Number(process.argv[4] ?? 60)
 const BAR_MS = 100
 const DAY = 86_400_000
 const ACCOUNTS = 3
@@ -25,7 +26,7 @@ try {
     tokens.push((await createToken(server.store, { name: i === 0 ? null : `account ${i}`, plan: 'free' }, { name: 'bench', scopes: ['manage'], expiresAt: null }, now)).token)
   }
   const filled = performance.now()
-  fillLedger(join(folder, 'tollmark.db'), tokens.map(({ account_id }) => account_id), ROWS, now)
+  fillLedger(join(folder, 'tollmark.db'), tokens.map(({ account_id }) => account_id), ROWS, now, KEYS)
   const adding = performance.now()
   await addHours(server.store, now)
   console.log(`${ROWS} rows written in ${seconds(filled, adding)} s, added to their days in ${seconds(adding, performance.now())} s`)

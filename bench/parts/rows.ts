@@ -4,18 +4,19 @@ import { DAY } from '../../server/clock.ts'
 
 const MODELS = ['gpt-5', 'gpt-5-mini', 'o3', 'gemini-2.5-pro', 'gemini-2.5-flash', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'mistral-large']
 const PROVIDERS = ['openai', 'openai', 'openai', 'google', 'google', 'anthropic', 'anthropic', 'mistral']
+/** Keys that the rows belong to where it is not said. */
 const KEYS = 60
 
-/** The id of one of the 60 keys that the rows belong to. */
+/** The id of one of the keys that the rows belong to. */
 export function keyId(i: number): string {
   return `key_${String(i).padStart(6, '0')}`
 }
 
 /**
- * Writes `rows` requests over the 30 days before `now` straight into the store's file: 60 keys, 8 models. Eight of ten belong to the first account.
+ * Writes `rows` requests over the 30 days before `now` straight into the store's file: 60 keys or `keys`, 8 models. Eight of ten belong to the first account.
  * A server must run on the store, because each row names an instance.
  */
-export function fillLedger(path: string, accounts: readonly string[], rows: number, now: number): void {
+export function fillLedger(path: string, accounts: readonly string[], rows: number, now: number, keys = KEYS): void {
   const db = new DatabaseSync(path, { timeout: 30_000 })
   db.exec('BEGIN IMMEDIATE')
   const [instance] = db.prepare('SELECT id FROM instances').all() as { id: string }[]
@@ -24,7 +25,7 @@ export function fillLedger(path: string, accounts: readonly string[], rows: numb
     'INSERT INTO keys (id, account_id, name, public_id, models, rpm, allowed_origins, expires_at, disabled, revoked_at, created_at, revision) VALUES (?, ?, ?, ?, NULL, NULL, NULL, NULL, 0, NULL, ?, ?)',
   )
   const accountOf = (i: number): string => accounts[i % 10 < 8 || accounts.length === 1 ? 0 : 1 + (i % (accounts.length - 1))]!
-  for (let i = 0; i < KEYS; i++) key.run(keyId(i), accountOf(i), `key ${i}`, `bench${i}`, now, -1 - i)
+  for (let i = 0; i < keys; i++) key.run(keyId(i), accountOf(i), `key ${i}`, `bench${i}`, now, -1 - i)
   const row = db.prepare(
     `INSERT INTO requests (id, account_id, key_id, rpm, provider, model, endpoint, method, context, state, created_at, instance, mono, boot, status, error, credential_id,
        first_byte_ms, total_ms, bytes_in, bytes_out, tokens_in, tokens_out, tokens_cached, tokens_reasoning)
@@ -35,7 +36,7 @@ export function fillLedger(path: string, accounts: readonly string[], rows: numb
   let seed = 7
   const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
   for (let i = 0; i < rows; i++) {
-    const [k, m, luck] = [random(KEYS), random(MODELS.length), random(100)]
+    const [k, m, luck] = [random(keys), random(MODELS.length), random(100)]
     const aborted = luck === 0
     const at = start + Math.floor((i / rows) * (30 * DAY))
     row.run(
