@@ -10,11 +10,15 @@ const Kept = z.object({
   format: z.enum(['markdown', 'json']),
   text: z.string(),
   at: z.string(),
+  /** The archive that it came from, for its pictures. */
+  archive: z.nullable(z.instanceof(Blob)),
 })
 export type Kept = z.output<typeof Kept>
 
 /** Documents that are kept of an account; older ones go. */
 const MOST = 10
+/** Archives are larger. */
+const MOST_ARCHIVES = 3
 const STORE = 'documents'
 const KEPT = ['kept'] as const
 
@@ -60,7 +64,9 @@ export function useKept(account: string) {
     documents: kept.data,
     keep: async (made: Kept): Promise<void> => {
       await inStore('readwrite', (store) => store.put(made))
-      for (const { id } of (await listKept(account)).slice(MOST)) await inStore('readwrite', (store) => store.delete(id))
+      const kept = await listKept(account)
+      for (const { id } of kept.slice(MOST)) await inStore('readwrite', (store) => store.delete(id))
+      for (const one of kept.filter(({ archive }) => archive !== null).slice(MOST_ARCHIVES)) await inStore('readwrite', (store) => store.put({ ...one, archive: null }))
       await changed()
     },
     drop: async (id: string): Promise<void> => {

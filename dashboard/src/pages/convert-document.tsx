@@ -1,6 +1,9 @@
 // A converted document: the Markdown, and beside it what it looks like.
 import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
+import { countAssets, withAssets } from '../archive.ts'
+import { counted } from '../format.ts'
 import { Copy } from '../ui/bits.tsx'
 import { Code, lazily } from '../ui/code.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -20,9 +23,11 @@ interface DocumentProps {
   text: string
   /** Where the server has it; else it is here only. */
   href?: string
+  /** The archive that it came from, where this browser still has it. */
+  archive?: Blob | null
 }
 
-export function ConvertedDocument({ name, format, text, href }: DocumentProps) {
+export function ConvertedDocument({ name, format, text, href, archive = null }: DocumentProps) {
   const [shown, setShown] = useState<'preview' | 'source'>('preview')
   const markdown = useMemo(() => (format === 'json' ? markdownOf(text) : withoutFrontMatter(text)), [format, text])
   // Without the ending, and without the id that Notion puts behind a title.
@@ -44,7 +49,8 @@ export function ConvertedDocument({ name, format, text, href }: DocumentProps) {
           />
         </div>
         <Copy text={text} what={`the ${source}`} />
-        <Button leftSection={<Icon name="download" size={16} />} onClick={() => void download(file, text, href)}>
+        {archive !== null && <WithAssets archive={archive} file={file} text={text} />}
+        <Button leftSection={<Icon name="download" size={16} />} onClick={() => download(file, text, href)}>
           Download
         </Button>
       </div>
@@ -60,6 +66,18 @@ export function ConvertedDocument({ name, format, text, href }: DocumentProps) {
       </div>
       {text.length > MOST_DRAWN && <p className={css.note}>The beginning is shown. Copy and Download have the whole document.</p>}
     </section>
+  )
+}
+
+/** A download that has the pictures, where there are any. */
+function WithAssets({ archive, file, text }: { archive: Blob; file: string; text: string }) {
+  const assets = useQuery({ queryKey: ['assets', file, archive.size], queryFn: () => countAssets(archive).catch(() => 0), staleTime: Infinity })
+  if (!assets.data) return null
+  const save = async (): Promise<void> => downloadBlob(file.replace(/\.\w+$/, '.zip'), await withAssets(archive, file, text))
+  return (
+    <Button variant="default" leftSection={<Icon name="download" size={16} />} onClick={() => void save()}>
+      With {counted(assets.data, 'file')}
+    </Button>
   )
 }
 
@@ -80,11 +98,20 @@ function markdownOf(text: string): string {
   return typeof value === 'object' && value !== null && 'markdown' in value && typeof value.markdown === 'string' ? value.markdown : ''
 }
 
-async function download(file: string, text: string, href: string | undefined): Promise<void> {
+function download(file: string, text: string, href: string | undefined): void {
+  if (href === undefined) downloadBlob(file, new Blob([text], { type: 'application/octet-stream' }))
+  else follow(file, href)
+}
+
+function downloadBlob(file: string, content: Blob): void {
+  const local = URL.createObjectURL(content)
+  follow(file, local)
+  setTimeout(() => URL.revokeObjectURL(local), 10_000)
+}
+
+function follow(file: string, href: string): void {
   const link = document.createElement('a')
-  const local = href === undefined ? URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' })) : null
-  link.href = local ?? href ?? ''
+  link.href = href
   link.download = file
   link.click()
-  if (local !== null) setTimeout(() => URL.revokeObjectURL(local), 10_000)
 }

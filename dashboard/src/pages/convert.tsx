@@ -15,7 +15,7 @@ import { Bars, Card, Empty, Failed, Loaded, Page, ProblemNote } from '../ui/page
 import { Segments } from '../ui/segments.tsx'
 import { PagedTable, main, sub, type Column } from '../ui/table.tsx'
 import { ConvertedDocument } from './convert-document.tsx'
-import { useConversions, type Task } from './converting.tsx'
+import { archiveOf, useConversions, type Task } from './converting.tsx'
 import css from './convert.module.css'
 
 export default function ConvertPage() {
@@ -301,7 +301,7 @@ function Finished({ job }: { job: Job }) {
       </Empty>
     )
   }
-  return <ConvertedDocument name={job.file.name} format={job.format} text={result.data} href={resultUrl(job.id)} />
+  return <ConvertedDocument name={job.file.name} format={job.format} text={result.data} href={resultUrl(job.id)} archive={archiveOf(job.id)} />
 }
 
 function Jobs() {

@@ -30,6 +30,10 @@ interface Line {
 
 const Conversions = createContext<Line | null>(null)
 
+/** The archives of this tab's jobs, for their pictures. */
+const archives = new Map<string, Blob>()
+export const archiveOf = (job: string): Blob | null => archives.get(job) ?? null
+
 const isOver = ({ state }: Task): boolean => state !== 'waiting' && state !== 'sending'
 const isCanceled = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'
 
@@ -48,8 +52,14 @@ export function Converting({ children }: { children: ReactNode }) {
       { file, wishes, key: newIdempotencyKey() },
       {
         onSuccess: (made) => {
-          if (made.kind === 'job') change(id, { state: 'done', made })
-          else void keep({ id, account, name: made.name, format: made.format, text: made.text, at: now() }).then(() => change(id, { state: 'done', made: { kind: 'document', id } }))
+          if (made.kind === 'job') {
+            archives.set(made.job.id, file)
+            change(id, { state: 'done', made })
+            return
+          }
+          const archive = /\.zip$/i.test(file.name) ? file : null
+          const document = { id, account, name: made.name, format: made.format, text: made.text, at: now(), archive }
+          void keep(document).then(() => change(id, { state: 'done', made: { kind: 'document', id } }))
         },
         onError: (error) => change(id, { state: isCanceled(error) ? 'canceled' : 'failed', error }),
       },

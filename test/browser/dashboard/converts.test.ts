@@ -1,7 +1,10 @@
 // Exports in the browser: dropped, watched, read, copied, downloaded; and texts that would like to be more than text.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
+import { promisify } from 'node:util'
 import { noise } from '../../archives/bombs.ts'
 import { many } from '../../archives/shapes.ts'
 import { archive, deflated } from '../../archives/writer.ts'
@@ -265,4 +268,24 @@ test('several files are converted in turn, within the limits of the server, and 
   await browser.getByRole('heading', { name: 'First.md' }).waitFor()
   await browser.getByRole('region', { name: 'Documents' }).getByRole('button', { name: 'Remove First.html' }).click()
   await browser.getByRole('heading', { name: 'First.md' }).waitFor({ state: 'detached' })
+})
+
+test('a ZIP is taken along with its pictures', async (t) => {
+  const site = await startSite(t)
+  const { page: browser } = await visit(t, site, await site.setUp())
+  await browser.goto(`${site.url}/convert`)
+  const picture = randomBytes(2000)
+  const part = zip({ 'Home.html': page('Home', '<p><img src="Home/a%20b.png"></p>'), 'Home/a b.png': picture, 'Home/text.txt': 'words '.repeat(500) })
+  await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip({ 'Export-1-Part-1.zip': part }) })
+  const downloading = browser.waitForEvent('download')
+  await browser.getByRole('button', { name: 'With 2 files' }).click()
+  const download = await downloading
+  assert.equal(download.suggestedFilename(), 'Export.zip')
+  const file = await download.path()
+  const { stdout } = await promisify(execFile)('python3', ['-c', `import zipfile,sys,hashlib
+z=zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None
+for n in z.namelist(): print(n, hashlib.sha1(z.read(n)).hexdigest())`, file])
+  const sha = (content: Buffer | string): string => createHash('sha1').update(content).digest('hex')
+  assert.deepEqual(stdout.trim().split('\n').slice(1).sort(), [`Home/a b.png ${sha(picture)}`, `Home/text.txt ${sha('words '.repeat(500))}`])
+  assert.match(stdout, /^Export\.md /)
 })
