@@ -9,7 +9,12 @@ import { Bars, Empty, Failed, Page as Frame } from './ui/page.tsx'
 
 const SetupPage = lazily(() => import('./pages/setup.tsx'))
 const SignInPage = lazily(() => import('./pages/sign-in.tsx'))
-const InvitePage = lazily(() => import('./pages/invite.tsx'))
+/** TABLE of pages for whoever holds a link, signed in or not. */
+const BY_LINK = {
+  '/invite': lazily(() => import('./pages/invite.tsx')),
+  '/reset-password': lazily(() => import('./pages/reset-password.tsx')),
+}
+const isByLink = (path: string): path is keyof typeof BY_LINK => Object.hasOwn(BY_LINK, path)
 
 export function App() {
   // Every moment on the page is written in it.
@@ -27,8 +32,8 @@ export function App() {
   }
   const { setup_required, account } = session.data
   if (setup_required && location !== '/setup') return <Redirect to="/setup" replace />
-  if (setup_required || location === '/invite' || account === null) {
-    const Entrance = setup_required ? SetupPage : location === '/invite' ? InvitePage : SignInPage
+  if (setup_required || isByLink(location) || account === null) {
+    const Entrance = setup_required ? SetupPage : isByLink(location) ? BY_LINK[location] : SignInPage
     return (
       <Code at={location}>
         <Entrance />

@@ -1,8 +1,10 @@
 // What stands around every page: the navigation, who is signed in, light or dark.
-import { ActionIcon, Drawer, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, Drawer, NativeSelect, useMantineColorScheme } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
+import { useAccountOf } from './api/accounts.ts'
 import type { Account } from './api/shapes.ts'
+import { useWhose } from './api/whose.ts'
 import { useSignOut } from './api/session.ts'
 import { zoneName } from './format.ts'
 import { PAGES } from './pages.ts'
@@ -67,6 +69,7 @@ function Navigation({ account, location, label }: { account: Account; location: 
   const rows = PAGES.flatMap(({ path, nav, admin }) => (nav && (admin !== true || account.role === 'admin') ? [{ path, ...nav }] : []))
   return (
     <>
+      {account.role === 'admin' && <WhoseChoice />}
       <nav className={css.nav} aria-label={label}>
         {GROUPS.map((group) => (
           <div key={group}>
@@ -110,6 +113,24 @@ const SCHEMES = { auto: { icon: 'system', label: 'System theme', next: 'light' }
   string,
   { icon: IconName; label: string; next: string }
 >
+
+/** What an administrator looks at; a colleague's account is chosen under Accounts. */
+function WhoseChoice() {
+  const [whose, setWhose] = useWhose()
+  const other = whose !== '' && whose !== 'all'
+  const account = useAccountOf(whose, other)
+  const name = account.data?.email ?? account.data?.name ?? whose
+  return (
+    <NativeSelect
+      size="xs"
+      mb={10}
+      aria-label="Whose keys and requests are shown"
+      value={whose}
+      onChange={(event) => setWhose(event.currentTarget.value)}
+      data={[{ value: '', label: 'Your account' }, { value: 'all', label: 'Whole server' }, ...(other ? [{ value: whose, label: name }] : [])]}
+    />
+  )
+}
 
 function ZoneButton() {
   const zone = useZone()

@@ -1,5 +1,6 @@
 // The one way from the browser to the server: a call, its answer parsed once, its refusals as one class.
 import * as z from 'zod/mini'
+import { withWhose } from './whose.ts'
 
 // Zod would otherwise try `new Function`, which the content policy forbids (and reports).
 z.config({ jitless: true })
@@ -58,7 +59,7 @@ export async function send(path: string, { method = 'GET', query = {}, body, sig
   const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
   let response: Response
   try {
-    response = await fetch(address(path, query), { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: signal ?? null })
+    response = await fetch(address(path, withWhose(method, path, query)), { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: signal ?? null })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw unreachable()

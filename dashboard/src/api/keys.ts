@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call, send } from './http.ts'
 import { useChange, useOnce, usePages } from './queries.ts'
-import { Key, NewKey, listOf } from './shapes.ts'
+import { Key, NewKey, SharedObject, listOf } from './shapes.ts'
 
 export interface KeyFilter {
   search: string
@@ -63,3 +63,15 @@ export const usePurgeKey = (id: string) => useChange(KEYS, () => send(`/api/v1/k
 
 export const useRotateKey = (id: string, then: (made: NewKey) => void) =>
   useOnce(useChange(KEYS, (grace_seconds: number) => call(NewKey, `/api/v1/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST', body: { grace_seconds } }), then))
+
+const objectsOf = (id: string): string => `/api/v1/keys/${encodeURIComponent(id)}/objects`
+
+/** What an administrator shares with a key. */
+export function useSharedObjects(id: string) {
+  return useQuery({ queryKey: [...KEYS, id, 'objects'], queryFn: ({ signal }) => call(listOf(SharedObject), objectsOf(id), { signal }), select: ({ data }) => data })
+}
+
+export const useShareObject = (id: string) =>
+  useOnce(useChange([...KEYS, id, 'objects'], (body: Pick<SharedObject, 'provider' | 'kind' | 'object_id'>) => call(SharedObject, objectsOf(id), { method: 'POST', body })))
+
+export const useUnshareObject = (id: string) => useChange([...KEYS, id, 'objects'], (object: string) => send(`${objectsOf(id)}/${encodeURIComponent(object)}`, { method: 'DELETE' }))

@@ -3,7 +3,8 @@ import { skipToken, useMutation, useQuery, useQueryClient, type QueryClient } fr
 import { Refused, call, send } from './http.ts'
 import { forgetKept } from './kept.ts'
 import { useOnce } from './queries.ts'
-import { OpenInvitation, Session, SignedIn, type Account } from './shapes.ts'
+import { forgetWhose } from './whose.ts'
+import { OpenInvitation, OpenReset, Session, SignedIn, type Account } from './shapes.ts'
 
 const SESSION = ['session'] as const
 /** True where the server no longer knew a session that this page had. */
@@ -57,7 +58,10 @@ function become(client: QueryClient, account: Account | null): void {
   client.setQueryData<Session>(SESSION, { setup_required: false, account })
   client.setQueryData(ENDED, false)
   forget(client)
-  if (account === null) void forgetKept()
+  if (account === null) {
+    void forgetKept()
+    forgetWhose()
+  }
   tabs.postMessage(null)
 }
 
@@ -90,6 +94,17 @@ export function useSignOut() {
 export function useChangePassword() {
   return useOnce(useMutation({ mutationFn: (body: { current: string; password: string }) => send('/api/v1/session/password', { method: 'POST', body }) }))
 }
+
+/** A link that sets a new password, as whoever holds it may see it. */
+export function useOpenReset(token: string) {
+  return useQuery({
+    queryKey: ['password-reset', token],
+    queryFn: ({ signal }) => call(OpenReset, '/api/v1/password-resets/open', { query: { token }, signal }),
+    retry: false,
+  })
+}
+
+export const useAcceptReset = () => useEntrance<{ token: string; email: string | null; password: string }>('/api/v1/password-resets/accept')
 
 /** An invitation as whoever holds its link may see it. */
 export function useOpenInvitation(token: string) {

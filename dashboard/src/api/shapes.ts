@@ -31,6 +31,8 @@ export const Invitation = z.object({
   expires_at: text,
 })
 export const NewInvitation = z.extend(Invitation, { link: text })
+export const PasswordReset = z.object({ link: text, expires_at: text })
+export const OpenReset = z.object({ email: maybeText, name: text, expires_at: text })
 export const OpenInvitation = z.object({ email: maybeText, expires_at: text })
 
 const tokens = { tokens_in: maybe, tokens_out: maybe, tokens_cached: maybe, tokens_reasoning: maybe }
@@ -54,6 +56,7 @@ export const Key = z.object({
   previous_secret_expires_at: z.optional(maybeText),
   usage: z.object({ requests: z.number(), errors: z.number(), ...tokens }),
 })
+export const SharedObject = z.object({ id: text, provider: text, kind: text, object_id: text, created_at: text })
 export const NewKey = z.extend(Key, { secret: text })
 
 /** Sums over requests; times are means. */
@@ -75,6 +78,8 @@ export const UsageLine = z.extend(Sums, {
   key_id: z.optional(text),
   key_name: z.optional(maybeText),
   model: z.optional(maybeText),
+  /** The sum of all that are not among the top. */
+  other: z.optional(z.boolean()),
 })
 
 export const Request = z.object({
@@ -183,8 +188,10 @@ export const Job = z.object({
 export type Account = z.output<typeof Account>
 export type Session = z.output<typeof Session>
 export type Invitation = z.output<typeof Invitation>
+export type PasswordReset = z.output<typeof PasswordReset>
 export type NewInvitation = z.output<typeof NewInvitation>
 export type Key = z.output<typeof Key>
+export type SharedObject = z.output<typeof SharedObject>
 export type NewKey = z.output<typeof NewKey>
 export type Model = z.output<typeof Model>
 export type Overview = z.output<typeof Overview>

@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { address, call } from './http.ts'
 import { usePages } from './queries.ts'
+import { withWhose } from './whose.ts'
 import * as z from 'zod/mini'
 import { Model, Overview, Refusal, RefusalCounts, Request, UsageLine, listOf } from './shapes.ts'
 
@@ -65,7 +66,8 @@ export function useRequest(id: string | null) {
 
 /** Where the ledger under this filter is as CSV. */
 export function requestsCsv(filter: Partial<RequestFilter>): string {
-  return address('/api/v1/requests', { ...filter, format: 'csv' })
+  const path = '/api/v1/requests'
+  return address(path, withWhose('GET', path, { ...filter, format: 'csv' }))
 }
 
 const askModels = ({ signal }: { signal: AbortSignal }) => call(listOf(Model), '/api/v1/models', { signal })

@@ -1,19 +1,22 @@
 import { Box, Button, NativeSelect, TextInput } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
+import { useDebouncedValue, useMediaQuery } from '@mantine/hooks'
 import { useState } from 'react'
+import { useLocation } from 'wouter'
 import { useFilters } from '../address.ts'
-import { useAccounts, useChangeAccount, useDeleteInvitation, useInvitations, useInvite, usePlans } from '../api/accounts.ts'
+import { useAccounts, useChangeAccount, useDeleteAccount, useDeleteInvitation, useInvitations, useInvite, usePlans, useResetPassword } from '../api/accounts.ts'
 import { Refused } from '../api/http.ts'
 import { useAccount } from '../api/session.ts'
-import type { Account, Invitation, NewInvitation } from '../api/shapes.ts'
-import { UNKNOWN, ago, date, usedOf } from '../format.ts'
+import type { Account, Invitation, NewInvitation, PasswordReset } from '../api/shapes.ts'
+import { useWhose } from '../api/whose.ts'
+import { UNKNOWN, ago, date, dateTime, usedOf } from '../format.ts'
 import { Badge, Parts, type State } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { besides, refusalOf } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Card, Empty, Page, ProblemNote } from '../ui/page.tsx'
+import { Card, Empty, NoMatch, Page, ProblemNote } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
+import css from './accounts.module.css'
 import { NewSecret } from './new-secret.tsx'
 
 export default function AccountsPage() {
@@ -32,15 +35,31 @@ export default function AccountsPage() {
   )
 }
 
+/** What is being done to an account. */
+interface Doing {
+  what: 'change' | 'disable' | 'delete'
+  account: Account
+}
+
+const nameOf = ({ email, name }: Account): string => email ?? name
+
 function Accounts() {
-  const accounts = useAccounts()
+  const [{ search }, filter] = useFilters({ search: '' })
+  const [sought] = useDebouncedValue(search, 250)
+  const accounts = useAccounts(sought.trim())
   const me = useAccount()
   const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false })
   const change = useChangeAccount()
-  const [disabling, setDisabling] = useState<Account | null>(null)
+  const remove = useDeleteAccount()
+  const [doing, setDoing] = useState<Doing | null>(null)
   const close = (): void => {
-    setDisabling(null)
+    setDoing(null)
     change.reset()
+    remove.reset()
+  }
+  const act = (what: Doing['what'], account: Account): void => {
+    change.reset()
+    setDoing({ what, account })
   }
   const columns: readonly Column<Account>[] = [
     {
@@ -64,36 +83,133 @@ function Accounts() {
       title: 'Actions',
       quiet: true,
       right: true,
-      cell: (account) =>
-        account.id === me.id ? (
-          <span className="dimmed">You</span>
-        ) : account.disabled ? (
-          <Button variant="subtle" size="compact-sm" onClick={() => change.mutate({ id: account.id, disabled: false })} aria-label={`Enable ${account.email ?? account.name}`}>
-            Enable
+      cell: (account) => (
+        <span className={css.actions}>
+          {account.id === me.id ? <span className="dimmed">You</span> : <View account={account} />}
+          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => act('change', account)} aria-label={`Edit ${nameOf(account)}`}>
+            Edit
           </Button>
-        ) : (
-          <Button variant="subtle" color="red" size="compact-sm" onClick={() => setDisabling(account)} aria-label={`Disable ${account.email ?? account.name}`}>
-            Disable
-          </Button>
-        ),
+          {account.id !== me.id && (
+            <Button
+              variant="subtle"
+              color={account.disabled ? 'pine' : 'red'}
+              size="compact-sm"
+              onClick={() => (account.disabled ? change.mutate({ id: account.id, disabled: false }) : act('disable', account))}
+              aria-label={`${account.disabled ? 'Enable' : 'Disable'} ${nameOf(account)}`}
+            >
+              {account.disabled ? 'Enable' : 'Disable'}
+            </Button>
+          )}
+        </span>
+      ),
     },
   ]
+  const chosen = doing?.account
   return (
     <Card flush>
-      {disabling === null && <ProblemNote error={change.error} />}
-      <PagedTable label="Accounts" query={accounts} columns={columns} />
+      {doing === null && <ProblemNote error={change.error} />}
+      <div className={css.search}>
+        <TextInput size="xs" aria-label="Search accounts" placeholder="Search by name or e-mail" leftSection={<Icon name="search" size={14} />} value={search} onChange={(event) => filter({ search: event.currentTarget.value })} />
+      </div>
+      <PagedTable label="Accounts" query={accounts} columns={columns} empty={<NoMatch what="account" onClear={() => filter({ search: '' })} />} />
+      {chosen !== undefined && (
+        <Dialog title={`Edit ${nameOf(chosen)}`} opened={doing?.what === 'change'} onClose={close}>
+          <EditAccount account={chosen} own={chosen.id === me.id} onClose={close} onDelete={() => act('delete', chosen)} />
+        </Dialog>
+      )}
       <Confirm
-        title={`Disable ${disabling?.email ?? disabling?.name ?? ''}?`}
-        opened={disabling !== null}
+        title={`Disable ${chosen === undefined ? '' : nameOf(chosen)}?`}
+        opened={doing?.what === 'disable'}
         onClose={close}
         submit="Disable"
         busy={change.isPending}
         error={change.error}
-        onConfirm={() => disabling && change.mutate({ id: disabling.id, disabled: true }, { onSuccess: close })}
+        onConfirm={() => chosen && change.mutate({ id: chosen.id, disabled: true }, { onSuccess: close })}
       >
         Its keys and tokens are refused, and nobody can sign in to it, until it is enabled again.
       </Confirm>
+      <Confirm
+        title={`Delete ${chosen === undefined ? '' : nameOf(chosen)}?`}
+        opened={doing?.what === 'delete'}
+        onClose={close}
+        submit="Delete account"
+        busy={remove.isPending}
+        error={remove.error}
+        onConfirm={() => chosen && remove.mutate(chosen.id, { onSuccess: close })}
+      >
+        Its keys are revoked, its tokens and sessions end. What it has used stays in the reports. This cannot be undone.
+      </Confirm>
     </Card>
+  )
+}
+
+/** Shows the keys, requests and usage of an account. */
+function View({ account }: { account: Account }) {
+  const [, setWhose] = useWhose()
+  const [, go] = useLocation()
+  const view = (): void => {
+    setWhose(account.id)
+    go('/')
+  }
+  return (
+    <Button variant="subtle" color="gray" size="compact-sm" onClick={view} aria-label={`View ${account.email ?? account.name}`}>
+      View
+    </Button>
+  )
+}
+
+/** TABLE of roles. */
+const ROLES = [
+  { value: 'member', label: 'Member: their own keys, jobs and usage' },
+  { value: 'admin', label: 'Administrator: the whole server' },
+]
+
+interface EditAccountProps {
+  account: Account
+  own: boolean
+  onClose: () => void
+  onDelete: () => void
+}
+
+function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
+  const change = useChangeAccount()
+  const show = useShowOnce()
+  // Told here: what the dialog holds is gone when the link is shown above it.
+  const reset = useResetPassword((made) => {
+    onClose()
+    show({ title: 'The link is ready', secret: made.link, body: <ResetLink made={made} account={account} /> })
+  })
+  const [name, setName] = useState(account.name)
+  const [role, setRole] = useState<Account['role']>(account.role)
+  return (
+    <DialogForm
+      submit="Save"
+      busy={change.isPending}
+      error={besides(['name'], change.error) ?? reset.error}
+      onCancel={onClose}
+      onSubmit={() => name.trim() !== '' && change.mutate({ id: account.id, name: name.trim(), role }, { onSuccess: onClose })}
+    >
+      <TextInput label="Name" value={name} maxLength={200} onChange={(event) => setName(event.currentTarget.value)} error={name.trim() === '' ? 'Enter a name.' : refusalOf(change.error, 'name')} data-autofocus />
+      <NativeSelect label="Role" data={ROLES} value={role} onChange={(event) => setRole(event.currentTarget.value === 'admin' ? 'admin' : 'member')} />
+      <div className={css.more}>
+        <Button variant="default" size="xs" loading={reset.isPending} onClick={() => reset.mutate(account.id)}>
+          Create a password link
+        </Button>
+        {!own && (
+          <Button variant="light" color="red" size="xs" onClick={onDelete}>
+            Delete account
+          </Button>
+        )}
+      </div>
+    </DialogForm>
+  )
+}
+
+function ResetLink({ made: { link, expires_at }, account: { email, name } }: { made: PasswordReset; account: Account }) {
+  return (
+    <NewSecret text={link} what="the link">
+      Send this link to {email ?? name}. It sets a new password, works once, and is open until {dateTime(expires_at)}. The old password works until then.
+    </NewSecret>
   )
 }
 

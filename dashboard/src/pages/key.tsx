@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
 import { Refused } from '../api/http.ts'
 import { useChangeKey, useEndRotation, useKey, usePurgeKey, useRevokeKey, useRotateKey } from '../api/keys.ts'
+import { useAccount } from '../api/session.ts'
 import type { Key } from '../api/shapes.ts'
 import { useRefusals, useRequests } from '../api/usage.ts'
 import { ago, count, counted, dateTime, fullCount } from '../format.ts'
@@ -13,6 +14,7 @@ import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { PeriodChoice, UsagePanel } from '../ui/usage-panel.tsx'
 import { KeyForm, OBJECTS } from './key-form.tsx'
+import { SharedObjects } from './key-objects.tsx'
 import { KeyStatus, Models } from './key-status.tsx'
 import css from './key.module.css'
 import { NewKeySecret } from './new-key.tsx'
@@ -48,6 +50,7 @@ function KeyView({ found }: { found: Key }) {
   const [opened, setOpened] = useState<Opened>(null)
   const change = useChangeKey(found.id)
   const revoke = useRevokeKey(found.id)
+  const admin = useAccount().role === 'admin'
   const end = useEndRotation(found.id)
   const purge = usePurgeKey(found.id)
   const [, go] = useLocation()
@@ -127,6 +130,7 @@ function KeyView({ found }: { found: Key }) {
       <UsagePanel keyId={found.id} />
       <Recent id={found.id} />
       <RefusedOf id={found.id} />
+      {!revoked && admin && <SharedObjects id={found.id} />}
       {!revoked && (
         <Card title="Use this key" note="Put the key in place of the dots: it is stored as a hash only.">
           <UseKey scope={found} secret={`${found.prefix}…`} />
@@ -201,7 +205,7 @@ function RefusedOf({ id }: { id: string }) {
         </Link>
       }
     >
-      <PagedTable label="Refusals" query={refusals} columns={refusalColumns('one key', setOpened)} more={false} />
+      <PagedTable label="Refusals" query={refusals} columns={refusalColumns('one key', setOpened)} more={false} compact />
       <RequestDetails id={opened} onClose={() => setOpened(null)} />
     </Card>
   )
@@ -224,6 +228,7 @@ function Recent({ id }: { id: string }) {
         label="Recent requests"
         query={requests}
         columns={requestColumns('one key', setOpened)}
+        compact
         more={false}
         empty={
           <Empty icon="list" title="Not used yet">

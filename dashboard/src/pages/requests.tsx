@@ -66,7 +66,7 @@ export default function RequestsPage() {
       <div className={css.lists}>
         <Segments label="List" value={shown} items={LISTS} onChange={(list) => change({ list })} />
         <FindById onFind={open} />
-        <Switch size="xs" label="Compact rows" checked={compact} onChange={(event) => setCompact(event.currentTarget.checked)} />
+        <Switch className={css.compact} size="xs" label="Compact rows" checked={compact} onChange={(event) => setCompact(event.currentTarget.checked)} />
       </div>
       <Filters>
         <KeyPicker value={filters.key} onChange={(key) => change({ key })} />

@@ -187,3 +187,55 @@ test('whoever saves something after the session has ended is told so, signs in a
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   assert.equal(await page.getByText('Your session has ended.').count(), 0)
 })
+
+test('a second administrator, a lost password, a rename and a deletion, and the whole server in view', async (t) => {
+  const site = await startSite(t)
+  const cookie = await site.setUp()
+  const join = async (email: string): Promise<string> => {
+    const { link } = (await (await site.api(cookie, 'POST', '/api/v1/invitations', { email })).json()) as { link: string }
+    const joined = await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email, password: 'another good password' })
+    return (joined.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  }
+  const grace = await join('grace@example.com')
+  await site.api(grace, 'POST', '/api/v1/keys', { name: 'Of Grace' })
+  const { page } = await visit(t, site, cookie)
+
+  await page.goto(`${site.url}/keys`)
+  await page.getByText('No keys yet').waitFor()
+  await page.getByLabel('Whose keys and requests are shown').selectOption('Whole server')
+  await page.getByRole('link', { name: 'Of Grace' }).click()
+  await page.getByRole('button', { name: 'Disable' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+  await page.getByText('Disabled', { exact: true }).waitFor()
+  await page.getByLabel('Whose keys and requests are shown').selectOption('Your account')
+  await page.getByText('This key does not exist').waitFor()
+
+  await page.goto(`${site.url}/accounts`)
+  await page.getByRole('button', { name: 'Edit grace@example.com' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Grace Hopper')
+  await page.getByLabel('Role').selectOption('admin')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('row', { name: /grace@example.com Grace Hopper Admin/ }).waitFor()
+  await page.getByRole('button', { name: 'Edit grace@example.com' }).click()
+  await page.getByRole('button', { name: 'Create a password link' }).click()
+  const link = (await page.locator('[data-secret]').textContent()) ?? ''
+  await page.getByRole('button', { name: 'Copy and close' }).click()
+  const { page: other } = await visit(t, site)
+  await other.goto(link)
+  await other.getByLabel('Password', { exact: true }).fill('a new password of hers')
+  await other.getByRole('button', { name: 'Set password' }).click()
+  await other.getByRole('link', { name: 'Accounts' }).waitFor()
+  const { page: late } = await visit(t, site)
+  await late.goto(link)
+  await late.getByText('This link does not work any more').waitFor()
+
+  await page.getByRole('button', { name: 'View grace@example.com' }).click()
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.getByRole('link', { name: 'Keys', exact: true }).click()
+  await page.getByRole('link', { name: 'Of Grace' }).waitFor()
+  await page.getByRole('link', { name: 'Accounts' }).click()
+  await page.getByRole('button', { name: 'Edit grace@example.com' }).click()
+  await page.getByRole('button', { name: 'Delete account' }).click()
+  await page.getByRole('dialog', { name: 'Delete grace@example.com?' }).getByRole('button', { name: 'Delete account' }).click()
+  await page.getByRole('row', { name: /grace@example.com Grace Hopper/ }).waitFor({ state: 'detached' })
+})

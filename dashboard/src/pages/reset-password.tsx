@@ -1,0 +1,39 @@
+import { Link, Redirect, useSearchParams } from 'wouter'
+import { Refused } from '../api/http.ts'
+import { useAcceptReset, useOpenReset } from '../api/session.ts'
+import { dateTime } from '../format.ts'
+import { Bars } from '../ui/page.tsx'
+import { Entrance, EntranceForm } from './entrance.tsx'
+
+/** Whoever holds such a link sets a new password for the account here. */
+export default function ResetPasswordPage() {
+  const [params] = useSearchParams()
+  const token = params.get('token') ?? ''
+  const reset = useOpenReset(token)
+  const accept = useAcceptReset()
+  if (accept.isSuccess) return <Redirect to="/" replace />
+  if (reset.error !== null) {
+    const gone = reset.error instanceof Refused && reset.error.status < 500 && reset.error.status > 0
+    return (
+      <Entrance title="This link does not work any more" lead={gone ? 'It was used already, has expired, or was replaced by a newer one. Ask an administrator for another one.' : reset.error.message}>
+        <Link className="textlink" href="/">
+          Go to sign-in
+        </Link>
+      </Entrance>
+    )
+  }
+  if (reset.data === undefined) return <Bars />
+  const { email, name, expires_at } = reset.data
+  return (
+    <Entrance title="Set a new password" lead={`For ${email ?? name}. The link is open until ${dateTime(expires_at)}; every other session of the account ends.`}>
+      <EntranceForm
+        email={email ?? ''}
+        password="new"
+        submit="Set password"
+        busy={accept.isPending}
+        error={accept.error}
+        onSubmit={({ email: typed, password }) => accept.mutate({ token, email: email === null ? typed : null, password })}
+      />
+    </Entrance>
+  )
+}
