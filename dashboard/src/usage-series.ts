@@ -66,16 +66,12 @@ function cachedShare({ tokens_cached, tokens_in }: Sums): number | null {
   return tokens_cached === null || tokens_in === null || tokens_in === 0 ? null : Math.min(1, tokens_cached / tokens_in)
 }
 
-/** Names that a chart can tell apart; the rest is "Others". */
-const MOST_SERIES = 5
-
-/** The series of a measure over these times: one for each key or model, the largest first. Two keys may have the same name. */
+/** The series of a measure over these times: one for each key or model, the largest first, and behind them what the server has summed up of all others. Two keys may have the same name. */
 export function seriesOf(lines: readonly UsageLine[], times: readonly string[], name: MeasureName, nameOf: (line: UsageLine) => string): Series[] {
-  const groups = [...Map.groupBy(lines, (line) => line.key_id ?? line.model).values()]
+  const [others, top] = [lines.filter(({ other }) => other === true), lines.filter(({ other }) => other !== true)]
+  const shown = [...Map.groupBy(top, (line) => line.key_id ?? line.model).values()]
     .flatMap((lines) => (lines[0] === undefined ? [] : [{ name: nameOf(lines[0]), lines, size: sum(lines).requests }]))
     .sort((a, b) => b.size - a.size)
-  const shown = groups.slice(0, MOST_SERIES)
-  const others = groups.slice(MOST_SERIES).flatMap(({ lines }) => lines)
   if (others.length > 0) shown.push({ name: 'Others', lines: others, size: 0 })
   return shown.map(({ name: series, lines }) => {
     const byTime = Map.groupBy(lines, ({ time }) => Date.parse(time ?? ''))

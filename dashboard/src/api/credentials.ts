@@ -28,7 +28,10 @@ export function useProviders() {
 /** What people call a credential: those of the settings have no name of their own. */
 export const nameOfCredential = ({ source, name }: Credential): string => (source === 'stored' ? name : 'From the settings')
 
-export const useCreateCredential = () => useOnce(useChange(PROVIDERS, (body: CredentialWishes) => call(Credential, '/api/v1/credentials', { method: 'POST', body })))
+/** It is tried at once, and stored whatever comes of that. */
+const tested = (body: CredentialWishes) => ({ method: 'POST', query: { test: 'true' }, body }) as const
+
+export const useCreateCredential = () => useOnce(useChange(PROVIDERS, (body: CredentialWishes) => call(Credential, '/api/v1/credentials', tested(body))))
 
 export const useChangeCredential = () =>
   useChange(PROVIDERS, ({ id, ...body }: { id: string; name?: string; weight?: number; status?: 'active' | 'paused' }) =>
@@ -63,7 +66,7 @@ async function createProvider({ provider, secret, made, onMade }: NewProvider): 
   onMade()
   if (secret === '') return
   const body: CredentialWishes = { provider: provider.id, name: 'default', secret, values: {}, weight: 1 }
-  await call(Credential, '/api/v1/credentials', { method: 'POST', body })
+  await call(Credential, '/api/v1/credentials', tested(body))
 }
 
 export const useCreateProvider = () => useOnce(useChange(PROVIDERS, createProvider))

@@ -128,6 +128,7 @@ export const RefusalCounts = z.object({ total: z.number(), by_code: z.array(z.ob
 
 const LastError = z.nullable(z.object({ status: maybe, code: maybeText, at: text }))
 
+export const CredentialTest = z.object({ ok: z.boolean(), status: maybe, detail: text, at: text })
 export const Credential = z.object({
   id: text,
   provider: text,
@@ -139,9 +140,10 @@ export const Credential = z.object({
   readable: z.boolean(),
   resting_ms: z.number(),
   last_error: LastError,
+  /** What came of the last test call. */
+  last_test: z.nullable(CredentialTest),
   created_at: maybeText,
 })
-export const CredentialTest = z.object({ ok: z.boolean(), status: maybe, detail: text })
 
 export const Provider = z.object({
   id: text,

@@ -19,11 +19,14 @@ export function useOverview(range: Range, key?: string) {
   })
 }
 
-/** The same by key or model and step of time, between two moments. */
+/** Keys or models that a chart can tell apart; the server sums up the rest. */
+const TOP = 5
+
+/** The same by key or model and step of time, between two moments: the most used, and all others as one. */
 export function useUsage({ by, from, to, key }: { by: string; from: string; to: string; key?: string | undefined }, enabled: boolean) {
   return useQuery({
     queryKey: ['usage', by, from, to, key ?? null],
-    queryFn: ({ signal }) => call(listOf(UsageLine), '/api/v1/usage', { query: { by, from, to, key }, signal }),
+    queryFn: ({ signal }) => call(listOf(UsageLine), '/api/v1/usage', { query: { by, from, to, key, top: TOP }, signal }),
     select: ({ data }) => data,
     enabled,
     // What was counted by something else would be shown under wrong names.

@@ -129,7 +129,7 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
 const isUsed = ({ status, readable, resting_ms }: Credential): boolean => status === 'active' && readable && resting_ms === 0
 
 function CredentialRow({ credential, all }: { credential: Credential; all: readonly Credential[] }) {
-  const { id, name, source, weight, status, values } = credential
+  const { id, name, source, weight, status, values, last_test } = credential
   const test = useTestCredential()
   const change = useChangeCredential()
   const remove = useDeleteCredential()
@@ -166,11 +166,11 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
           </>
         )}
       </div>
-      {(test.data !== undefined || test.error !== null || change.error !== null) && (
+      {(last_test !== null || test.error !== null || change.error !== null) && (
         <div className={css.outcome} role="status">
-          {test.data && (
+          {last_test !== null && (
             <>
-              <Badge label={test.data.ok ? 'It works' : 'It does not work'} tone={test.data.ok ? 'good' : 'bad'} /> {test.data.detail}
+              <Badge label={last_test.ok ? 'It works' : 'Failed'} tone={last_test.ok ? 'good' : 'bad'} /> {last_test.detail} <span className="dimmed">Tested {ago(last_test.at)}.</span>
             </>
           )}
           <ProblemNote error={test.error ?? change.error} />
