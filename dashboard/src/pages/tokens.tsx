@@ -1,15 +1,16 @@
-import { Button, Checkbox, TextInput } from '@mantine/core'
+import { Button, Checkbox, NativeSelect, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFilters } from '../address.ts'
 import { useAccount } from '../api/session.ts'
 import type { NewToken, Token } from '../api/shapes.ts'
-import { useCreateToken, useRevokeToken, useTokens } from '../api/tokens.ts'
+import { useCreateToken, usePurgeToken, useRevokeToken, useTokens } from '../api/tokens.ts'
 import { ago, dateTime, startOfDay, usedOf } from '../format.ts'
 import { Badge, Facts, Never, Pills, Snippets, type State } from '../ui/bits.tsx'
 import { Confirm, Dialog, DialogForm } from '../ui/dialog.tsx'
 import { DayField, expiryHint, expiryProblem, refusalOf } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Card, Empty, Page } from '../ui/page.tsx'
+import { Card, Empty, Filters, NoMatch, Page, filterGrow } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
 import { PagedTable, main, nowrap, sub, type Column } from '../ui/table.tsx'
 import { NewSecret } from './new-secret.tsx'
@@ -27,9 +28,17 @@ const SCOPES = [
 ] as const
 
 export default function TokensPage() {
-  const [filters, change] = useFilters({ new: '' })
+  const [filters, change] = useFilters({ new: '', search: '', status: '' })
+  const [search] = useDebouncedValue(filters.search, 250)
+  const status = Object.hasOwn(STATUS, filters.status) ? filters.status : ''
+  const purge = usePurgeToken()
+  const [purging, setPurging] = useState<Token | null>(null)
+  const close = (): void => {
+    setPurging(null)
+    purge.reset()
+  }
   const { quota } = useAccount()
-  const tokens = useTokens()
+  const tokens = useTokens({ search, status })
   const [revoking, setRevoking] = useState<Token | null>(null)
   const columns: readonly Column<Token>[] = [
     {
@@ -50,7 +59,11 @@ export default function TokensPage() {
       quiet: true,
       right: true,
       cell: (token) =>
-        token.status === 'active' && (
+        token.status !== 'active' ? (
+          <Button variant="subtle" color="gray" size="compact-sm" onClick={() => setPurging(token)} aria-label={`Delete ${token.name}`}>
+            Delete
+          </Button>
+        ) : (
           <Button variant="subtle" color="red" size="compact-sm" onClick={() => setRevoking(token)} aria-label={`Revoke ${token.name}`}>
             Revoke
           </Button>
@@ -72,19 +85,31 @@ export default function TokensPage() {
           ]}
         />
       </Card>
+      <Filters>
+        <TextInput className={filterGrow} aria-label="Search by name" placeholder="Search by name" leftSection={<Icon name="search" size={16} />} value={filters.search} onChange={(event) => change({ search: event.currentTarget.value })} />
+        <NativeSelect
+          aria-label="Status"
+          value={status}
+          onChange={(event) => change({ status: event.currentTarget.value })}
+          data={[{ value: '', label: 'Any status' }, ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label }))]}
+        />
+      </Filters>
       <Card flush>
         <PagedTable
           label="Tokens"
           query={tokens}
           columns={columns}
           empty={
-            <Empty icon="token" title="No tokens yet" action={createButton}>
+            search !== '' || status !== '' ? <NoMatch what="token" onClear={() => change({ search: '', status: '' })} /> : <Empty icon="token" title="No tokens yet" action={createButton}>
               A token lets a program convert exports, or manage this server, as your account.
             </Empty>
           }
         />
       </Card>
       <CreateToken opened={filters.new !== ''} onClose={() => change({ new: '' })} />
+      <Confirm title={`Delete “${purging?.name ?? ''}”?`} opened={purging !== null} onClose={close} submit="Delete" busy={purge.isPending} error={purge.error} onConfirm={() => purging && purge.mutate(purging.id, { onSuccess: close })}>
+        It does not work any more, and leaves this list.
+      </Confirm>
       <RevokeToken token={revoking} onClose={() => setRevoking(null)} />
     </Page>
   )
