@@ -1,0 +1,59 @@
+// A store that an older version has filled is brought to the present schema with what is in it.
+import assert from 'node:assert/strict'
+import { getRequest, listRequests } from '../../server/ledger/requests.ts'
+import { getKey, listKeys } from '../../server/keys/keys.ts'
+import { queryBuilder } from '../../server/store/dialect.ts'
+import { CREATE_MIGRATIONS } from '../../server/store/migrate.ts'
+import { MIGRATIONS } from '../../server/store/migrations/index.ts'
+import { Connection } from '../../server/store/sqlite.ts'
+import { statement } from '../../server/store/statement.ts'
+import type { Place } from '../place.ts'
+import { query } from '../postgres.ts'
+import { onEveryStore, openAt } from '../stores.ts'
+
+/** The last migration of the older version. */
+const UP_TO = '0060-fair-jobs'
+
+/** TABLE of what it has written. */
+const ROWS = [
+  `insert into accounts (id, name, email, plan, role, created_at, disabled) values ('acc', 'admin', null, 'free', 'admin', 1, 0)`,
+  `insert into keys (id, account_id, name, public_id, created_at, revision, objects, read_only) values ('key', 'acc', 'old', 'p', 1, 1, 'upstream', 0)`,
+  `insert into key_secrets (public_id, key_id, hash, expires_at) values ('p', 'key', 'h', null)`,
+  ...[
+    [1, 'settled', 200, null], [2, 'settled', null, `'upstream_unreachable'`], [3, 'settled', null, `'upstream_timeout'`], [4, 'settled', 200, `'upstream_unreachable'`], [5, 'aborted', null, null],
+  ].map(([seq, state, status, error]) =>
+    `insert into requests (seq, id, account_id, key_id, provider, endpoint, method, state, created_at, instance, mono, boot, status, error) ` +
+    `overriding values (${seq}, 'req_${seq}', 'acc', 'key', 'openai', '/x', 'POST', '${state}', ${seq}, 'i', ${seq}, 0, ${status}, ${error})`),
+]
+
+async function fillOld({ data, databaseUrl }: Place): Promise<void> {
+  const older = MIGRATIONS.slice(0, MIGRATIONS.findIndex(({ name }) => name === UP_TO) + 1)
+  const db = queryBuilder(databaseUrl ? 'postgres' : 'sqlite')
+  const texts = [CREATE_MIGRATIONS]
+  for (const { name, up, postgres = [] } of older) {
+    texts.push(...up(db.schema).map((one) => statement(one).sql), ...(databaseUrl ? postgres : []), `insert into migrations (name, applied_at) values ('${name}', 0)`)
+  }
+  texts.push(...ROWS.map((row) => row.replace('overriding', databaseUrl ? 'overriding system value' : '')))
+  if (databaseUrl) {
+    for (const text of texts) await query(databaseUrl, text)
+    return
+  }
+  const connection = new Connection(`${data}/tollmark.db`, 'write')
+  for (const text of texts) connection.exec(text)
+  connection.close()
+}
+
+onEveryStore('what an older version has written is there, and failed requests have the status of their answer', async (t, place) => {
+  await fillOld(place)
+  const store = await openAt(t, place)
+  const { rows } = await listRequests(store, { account: 'acc' }, 10, undefined)
+  assert.deepEqual(rows.map(({ id, status, outcome }) => [id, status, outcome]), [
+    ['req_5', null, 'aborted'], ['req_4', 200, 'failed'], ['req_3', 504, 'failed'], ['req_2', 502, 'failed'], ['req_1', 200, 'succeeded'],
+  ])
+  const failed = await listRequests(store, { account: 'acc', outcome: 'failed' }, 10, undefined)
+  assert.deepEqual(failed.rows.map(({ id }) => id), ['req_4', 'req_3', 'req_2'])
+  const detail = await getRequest(store, 'req_2', 'acc')
+  assert.deepEqual([detail?.upstream_error, detail?.upstream_request_id], [null, null])
+  assert.deepEqual((await listKeys(store, { account: 'acc', status: ['active'] }, 10, undefined, 9)).keys.map(({ id }) => id), ['key'])
+  assert.equal((await getKey(store, 'key', 'acc', 9)).previous_secret_expires_at, null)
+})
