@@ -1,6 +1,6 @@
 // Another key's object is refused whatever the body's shape: as a list or an object where the other is expected, under another name, escaped.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { answer, headerOf } from '../../providers/fake.ts'
 import { GEMINI, MISTRAL, more, V1 } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed } from './served.ts'
@@ -51,7 +51,8 @@ const SHAPES: [address: string, body: object | string][] = [
   [`${MISTRAL}/chat/completions?x=${UUID}`, { model: 'm', messages: [] }],
 ]
 
-test('an id that another key made is refused in any shape, and passes for its maker', async (t) => {
+/** Served with a key that has made all of these, and with keys that have made nothing. */
+async function startMade(t: TestContext) {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, own, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
   for (const [address, answered] of MADE) {
@@ -59,6 +60,11 @@ test('an id that another key made is refused in any shape, and passes for its ma
     assert.equal((await send(mine.secret, address, { body: '{"model":"m","embeddingModel":"m"}', headers: JSON_TYPE })).status, 200)
   }
   fake.play(answer(200, JSON_TYPE, '{}'))
+  return { mine, own, upstream, send }
+}
+
+test('an id that another key made is refused in any shape, and passes for its maker', async (t) => {
+  const { mine, own, upstream, send } = await startMade(t)
   for (const [address, body] of SHAPES) {
     const sent = { body: typeof body === 'string' ? body : JSON.stringify(body), headers: JSON_TYPE }
     assert.equal((await send(mine.secret, address, sent)).status, 200, `${address} ${sent.body}`)
@@ -85,13 +91,7 @@ const KINDS: [address: string, type: string, body: string][] = [
 ]
 
 test('an id that another key made is refused in a body of any kind', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
-  const [mine, own] = [await key(), await key()]
-  for (const [address, answered] of MADE) {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
-    await send(mine.secret, address, { body: '{"model":"m","embeddingModel":"m"}', headers: JSON_TYPE })
-  }
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  const { mine, own, send } = await startMade(t)
   const status = async (secret: string, address: string, type: string, body: string) => (await send(secret, address, { body, headers: { 'Content-Type': type } })).status
   for (const [address, type, body] of KINDS) {
     assert.equal(await status(mine.secret, address, type, body), 200, `${address} ${type} ${body}`)
@@ -108,13 +108,7 @@ test('an id that another key made is refused in a body of any kind', async (t) =
 })
 
 test('an id inside of longer text is text', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
-  const [mine, own] = [await key(), await key()]
-  for (const [address, answered] of MADE) {
-    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
-    await send(mine.secret, address, { body: '{"model":"m","embeddingModel":"m"}', headers: JSON_TYPE })
-  }
-  fake.play(answer(200, JSON_TYPE, '{}'))
+  const { own, send } = await startMade(t)
   for (const text of ['What is in file-theirs?', '{"file_id":"file_theirs"}', `Error: ${file} was not found`, `resp_${HEX}, msg_theirs`, 'theirs', `id=${UUID}`]) {
     const bodies: [string, object][] = [
       [CALL, { contents: [{ parts: [{ text }, { functionCall: { name: 'read', args: { file: text } } }] }] }],
