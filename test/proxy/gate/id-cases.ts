@@ -31,7 +31,8 @@ export interface Made {
 /** An object of a provider, of any kind, with everything that spells it. */
 export function madeAt(provider: string, draw: Draw): Made {
   const row = PROVIDERS.find(({ id }) => id === provider)!
-  const { prefixes = {}, collections = {}, uuids = false } = row.spelling ?? { prefixes: OPENAI_PREFIXES, uuids: true }
+  const { prefixes: own = {}, collections = {}, uuids = false, dialect } = row.spelling ?? { prefixes: OPENAI_PREFIXES, uuids: true }
+  const prefixes = dialect === true ? { ...OPENAI_PREFIXES, ...own } : own
   const host = row.hosts[0]!.replaceAll(/\{\w+\}/g, 'acme')
   const ways = [...Object.entries(prefixes).map((entry) => ['prefix', ...entry] as const), ...Object.entries(collections).map((entry) => ['collection', ...entry] as const), ...(uuids ? [['uuid', '', 'file'] as const] : [])]
   const [way, name, kind] = pick(draw, ways)

@@ -4,7 +4,8 @@ import type { CachedKey } from '../../../server/keys/cache.ts'
 import { Inspection } from '../../../server/proxy/inspect/inspection.ts'
 import { openObjects, type Objects } from '../../../server/proxy/objects.ts'
 import { checkOwnership } from '../../../server/proxy/ownership.ts'
-import { classify, objectRef, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
+import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
+import { objectRef } from '../../../server/proxy/providers/object-ref.ts'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
 import { Refused } from '../../../server/proxy/trip.ts'
 import type { Store } from '../../../server/store/open.ts'
@@ -48,7 +49,7 @@ async function passes(objects: Objects, key: CachedKey, { provider: id, method, 
     }
     go()
   })
-  if (inspection.refusal !== null || inspection.findings.unclear) return false
+  if (inspection.refusal !== null || inspection.findings.unclear || (key.objects === 'own' && inspection.isUnreadable)) return false
   try {
     await checkOwnership(objects, { provider, key, match, method, headers }, [...match.objects, ...inspection.findings.mentioned])
     return true
@@ -90,10 +91,55 @@ function written(draw: Draw, body: unknown, spelled: string): Buffer {
   return Buffer.from(draw(2) === 0 ? json : json.replaceAll(`"${inside}"`, () => `"${escaped.replaceAll('/', draw(2) === 0 ? '/' : '\\/')}"`))
 }
 
-function request(draw: Draw, provider: string, body: Buffer, query = ''): Request {
+const FORM = 'multipart/form-data; boundary=wall-of-keys'
+const part = (head: string, content: Buffer | string): Buffer => Buffer.concat([Buffer.from(`--wall-of-keys\r\nContent-Disposition: form-data; name=${head}\r\n\r\n`), Buffer.from(content), Buffer.from('\r\n')])
+const form = (...parts: readonly Buffer[]): Body => ({ type: FORM, body: Buffer.concat([part('"model"', 'm'), ...parts, Buffer.from('--wall-of-keys--\r\n')]) })
+const SOUND = Buffer.concat([Buffer.from('RIFF'), Buffer.from(Array.from({ length: 3_000 }, (_, i) => (i * i * 7) & 0xff))])
+const FILE = part('"file"; filename="a.wav"\r\nContent-Type: audio/wav', SOUND)
+const quoted = (bytes: Buffer): string => [...bytes].map((byte) => `=${byte.toString(16).padStart(2, '0')}`).join('').replaceAll(/(.{60})/g, '$1=\r\n')
+const BASE64 = 'Content-Transfer-Encoding: base64'
+const QUOTED = 'Content-Transfer-Encoding: quoted-printable'
+
+interface Body {
+  readonly type: string
+  readonly body: Buffer
+}
+
+/** TABLE of bodies that hold a text, or the JSON in which it stands. */
+const BODIES: ((text: string, json: Buffer) => Body)[] = [
+  (_, json) => ({ type: 'application/json', body: json }),
+  (_, json) => ({ type: 'application/json', body: json }),
+  (_, json) => ({ type: 'application/json; charset=utf-8', body: json }),
+  (_, json) => ({ type: 'application/octet-stream', body: json }),
+  (_, json) => ({ type: '', body: json }),
+  (text) => ({ type: 'application/x-www-form-urlencoded', body: Buffer.from(`model=m&x[]=${encodeURIComponent(text)}`) }),
+  (_, json) => ({ type: 'application/x-www-form-urlencoded', body: Buffer.from(`model=m&x=${encodeURIComponent(json.toString())}`) }),
+  (text) => form(FILE, part('"x"', text)),
+  (text) => form(part('"x[y]"\r\nContent-Type: text/plain; charset=ISO-8859-1', text), FILE),
+  (_, json) => form(part('"x"', json), FILE),
+  (_, json) => form(part('"x"\r\nContent-Type: application/json', json)),
+  (_, json) => form(part('"x"; filename="a.json"\r\nContent-Type: application/json', json)),
+]
+/** TABLE of bodies that nobody but an attacker writes. */
+const HOSTILE_BODIES: typeof BODIES = [
+  ...BODIES,
+  (text) => form(part(`"x"\r\n${BASE64}`, Buffer.from(text).toString('base64'))),
+  (_, json) => form(part(`"x"; filename="x"\r\n${BASE64}`, json.toString('base64').replaceAll(/(.{76})/g, '$1\r\n'))),
+  (text) => form(part(`"x"\r\n${QUOTED}`, quoted(Buffer.from(text)))),
+  (_, json) => form(part(`"x"\r\n${QUOTED}`, quoted(json))),
+  (_, json) => form(part('"x"', Buffer.concat([Buffer.from('\ufeff'), Buffer.alloc(3_000, ' '), json]))),
+  (_, json) => form(part('"x"', `{"x":${'['.repeat(600)}${']'.repeat(600)},"y":${json.toString()}}`)),
+  (_, json) => form(part('"x"; filename="a.txt"', json)),
+  (_, json) => form(part('"x"\r\nContent-Type: multipart/mixed; boundary=c', `--c\r\n\r\n${json.toString()}\r\n--c--`)),
+  (_, json) => ({ type: 'audio/wav', body: json }),
+]
+/** TABLE of bodies of others that hold nothing. */
+const FILES: readonly Body[] = [form(FILE), { type: 'audio/wav', body: SOUND }, { type: 'application/octet-stream', body: SOUND }, form(FILE, part('"prompt"', 'Grüße')), form(part('"prompt"', '[verse 1] la la'))]
+
+function request(draw: Draw, provider: string, { type, body }: Body, query = ''): Request {
   const endpoint = pick(draw, ENDPOINTS.get(provider)!)
   const [encoding, encode] = draw(4) === 0 ? pick(draw, Object.entries(ENCODERS)) : [null, null]
-  const headers = ['Content-Type', 'application/json', ...(encoding === null ? [] : ['Content-Encoding', encoding])]
+  const headers = [...(type === '' ? [] : ['Content-Type', type]), ...(encoding === null ? [] : ['Content-Encoding', encoding])]
   return { provider, method: 'POST', path: endpoint + query, headers, body: encode === null ? body : encode(body) }
 }
 
@@ -118,10 +164,11 @@ export async function foreignThatPass(count: number, seed: number): Promise<{ pa
     objects.created(provider, { kind, id }, { key: 'victim', credential: 'c', now: 0 })
     const text = pick(draw, spelled)
     const place = draw(8)
+    const body = pick(draw, HOSTILE_BODIES)(text, written(draw, bodyWith(draw, text, place === 2 ? text : null), text))
     const made =
-      place === 0 ? request(draw, provider, Buffer.from('{"model":"m"}'), `?x=${encodeURIComponent(text)}`)
-      : place === 1 ? { ...request(draw, provider, Buffer.from('{}')), method: 'POST', path: `/of/tomorrow`, headers: ['Content-Type', 'application/json'], body: written(draw, bodyWith(draw, text, null), text) }
-      : request(draw, provider, written(draw, bodyWith(draw, text, place === 2 ? text : null), text))
+      place === 0 ? request(draw, provider, { type: 'application/json', body: Buffer.from('{"model":"m"}') }, `?x=${encodeURIComponent(text)}`)
+      : place === 1 ? { ...request(draw, provider, body), path: '/of/tomorrow' }
+      : request(draw, provider, body)
     if (!(await passes(objects, ATTACKERS[i % 2]!, made))) continue
     passed++
     first ??= `${provider} ${kind} ${JSON.stringify(text)} ${made.path} ${made.body.toString().slice(0, 300)}`
@@ -139,7 +186,9 @@ export async function ordinaryThatFail(count: number, seed: number): Promise<{ r
   let [refused, first]: [number, string | null] = [0, null]
   for (let i = 0; i < count; i++) {
     const text = ordinary(draw)
-    const made = request(draw, pick(draw, IDS), written(draw, bodyWith(draw, text, null), text))
+    // A field that is JSON as a whole names what stands in it.
+    const kinds = text.startsWith('{') ? BODIES.slice(0, 2) : BODIES
+    const made = request(draw, pick(draw, IDS), draw(10) === 0 ? pick(draw, FILES) : pick(draw, kinds)(text, written(draw, bodyWith(draw, text, null), text)))
     if (await passes(objects, ATTACKERS[0]!, made)) continue
     refused++
     first ??= `${made.provider} ${made.path} ${JSON.stringify(text)} ${made.body.toString().slice(0, 300)}`
