@@ -4,7 +4,7 @@ import { IdParams, answers, countedListOf, createRoute, done, guarded, jsonConte
 import { invalidField } from '../errors.ts'
 import { listSharedObjects, shareObject, unshareObject } from '../keys/shared-objects.ts'
 import type { Proxy } from '../proxy/open.ts'
-import { objectRef } from '../proxy/providers/endpoint.ts'
+import { objectRef } from '../proxy/providers/object-ref.ts'
 import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 

@@ -4,7 +4,7 @@ import type { AnswerWatcher, Caller } from '../http/caller.ts'
 import { valuesOf, type RawHeaders } from '../http/fields.ts'
 import { parseJson, wantPaths, type WantedPaths } from './json-paths.ts'
 import { JsonScanner } from './json-scanner.ts'
-import { objectRef, type ObjectRef } from './providers/endpoint.ts'
+import { objectRef, type ObjectRef } from './providers/object-ref.ts'
 import type { IdForms } from './providers/provider.ts'
 import type { Place } from './shares.ts'
 

@@ -1,7 +1,7 @@
 // Items of stored responses (messages, reasoning, calls) without a row each. OpenAI gives the items of a response, and of those that continue it,
 // ids that begin or end like the response's own: `resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b` and
 // `msg_67ccd2bf17f0819081ff3bb2cf6508e60bb6a6b452d3795b` (platform.openai.com/docs/api-reference/responses). One row for that part stands for all.
-import type { ObjectRef } from './providers/endpoint.ts'
+import type { ObjectRef } from './providers/object-ref.ts'
 
 /** The kind of an item. A provider keeps it as long as its response. */
 export const ITEM = 'item'

@@ -7,7 +7,9 @@ import { Created, type Creates } from './meter/created.ts'
 import type { Reader } from './meter/reader.ts'
 import { SniffingReader } from './meter/sniff.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './meter/usage.ts'
-import { askedFor, type Asks, type Match, type ObjectRef } from './providers/endpoint.ts'
+import { askedFor, type Match } from './providers/endpoint.ts'
+import type { Asks } from './providers/endpoint-row.ts'
+import type { ObjectRef } from './providers/object-ref.ts'
 import type { Provider, UsageKind } from './providers/provider.ts'
 
 export { UNKNOWN, type Usage } from './meter/usage.ts'
@@ -70,8 +72,8 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
 }
 
 /** What the answer may create: a kind that has to be kept only where the request asked for it. */
-function createsOf({ endpoint }: Match, kept: boolean): Creates {
-  if (endpoint?.creates === undefined) return NONE
+function createsOf({ endpoint, creates }: Match, kept: boolean): Creates {
+  if (endpoint?.creates === undefined) return endpoint === null ? (creates ?? NONE) : NONE
   return endpoint.kept === undefined || kept ? endpoint.creates : unkept(endpoint.creates, endpoint.kept)
 }
 

@@ -9,10 +9,11 @@ import { BATCH_INPUT } from './inspect/places.ts'
 import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
 import { createKnownObjects } from './known-objects.ts'
 import { changesStored } from './providers/changes.ts'
-import type { Match, ObjectRef } from './providers/endpoint.ts'
+import type { Match } from './providers/endpoint.ts'
+import type { ObjectRef } from './providers/object-ref.ts'
 import { ANY_KIND } from './providers/ids.ts'
 import type { Provider } from './providers/provider.ts'
-import { withoutDashes } from './providers/uuids.ts'
+import { uuidOf, withoutDashes } from './providers/uuids.ts'
 
 /** Why a request may not name an object. `foreign`: another key made it. `unknown`: nobody here did. `shared`: it may be used, not changed. `unread`: a file whose lines this server has not read. */
 export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
@@ -123,8 +124,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
 
   /** The owner of each object, in their order; undefined where nobody here made it. */
   const ownersOf = async (provider: Naming['provider'], objects: readonly ObjectRef[], slices: TimeSlices): Promise<(ObjectRow | undefined)[]> => {
-    const candidates = (object: ObjectRef): readonly ObjectRef[] =>
-      object.kind === ANY_KIND ? provider.endpoints.kinds.flatMap((kind) => [object.id, withoutDashes(object.id)].map((id) => ({ kind, id }))) : spellingsOf(object)
+    const candidates = (object: ObjectRef): readonly ObjectRef[] => (object.kind === ANY_KIND ? ofAnyKind(provider, object) : spellingsOf(object))
     const remembered = ({ kind, id }: ObjectRef): ObjectRow | undefined => known.get(nameOf(provider.id, kind, id))
     const owners: (ObjectRow | undefined)[] = []
     const kinds = new Set<string>()
@@ -202,6 +202,19 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
   }
 }
 
+/** What an id that may be of any kind can be known as. */
+function ofAnyKind({ endpoints }: Naming['provider'], { id }: ObjectRef): readonly ObjectRef[] {
+  const spelled = uuidOf(id) === null ? [id] : [id, withoutDashes(id)]
+  return endpoints.kinds.flatMap((kind) => spelled.map((one) => ({ kind, id: one })))
+}
+
+/** Whether an administrator shared an object with a key. */
+function isShared(key: CachedKey, provider: Naming['provider'], object: ObjectRef): boolean {
+  if (key.shared.size === 0) return false
+  const kinds = object.kind === ANY_KIND ? ofAnyKind(provider, object) : [object]
+  return kinds.some(({ kind, id }) => key.shared.has(sharedName(provider.id, kind, id)))
+}
+
 const NOTHING_FOUND: ReadonlyMap<string, ObjectRow> = new Map()
 
 /** Why a key may not name an object that it did not make; null where it may. */
@@ -210,11 +223,10 @@ function denialOf({ provider, key, match, method }: Naming, object: ObjectRef, o
   if (id === '') return null
   const inPath = match.objects.includes(object)
   const alters = inPath ? changesStored(match, method) : method !== 'GET' && method !== 'HEAD' && ALTERED_BY_USE.has(kind)
-  if (key.shared.size > 0 && key.shared.has(sharedName(provider.id, kind, id))) return alters ? 'shared' : null
+  if (isShared(key, provider, object)) return alters ? 'shared' : null
   if (owner !== undefined) return 'foreign'
-  // Of a path that no row knows, any segment is looked up as if it named something.
-  if (key.objects === 'upstream' || mayBeUnknown || (inPath && match.class === 'unknown')) return null
-  if (kind === BATCH_INPUT) return key.shared.has(sharedName(provider.id, 'file', id)) ? null : 'unread'
+  if (key.objects === 'upstream' || mayBeUnknown) return null
+  if (kind === BATCH_INPUT) return ['file', 'dataset'].some((from) => key.shared.has(sharedName(provider.id, from, id))) ? null : 'unread'
   return !(inPath && alters) && provider.publicObjects?.[kind]?.test(id) === true ? null : 'unknown'
 }
 

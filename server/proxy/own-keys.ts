@@ -1,6 +1,6 @@
 // Finds our own proxy keys in what would go to a provider: a key opens this server, and nobody else is to hold it.
 import { SECRET_TEXT_LENGTH } from '../secret.ts'
-import { decodedFully } from './providers/endpoint.ts'
+import { decodedFully } from './providers/object-ref.ts'
 
 /** How every proxy key begins. */
 const PREFIX = 'tmk_'

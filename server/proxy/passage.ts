@@ -12,7 +12,9 @@ import { BATCH_INPUT } from './inspect/places.ts'
 import type { Creation, Objects } from './objects.ts'
 import type { UpstreamErrorRow } from '../store/schema.ts'
 import type { Match } from './providers/endpoint.ts'
-import type { Upstream } from './providers/provider.ts'
+import { madeSomewhere, OF_UNKNOWN_KIND } from './providers/ids.ts'
+import type { ObjectRef } from './providers/object-ref.ts'
+import type { Provider, Upstream } from './providers/provider.ts'
 import { REFUSALS, type RefusalCode } from './refusal.ts'
 import type { Passing, Relayed } from './relay.ts'
 import type { Passed, Trip } from './trip.ts'
@@ -109,7 +111,7 @@ export class Passage implements Passing {
   /** What the answer says that it used; at once, unless it has to be decoded. */
   used(): Usage | null | Promise<Usage> {
     const reading = this.#meter?.end() ?? null
-    if (reading instanceof Promise && this.#bound.match.endpoint?.creates !== undefined) this.#parts.objects.expect(reading)
+    if (reading instanceof Promise && (this.#bound.match.endpoint?.creates ?? this.#bound.match.creates) !== undefined) this.#parts.objects.expect(reading)
     return reading
   }
 
@@ -142,7 +144,8 @@ export class Passage implements Passing {
     if (this.#noted === created.length) return
     const by = { key: this.#trip.key!.id, credential: credential.id, now: this.#parts.clock.now(), response: [...created, ...match.objects].find(({ kind }) => kind === 'response')?.id }
     for (; this.#noted < created.length; this.#noted++) {
-      const object = created[this.#noted]!
+      const object = known(created[this.#noted]!, named.provider)
+      if (object === null) continue
       this.#parts.objects.created(named.provider.id, object, by)
       if (object.kind === 'file' && this.#bound.linesRead !== null) this.#noteLines(object.id, by)
     }
@@ -163,6 +166,11 @@ export class Passage implements Passing {
     const mask = { text: (text: string) => maskOf(credential).text(text) }
     return responseHeaders(raw, { upstream: named, table: route.table, pathAndQuery, mask, cors: this.#cors })
   }
+}
+
+/** An object that was made, by the kind that its id shows where its endpoint is not known; null where that shows none. */
+function known(object: ObjectRef, { ids }: Provider): ObjectRef | null {
+  return object.kind !== OF_UNKNOWN_KIND ? object : ids === undefined ? null : madeSomewhere(object.id, ids)
 }
 
 interface Ended {

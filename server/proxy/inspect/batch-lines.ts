@@ -3,7 +3,7 @@
 import { valuesOf } from '../../http/fields.ts'
 import { wantPaths } from '../json-paths.ts'
 import { JsonScanner } from '../json-scanner.ts'
-import type { ObjectRef } from '../providers/endpoint.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { Findings } from './findings.ts'
 import { boundaryOf, MultipartReader, type PartHead } from './multipart.ts'

@@ -3,7 +3,7 @@
 import { ITEM } from '../item-ranges.ts'
 import { parseJson } from '../json-paths.ts'
 import type { JsonSink, Oddity, StringWatch } from '../json-scanner.ts'
-import type { ObjectRef } from '../providers/endpoint.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
 import { REFERENCE } from '../providers/ids.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { ToolModels, type ToolRun } from '../tool-models.ts'

@@ -43,7 +43,8 @@ export class Inspection implements SlicedTask {
     this.#question = question
     this.#pieces = pieces
     this.#places = placesOf(rule)
-    this.findings = new Findings(this.#places, question.strict, question.provider.ids)
+    const { provider, match } = question
+    this.findings = new Findings(this.#places, question.strict, match.class === 'unknown' ? provider.unknownIds : provider.ids)
     const { headers, strict } = question
     if (this.#open()) {
       const reader = readerFor(rule, this.#places, isEncoded(headers) ? without(headers, 'content-encoding') : headers, strict, this.findings)

@@ -1,7 +1,8 @@
 // Which models can this request reach? Step 5 of the contract: what cannot be known for certain is refused.
 import type { Scope } from '../../keys/scope.ts'
 import { headerModels, queryModels } from '../outside-body.ts'
-import type { Match, ObjectRef } from '../providers/endpoint.ts'
+import type { Match } from '../providers/endpoint.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { ToolRun } from '../tool-models.ts'
 import { ambiguous, unknownModel, type Refusal } from './findings.ts'

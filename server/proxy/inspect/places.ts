@@ -1,7 +1,8 @@
 // Where a request names models and stored objects: headers, query, and the places of its body.
 import { valuesOf } from '../../http/fields.ts'
 import { type WantedPaths, wantPaths } from '../json-paths.ts'
-import { objectRef, type BodyRule, type ObjectRef } from '../providers/endpoint.ts'
+import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
+import type { BodyRule } from '../providers/endpoint-row.ts'
 import type { Provider } from '../providers/provider.ts'
 import { toolPaths, type ToolPaths } from '../tool-models.ts'
 
@@ -63,6 +64,9 @@ export function placesOf(rule: BodyRule): Places {
 /** The kind under which it is remembered that a file's lines have been read; its id is the file's. */
 export const BATCH_INPUT = 'batch_input'
 
+/** The kind of a place that names a batch's input where that is a dataset: nobody reads the lines of one. */
+const BATCH_DATASET = 'batch_dataset'
+
 /** Longest model name or object id that is looked at. */
 export const LONGEST_NAME = 2_048
 
@@ -81,7 +85,7 @@ export function written(model: string | null | undefined): string | null {
 export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (typeof value !== 'string') return []
   // A batch's input is a file whose lines have been read.
-  if (kind === BATCH_INPUT) return [objectRef('file', value), objectRef(BATCH_INPUT, value)]
+  if (kind === BATCH_INPUT || kind === BATCH_DATASET) return [objectRef(kind === BATCH_INPUT ? 'file' : 'dataset', value), objectRef(BATCH_INPUT, value)]
   const ref = objectRef(kind, value)
   const [id = ''] = ref.id.split(':', 1)
   return id === ref.id ? [ref] : [ref, { kind, id }]

@@ -1,7 +1,7 @@
 // Reads a form without parts (application/x-www-form-urlencoded): what its fields name, as values of their own or as JSON inside of them.
 import { wantPaths } from '../json-paths.ts'
 import { JsonScanner } from '../json-scanner.ts'
-import { objectRef } from '../providers/endpoint.ts'
+import { objectRef } from '../providers/object-ref.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { Findings, Refusal } from './findings.ts'
 import type { Places } from './places.ts'

@@ -1,5 +1,5 @@
 // What a body could name that is no plain JSON, but that a more lenient server might read: whatever in it could be the name of a stored object.
-import { objectRef } from '../providers/endpoint.ts'
+import { objectRef } from '../providers/object-ref.ts'
 import type { BodyReader } from './body-reader.ts'
 import { ambiguous, type Findings, type Refusal } from './findings.ts'
 import { LONGEST_NAME } from './places.ts'
@@ -12,6 +12,7 @@ const MOST_WORDS = 50_000
 /** Bytes of a tag and a length before a string, as in Protocol Buffers and MessagePack, that can be letters. */
 const LONGEST_LENGTH = 4
 const BACKSLASH = 0x5c
+const SLASH = 0x2f
 const SMALL_U = 0x75
 /** 1 for each byte that a name can have. */
 const NAMES = Uint8Array.from({ length: 256 }, (_, byte) => (/[\w.~-]/.test(String.fromCharCode(byte)) ? 1 : 0))
@@ -42,7 +43,7 @@ export class WordReader implements BodyReader {
 }
 
 /**
- * Tells every word of a body as an object of every kind that its endpoint may name. `\u…` counts as the character that it stands for, and zeros
+ * Tells every word of a body as an object of every kind that its endpoint may name. `\u…` and `\/` count as the character that they stand for, and zeros
  * are left out: without them UTF-16 reads as ASCII.
  */
 class Words implements BodyReader {
@@ -87,6 +88,12 @@ class Words implements BodyReader {
   /** @returns false where the byte does not belong to the escape */
   #continueEscape(byte: number): boolean {
     const digits = this.#escape - 2
+    if (digits < 0 && byte === SLASH) {
+      this.#escape = 0
+      if (this.#names[SLASH] === 1) this.#add(SLASH)
+      else this.#endWord()
+      return true
+    }
     if (digits < 0 ? (byte | 0x20) !== SMALL_U : !isHex(byte)) {
       this.#giveUpEscape()
       return false

@@ -1,6 +1,6 @@
 // The objects that come into being with an answer: what stands at the places where the endpoint's row expects their names.
 import { valuesAt } from '../json-paths.ts'
-import { objectRef, type ObjectRef } from '../providers/endpoint.ts'
+import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
 
 /** Places of an answer that name an object, and its kind. */
 export type Creates = Readonly<Record<string, string>>

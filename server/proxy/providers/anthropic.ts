@@ -1,4 +1,4 @@
-import type { EndpointRow, ModelPlace } from './endpoint.ts'
+import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { creates, model, neutral, referring, STORED, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { ANTHROPIC_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'

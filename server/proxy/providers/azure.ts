@@ -1,5 +1,5 @@
 import { messagesBody } from './anthropic.ts'
-import type { EndpointRow, ModelPlace } from './endpoint.ts'
+import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { OPENAI_PREFIXES } from './ids.ts'
 import { BODY, creates, form, model, neutral, OPENAI_ADMIN, openaiRows, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'

@@ -1,4 +1,4 @@
-import type { BodyRule, ModelPlace } from './endpoint.ts'
+import type { BodyRule, ModelPlace } from './endpoint-row.ts'
 import { inMessages, messagesBody } from './anthropic.ts'
 import { OPENAI_PREFIXES } from './ids.ts'
 import { compatibleRows, creates, model, neutral, STORED } from './openai-rows.ts'

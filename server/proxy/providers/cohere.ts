@@ -27,7 +27,7 @@ export const cohere: ProviderRow = {
     neutral('POST /v1/embed-jobs/{embed_job}/cancel'),
     neutral('GET POST /v1/datasets', { ...creates('dataset'), uploads: 'form' }),
     neutral('GET DELETE /v1/datasets/{dataset}'),
-    model('POST /v2/batches', STORED, { ...creates('batch', 'batch.id'), names: { input_dataset_id: 'dataset' } }),
+    model('POST /v2/batches', STORED, { ...creates('batch', 'batch.id'), names: { input_dataset_id: 'batch_dataset' } }),
     neutral('POST /v2/batches/{batch}:cancel'),
     neutral('GET /v2/batches'),
     neutral('GET /v2/batches/{batch}', creates('dataset', 'batch.output_dataset_id')),
@@ -39,6 +39,7 @@ export const cohere: ProviderRow = {
     ...compatibleRows('/compatibility/v1', TOOLS).map((row) => ({ ...row, usage: 'openai' as const })),
   ],
   admin: [/\/(check-api-key|connectors|users)($|[/:])/],
+  spelling: { uuids: true, dialect: true },
   errors: 'cohere',
   usage: 'cohere',
 }

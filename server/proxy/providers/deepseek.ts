@@ -17,6 +17,7 @@ export const deepseek: ProviderRow = {
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
   ],
   admin: [/\/user($|[/:])/],
+  spelling: { prefixes: { 'file-': 'file', file_: 'file' }, uuids: true, dialect: true },
   errors: 'openai',
   usage: 'openai',
 }

@@ -1,5 +1,5 @@
 import { messagesBody } from './anthropic.ts'
-import type { ModelPlace } from './endpoint.ts'
+import type { ModelPlace } from './endpoint-row.ts'
 import { compatibleRows, creates, model, neutral, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
@@ -24,6 +24,7 @@ export const fireworks: ProviderRow = {
   ],
   // The control plane: deployments, users, keys, secrets, billing.
   admin: [/^\/v1($|\/)/, /^\/(v1\/)?accounts($|\/)/],
+  spelling: { prefixes: { resp_: 'response' }, uuids: true, dialect: true },
   errors: 'fireworks',
   usage: 'openai',
   accountHeaders: ['x-fireworks-account', 'fireworks-account-id'],

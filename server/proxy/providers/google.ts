@@ -1,5 +1,4 @@
-import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
-import { OPENAI_PREFIXES } from './ids.ts'
+import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { BODY, creates, compatibleRows, model, neutral, STORED, toolsIn, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS, INTERACTION_TOOLS } from './tools.ts'
@@ -189,7 +188,8 @@ export const google: ProviderRow = {
   admin: [/\/permissions($|[/:])/, /:transferownership$/, /permissionservice\//, /\/webhooks($|[/:])/],
   // Its OpenAI dialect has ids of that kind.
   spelling: {
-    prefixes: { ...OPENAI_PREFIXES, v1_: 'interaction' },
+    prefixes: { v1_: 'interaction' },
+    dialect: true,
     collections: {
       files: 'file', cachedContents: 'cached_content', tunedModels: 'tuned_model', fileSearchStores: 'file_search_store', batches: 'batch', corpora: 'corpus', operations: 'operation',
       agents: 'agent', environments: 'environment', voices: 'voice', triggers: 'trigger', interactions: 'interaction', credentials: 'credential', generatedFiles: 'generated_file',

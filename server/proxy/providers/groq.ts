@@ -14,6 +14,7 @@ export const groq: ProviderRow = {
     { also: [...(BODY.also ?? []), 'compound_custom.models.answering_model', 'compound_custom.models.reasoning_model'], tools: toolsIn('', GROQ_TOOLS) },
   ),
   admin: [/\/(projects|fine_tunings)($|[/:])/],
+  spelling: { prefixes: { file_: 'file', batch_: 'batch', resp_: 'response' }, uuids: true, dialect: true },
   errors: 'groq',
   usage: 'openai',
   accountHeaders: ['groq-organization'],

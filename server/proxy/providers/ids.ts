@@ -10,7 +10,7 @@
 // What nobody here has made is refused too, for keys with objects of their own, where the string cannot well be anything else: an id alone, as long as
 // providers make them; a resource name of a word that no prose has (`cachedContents/x`); an address at the provider's host. Shorter ids, names such
 // as `files/readme`, UUIDs and items of responses, which clients repeat inline, pass unless the place in which they stand names an object.
-import { decodedFully, type ObjectRef } from './endpoint.ts'
+import { decodedFully, plainAddress, type ObjectRef } from './object-ref.ts'
 import { ITEM } from '../item-ranges.ts'
 import { HEAD_SLOTS, headSlot, type QuickCheck } from '../json/tables.ts'
 import { UUID_BYTES, UUID_FIRSTS, uuidOf } from './uuids.ts'
@@ -18,6 +18,8 @@ import type { IdForms } from './provider.ts'
 
 /** The kind of an id that may be of any. */
 export const ANY_KIND = '*'
+/** The kind of what came into being at an endpoint that no row knows. */
+export const OF_UNKNOWN_KIND = 'object'
 
 /** How a provider's ids are spelled: a part of its row. */
 export interface Spelling {
@@ -26,6 +28,8 @@ export interface Spelling {
   /** The kinds of resource names by the collection in which they stand. Those with a capital are no words of prose. */
   readonly collections?: Readonly<Record<string, string>>
   readonly uuids?: boolean
+  /** Whether OpenAI's prefixes may stand here as well. The provider's documentation does not show them: such a string is an id only where it is known as one. */
+  readonly dialect?: true
 }
 
 /** What OpenAI's ids begin with: https://platform.openai.com/docs/api-reference */
@@ -74,8 +78,8 @@ const SHORTEST = 4
 const ADDRESS = /^(?:https?:)?\/\/(?:[^/?#@]*@)?([^/?#:@]*)(?::\d*)?([/?#].*)?$/is
 
 /** Compiles a provider's spellings, or the dialect's. @param hosts the provider's own, at which an address names its objects */
-export function compileIds({ prefixes = {}, collections = {}, uuids = false }: Spelling = DIALECT, hosts: readonly string[] = []): IdForms {
-  const kindOf = new Map(Object.entries(prefixes))
+export function compileIds({ prefixes = {}, collections = {}, uuids = false, dialect }: Spelling = DIALECT, hosts: readonly string[] = []): IdForms {
+  const kindOf = new Map(Object.entries(dialect === true ? { ...OPENAI_PREFIXES, ...prefixes } : prefixes))
   const kinds = new Map(Object.entries(collections).map(([name, kind]) => [name.toLowerCase(), { kind, plain: name === name.toLowerCase() }] as const))
   const ownHost = new RegExp(`(?:^|[.-])(?:${hosts.map(hostPattern).join('|') || '$.'})\\.?$`, 'i')
 
@@ -88,7 +92,7 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
     }
     const tail = segment.slice(prefix.length)
     if (!TAIL.test(tail) || WORDS.has(segment) || (kind === 'tuned_model' && !TUNED.test(segment))) return null
-    const certain = !OFTEN_UNKNOWN.has(kind) && (kind === 'tuned_model' || GENERATED.test(tail))
+    const certain = prefixes[prefix] !== undefined && !OFTEN_UNKNOWN.has(kind) && (kind === 'tuned_model' || GENERATED.test(tail))
     if (certain) return { kind, id: segment }
     const uuid = uuids && !OFTEN_UNKNOWN.has(kind) ? uuidOf(tail) : null
     return uuid === null ? perhaps({ kind, id: segment }) : { kind, id: prefix + uuid }
@@ -111,7 +115,11 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
 
   const refOf = (given: string): ObjectRef | null => {
     const text = (given.includes('%') ? decodedFully(given) : given).trim()
-    if (text.length < SHORTEST || /\s/.test(text)) return null
+    return text.length < SHORTEST ? null : textRef(plainAddress(text))
+  }
+
+  const textRef = (text: string): ObjectRef | null => {
+    if (/\s/.test(text)) return null
     const address = ADDRESS.exec(text)
     if (address !== null && !ownHost.test(address[1] ?? '')) return null
     const path = (address === null ? text : (address[2] ?? '')).replace(/[?#].*$/s, '')
@@ -120,6 +128,34 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false }: S
   }
 
   return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? UUID_FIRSTS : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, quick: quickCheck([...kindOf.keys(), ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []), ...SCHEMES, ...([...kindOf.values()].includes(ITEM) ? ['item_'] : [])], uuids), refOf }
+}
+
+/** An id of some kind that nobody has written down: `collection_…`, `21m00Tcm4TlvDq8ikWAM`. */
+const OF_ANY_KIND = /^(?:[A-Za-z]+[-_:])*(?:(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+/** The forms of an endpoint that no row knows: what it makes is known by its id alone, in whatever form. */
+export function withUnknownForms(forms: IdForms): IdForms {
+  const { firsts, shortest, longest } = forms
+  return {
+    firsts: firstBytes([...ALPHANUMERIC, ...ANYWHERE]).map((is, byte) => is | firsts[byte]!),
+    shortest,
+    longest,
+    refOf: (text) => forms.refOf(text) ?? (OF_ANY_KIND.test(text.trim()) ? perhaps({ kind: ANY_KIND, id: text.trim() }) : null),
+  }
+}
+
+/** What an answer of such an endpoint names as made; null where it is a name, or nothing that is kept. */
+export function madeSomewhere(id: string, forms: IdForms): ObjectRef | null {
+  const ref = withUnknownForms(forms).refOf(id)
+  if (ref === null || OFTEN_UNKNOWN.has(ref.kind)) return null
+  return ref.kind === ANY_KIND ? { kind: OF_UNKNOWN_KIND, id } : { kind: ref.kind, id: ref.id }
+}
+
+/** Whether a segment of such an endpoint's path names an object: it can hardly be anything else. */
+export function namesObject(segment: string, forms: IdForms): boolean {
+  const ref = forms.refOf(segment)
+  return ref === null ? /[-_:]/.test(segment) && OF_ANY_KIND.test(segment) : ref.mayBeUnknown !== true || (ref.kind === ANY_KIND && segment.includes('-'))
 }
 
 /** Resource names are read in any case. */
@@ -139,7 +175,7 @@ function quickCheck(heads: readonly string[], uuids: boolean): QuickCheck {
 
 const perhaps = ({ kind, id }: ObjectRef): ObjectRef => ({ kind, id, mayBeUnknown: true })
 
-const hostPattern = (host: string): string => host.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[a-z0-9-]+')
+const hostPattern = (host: string): string => host.replace(/\.googleapis\.com$/, String.raw`(?:.\w+)*$&`).replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[a-z0-9-]+')
 
 /** 1 for each byte with which a string can begin that is looked at: an id, a resource name, an address; a space or an escape before one of these. */
 function firstBytes(begins: readonly string[]): Uint8Array {

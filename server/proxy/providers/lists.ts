@@ -1,5 +1,7 @@
 // Which endpoints list what a provider has stored, and where such a list names it.
-import type { EndpointRow, EndpointTable, Match } from './endpoint.ts'
+import type { EndpointRow } from './endpoint-row.ts'
+import type { EndpointTable } from './endpoint-table.ts'
+import type { Match } from './endpoint.ts'
 
 /** Where providers put the items of a list, besides a member with the name of the collection. */
 const ITEMS = ['data[]', '[]', 'items[]', 'results[]', 'requests[]', 'asyncInvokeSummaries[]']

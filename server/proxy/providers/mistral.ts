@@ -1,4 +1,3 @@
-import { OPENAI_PREFIXES } from './ids.ts'
 import { BODY, body, compatibleRows, creates, form, model, neutral, STORED, toolsIn, within } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from './tools.ts'
@@ -104,7 +103,7 @@ export const mistral: ProviderRow = {
   // What observability finds is what every key has asked and was answered.
   admin: [/^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/],
   errors: 'mistral',
-  spelling: { prefixes: { ...OPENAI_PREFIXES, ag_: 'agent' }, uuids: true },
+  spelling: { prefixes: { ag_: 'agent', 'ft:': 'tuned_model' }, uuids: true, dialect: true },
   // Stock voices have names, custom ones a UUID.
   publicObjects: { voice: /^(?![0-9a-f]{8}-[0-9a-f-]{27}$)/i },
   usage: 'openai',

@@ -1,5 +1,5 @@
 // Endpoint rows of the OpenAI API, shared by OpenAI, by Azure and, in part, by everybody who speaks its dialect.
-import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
+import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { OPENAI_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
 /** These places, further inside a body. */
@@ -32,6 +32,7 @@ const RAN = { container_id: 'container', 'environment.container_id': 'container'
 const OBJECTS: Readonly<Record<string, string>> = {
   previous_response_id: 'response',
   ...referring('conversation', 'conversation'),
+  'prompt.id': 'prompt',
   'input[].content[].file_id': 'file',
   'input[].output[].file_id': 'file',
   'input[].output.file_id': 'file',

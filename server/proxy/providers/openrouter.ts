@@ -58,6 +58,7 @@ export const openrouter: ProviderRow = {
   minting: [/\/(auth\/keys|oauth\/token)($|[/:])/, /\/api\/v1\/keys($|[/:])/],
   // The content of a generation is kept for the account, whichever key it was made with.
   admin: [/\/api\/v1\/(key|credits|activity|workspaces|guardrails|presets|byok|analytics|observability|users|billing|scim|vault|generation\/content)($|[/:])/, /^\/(?!api(\/|$))/],
+  spelling: { prefixes: { 'gen-': 'generation', cntr_: 'container' }, uuids: true, dialect: true },
   errors: 'openai',
   usage: 'openai',
 }

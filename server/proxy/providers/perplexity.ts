@@ -40,6 +40,7 @@ export const perplexity: ProviderRow = {
   ],
   minting: [/\/(generate_auth_token|revoke_auth_token)($|[/:])/],
   admin: [/\/(api_?groups?|billing)($|[/:])/],
+  spelling: { prefixes: { resp_: 'response' }, uuids: true, dialect: true },
   errors: 'perplexity',
   usage: 'perplexity',
 }

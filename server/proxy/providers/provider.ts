@@ -1,7 +1,9 @@
 // What a row of the provider table says. The rows themselves are in the files beside this one, one a provider.
 import type { StringFilter } from '../json/tables.ts'
 import type { Spelling } from './ids.ts'
-import type { EndpointTable, EndpointRow, ObjectRef } from './endpoint.ts'
+import type { EndpointTable } from './endpoint-table.ts'
+import type { EndpointRow } from './endpoint-row.ts'
+import type { ObjectRef } from './object-ref.ts'
 
 /** How a credential is presented: `Authorization: Bearer …`, `x-api-key: …`. */
 export interface Auth {
@@ -63,6 +65,8 @@ export interface Provider extends Omit<ProviderRow, 'endpoints'> {
   readonly admin: readonly RegExp[]
   readonly modelNames: (name: string) => string[]
   readonly ids?: IdForms
+  /** The forms of ids at endpoints that no row knows. */
+  readonly unknownIds?: IdForms
 }
 
 /** A provider that the operator adds, or the id of a built-in one that is dialled or authenticated otherwise. */

@@ -7,17 +7,18 @@ import { cerebras } from './cerebras.ts'
 import { closedAt } from './closed.ts'
 import { cohere } from './cohere.ts'
 import { deepseek } from './deepseek.ts'
-import { compileEndpoints, type BodyRule } from './endpoint.ts'
+import { compileEndpoints } from './endpoint-table.ts'
+import type { BodyRule } from './endpoint-row.ts'
 import { fireworks } from './fireworks.ts'
 import { google } from './google.ts'
 import { groq } from './groq.ts'
-import { compileIds } from './ids.ts'
+import { compileIds, withUnknownForms } from './ids.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
 import { BODY, compatibleRows, OPENAI_ADMIN, toolsIn, videoRows } from './openai-rows.ts'
 import { openrouter } from './openrouter.ts'
 import { perplexity } from './perplexity.ts'
-import type { CustomProvider, DialAddress, Provider, ProviderRow, Upstream } from './provider.ts'
+import type { CustomProvider, DialAddress, IdForms, Provider, ProviderRow, Upstream } from './provider.ts'
 import { together } from './together.ts'
 import { GATEWAY_TOOLS } from './tools.ts'
 import { vertex } from './vertex.ts'
@@ -92,14 +93,17 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
   }
 }
 
-const ready = (row: ProviderRow): Provider => ({
+const ready = (row: ProviderRow): Provider => withIds(row, compileIds(row.spelling, row.hosts))
+
+const withIds = (row: ProviderRow, ids: IdForms): Provider => ({
   ...row,
   endpoints: compiled(row),
   minting: row.minting ?? [],
   admin: row.admin ?? [],
   modelNames: row.modelNames ?? ((name) => [name]),
   publicObjects: { ...PUBLIC, ...row.publicObjects },
-  ids: compileIds(row.spelling, row.hosts),
+  ids,
+  unknownIds: withUnknownForms(ids),
 })
 
 /** What a place of OpenAI's dialect names that nobody has made: https://platform.openai.com/docs/guides/text-to-speech, …/guides/tools-skills. */

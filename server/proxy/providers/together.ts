@@ -1,4 +1,3 @@
-import { OPENAI_PREFIXES } from './ids.ts'
 import { BODY, body, creates, compatibleRows, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
@@ -41,7 +40,7 @@ export const together: ProviderRow = {
   ],
   // Dedicated endpoints, clusters and volumes are rented machines.
   admin: [/^\/v[0-9]+\/(endpoints|clusters?|compute|gpu_cluster|hardware|storage|projects|users|billing|deployments)($|[/:])/],
-  spelling: { prefixes: { ...OPENAI_PREFIXES, 'ft-': 'fine_tuning_job', 'eval-': 'evaluation' }, uuids: true },
+  spelling: { prefixes: { 'file-': 'file', 'ft-': 'fine_tuning_job', 'eval-': 'evaluation' }, uuids: true, dialect: true },
   errors: 'openai',
   usage: 'openai',
 }

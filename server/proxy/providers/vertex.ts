@@ -1,5 +1,5 @@
 import { inMessages } from './anthropic.ts'
-import type { BodyRule, EndpointRow, ModelPlace } from './endpoint.ts'
+import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { GEMINI_ROUTED, GEMINI_STORED, GOOGLE_MINTING } from './google.ts'
 import { body, creates, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'

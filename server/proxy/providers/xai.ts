@@ -41,10 +41,12 @@ export const xai: ProviderRow = {
     neutral('GET /v1/batches/{batch}/results'),
     neutral('GET /v1/batches/{batch}/requests'),
     model('POST /v1/batches/{batch}/requests', STORED),
-    neutral('GET /v1/collections', { listed: { 'collections[].collection_id': 'collection' } }),
-    neutral('POST /v1/documents/search', { changes: false }),
+    // Tools call a collection a vector store.
+    neutral('GET /v1/collections', { listed: { 'collections[].collection_id': 'vector_store' } }),
+    neutral('POST /v1/documents/search', { changes: false, names: { 'source.collection_ids[]': 'vector_store', 'collection_ids[]': 'vector_store' } }),
   ],
   admin: [/\/(auth|teams?|billing)($|[/:])/],
+  spelling: { prefixes: { file_: 'file', 'file-': 'file', batch_: 'batch', collection_: 'vector_store' }, uuids: true, dialect: true },
   errors: 'openai',
   // Ids of custom voices have eight characters: docs.x.ai/developers/model-capabilities/audio/custom-voices.
   publicObjects: { voice: /^(?![0-9a-z]{8}$)/ },

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { shareObject } from '../../../server/keys/shared-objects.ts'
 import { answer, headerOf } from '../../providers/fake.ts'
-import { GEMINI, MISTRAL, more, V1 } from './object-places.ts'
+import { COHERE, GEMINI, MISTRAL, more, V1 } from './object-places.ts'
 import { GOOGLE, startServed } from './served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -60,6 +60,33 @@ test('a batch starts from a file whose lines were read and name nothing of other
   await shareObject(running.store, mine.id, { provider: 'openai', kind: 'file', object_id: 'file-shared' }, 0)
   await running.keys?.refresh()
   assert.equal(await start(mine, 'file-shared'), true)
+})
+
+test('a file or dataset whose lines passed by unread starts no batch', async (t) => {
+  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{"id":"upload_1"}'), more)
+  const mine = await key()
+  const made = async (address: string, answered: object, body = '{}') => {
+    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    assert.equal((await send(mine.secret, address, { body, headers: JSON_TYPE })).status, 200, address)
+    fake.play(answer(200, JSON_TYPE, '{}'))
+  }
+  const start = async (address: string, body: object) => (await send(mine.secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status
+  // An upload in parts: what completes it is no line of the file.
+  await made(`${V1}/uploads`, { id: 'upload_1' }, '{"filename":"a.jsonl","purpose":"batch","bytes":1,"mime_type":"text/jsonl"}')
+  await made(`${V1}/uploads/upload_1/complete`, { id: 'upload_1', file: { id: 'file-parts' } }, '{"part_ids":["part_1"]}')
+  await made(`${GEMINI}/files:register`, { files: [{ name: 'files/registered' }] }, '{"uris":["gs://b/a.jsonl"]}')
+  await made(`${COHERE}/v1/datasets`, { id: 'lines-of-mine' })
+  const batches: [string, object][] = [
+    [`${V1}/batches`, { input_file_id: 'file-parts', endpoint: '/v1/responses' }],
+    [`${GEMINI}/models/g:batchGenerateContent`, { batch: { input_config: { file_name: 'files/registered' } } }],
+    [`${COHERE}/v2/batches`, { model: 'c', input_dataset_id: 'lines-of-mine' }],
+  ]
+  for (const [address, body] of batches) assert.equal(await start(address, body), 403, address)
+  // They are read and used otherwise, and an administrator may answer for what is in one.
+  assert.equal(await start(`${COHERE}/v1/embed-jobs`, { model: 'e', dataset_id: 'lines-of-mine' }), 200)
+  await shareObject(running.store, mine.id, { provider: 'cohere', kind: 'dataset', object_id: 'lines-of-mine' }, 0)
+  await running.keys?.refresh()
+  assert.equal(await start(...batches[2]!), 200)
 })
 
 test('a batch of Gemini starts from an upload that was read whole, and one of Mistral from its file', async (t) => {

@@ -32,7 +32,7 @@ test('an id that nobody has made here is refused in every place that names it; i
     // Others of these name something else besides, which nobody has made.
     if (/of[-_]before|env_1/.test(at + JSON.stringify(body))) continue
     // Or start a batch: batch-inputs.test.ts.
-    if (/input_file_id|file_?name":"files/i.test(JSON.stringify(body)) && !at.includes('importFile')) continue
+    if (/input_file_id|input_dataset_id|file_?name":"files/i.test(JSON.stringify(body)) && !at.includes('importFile')) continue
     const { address, answered } = MADE[made]!
     fake.play(answer(200, JSON_TYPE, JSON.stringify(named(answered, `mine-${i}`))))
     assert.equal(await ending(served, mine, `POST ${address}`, { model: 'gpt-5', embeddingModel: 'm', thread: { type: 'create' } }), '200')
@@ -91,8 +91,9 @@ test('an object that was shared is read and used, and never changed', async (t) 
   await share('vector_store', 'vs_1')
   await share('file', 'file-1')
   await share('conversation', 'conv_1')
+  await share('prompt', 'pmpt_1')
   const search = { model: 'gpt-5', tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }
-  const uses: [string, object?][] = [[`POST ${V1}/responses`, search], [`GET ${V1}/vector_stores/vs_1`], [`POST ${V1}/vector_stores/vs_1/search`, { query: 'x' }], [`GET ${V1}/files/file-1/content`], [`GET ${V1}/conversations/conv_1/items`]]
+  const uses: [string, object?][] = [[`POST ${V1}/responses`, search], [`POST ${V1}/responses`, { prompt: { id: 'pmpt_1', version: '2' }, input: 'x' }], [`GET ${V1}/vector_stores/vs_1`], [`POST ${V1}/vector_stores/vs_1/search`, { query: 'x' }], [`GET ${V1}/files/file-1/content`], [`GET ${V1}/conversations/conv_1/items`]]
   const changes: [string, object?][] = [
     [`DELETE ${V1}/vector_stores/vs_1`], [`POST ${V1}/vector_stores/vs_1`, { name: 'x' }], [`POST ${V1}/vector_stores/vs_1/files`, { file_id: 'file-1' }], [`DELETE ${V1}/files/file-1`],
     // A response would be added to it.

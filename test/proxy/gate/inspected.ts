@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import type { Scope } from '../../../server/keys/scope.ts'
 import { Inspection, type BodyQuestion } from '../../../server/proxy/inspect/inspection.ts'
 import { resolveModels, type ModelResolution } from '../../../server/proxy/inspect/model-resolution.ts'
-import type { Match, ObjectRef } from '../../../server/proxy/providers/endpoint.ts'
+import type { Match } from '../../../server/proxy/providers/endpoint.ts'
+import type { ObjectRef } from '../../../server/proxy/providers/object-ref.ts'
 import type { Provider } from '../../../server/proxy/providers/provider.ts'
 
 /** Bodies up to this size are inspected byte by byte as well. */

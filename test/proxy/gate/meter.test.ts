@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { brotliCompressSync, crc32, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { createMeter, type Usage } from '../../../server/proxy/meter.ts'
-import { classify, type ObjectRef } from '../../../server/proxy/providers/endpoint.ts'
+import { classify } from '../../../server/proxy/providers/endpoint.ts'
+import type { ObjectRef } from '../../../server/proxy/providers/object-ref.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { heldBytes } from './memory.ts'
 
@@ -227,7 +228,7 @@ const fixtures: Fixture[] = [
   { name: 'fireworks, reasoning larger than the completion', id: 'fireworks', path: '/inference/v1/chat/completions', body: '{"usage":{"prompt_tokens":10,"completion_tokens":3,"completion_tokens_details":{"reasoning_tokens":9}}}', usage: [10, 3, null, 3] },
   { name: 'together', id: 'together', body: '{"usage":{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}}', usage: [10, 3, null, null] },
   { name: 'cerebras', id: 'cerebras', body: '{"usage":{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":0}}}', usage: [10, 3, 0, null] },
-  { name: 'openrouter', id: 'openrouter', path: '/api/v1/chat/completions', type: STREAM, body: `: OPENROUTER PROCESSING\n\n${sse(delta('a'), { choices: [], usage: { prompt_tokens: 10, completion_tokens: 3, cost: 0.01, prompt_tokens_details: { cached_tokens: 1, cache_write_tokens: 2 } } }, '[DONE]')}`, usage: [10, 3, 1, null] },
+  { name: 'openrouter', id: 'openrouter', path: '/api/v1/chat/completions', type: STREAM, body: `: OPENROUTER PROCESSING\n\n${sse(delta('a'), { choices: [], usage: { prompt_tokens: 10, completion_tokens: 3, cost: 0.01, prompt_tokens_details: { cached_tokens: 1, cache_write_tokens: 2 } } }, '[DONE]')}`, usage: [10, 3, 1, null], created: 'generation:c1' },
   { name: 'an added provider in Anthropic’s dialect', id: 'acme', path: '/anything', body: '{"usage":{"input_tokens":1,"cache_read_input_tokens":2,"output_tokens":3}}', usage: [3, 3, 2, null] },
   { name: 'an added provider in Gemini’s dialect', id: 'acme', path: '/anything', body: '{"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}', usage: [1, 2, null, null] },
 

@@ -84,7 +84,7 @@ for (const [id, on, answer, ...objects] of MADE) {
 /** TABLE: what a request names, beside what stands in its path. */
 const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
   ['openai', 'POST /v1/responses', { input: [{ type: 'code_interpreter_call', container_id: 'cntr_1' }] }, 'container:cntr_1'],
-  ['openai', 'POST /v1/responses', { prompt: { id: 'pmpt_1', variables: { city: 'x'.repeat(5_000), page: { type: 'input_file', file_id: 'file_1' } } } }, 'file:file_1'],
+  ['openai', 'POST /v1/responses', { prompt: { id: 'pmpt_1', variables: { city: 'x'.repeat(5_000), page: { type: 'input_file', file_id: 'file_1' } } } }, 'prompt:pmpt_1', 'file:file_1'],
   [
     'openai', 'POST /v1/responses', { conversation: { id: 'conv_1' }, tools: [{ type: 'code_interpreter', container: { type: 'auto', network_policy: { allowed_domains: Array(300).fill('example.com') }, file_ids: ['file_1'], skills: [{ skill_id: 'skill_1' }] } }] },
     'conversation:conv_1', 'file:file_1', 'skill:skill_1',

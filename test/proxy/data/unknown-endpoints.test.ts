@@ -1,0 +1,98 @@
+// What comes into being at an endpoint that no row knows is its maker's, and what nobody here has made is not named there.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { shareObject } from '../../../server/keys/shared-objects.ts'
+import { answer, headerOf } from '../../providers/fake.ts'
+import { more, MISTRAL, OPENROUTER, V1, XAI } from './object-places.ts'
+import { ANTHROPIC, GOOGLE, startServed } from './served.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e'
+const VOICE = '21m00Tcm4TlvDq8ikWAM'
+
+/** TABLE of what an unknown endpoint answers, and requests that name it. */
+const MADE: [makes: string, answered: object, names: [address: string, body: object][]][] = [
+  [`${XAI}/collections`, { id: `collection_${UUID}` }, [[`${XAI}/collections/collection_${UUID}/documents`, {}], [`${XAI}/documents/search`, { source: { collection_ids: [`collection_${UUID}`] } }], [`${XAI}/responses`, { model: 'm', x: `collection_${UUID}` }]]],
+  [`${V1}/things`, { data: { id: 'thing_68a1b2c3d4e5f607' } }, [[`${V1}/things/thing_68a1b2c3d4e5f607/run`, {}], [`${V1}/other`, { thing: 'thing_68a1b2c3d4e5f607' }]]],
+  [`${MISTRAL}/things`, { id: UUID }, [[`${MISTRAL}/things/${UUID}`, {}], [`${MISTRAL}/things/{${UUID.toUpperCase()}}`, {}], [`${MISTRAL}/chat/completions`, { model: 'm', x: UUID.replaceAll('-', '') }]]],
+  [`${V1}/voices/add`, { id: VOICE }, [[`${V1}/text-to-sound/${VOICE}`, { text: 'x' }], [`${V1}/sound`, { voice_id: VOICE }]]],
+  [`${V1}/of/tomorrow`, { id: 'vs_68a1b2c3d4e5f607' }, [[`${V1}/responses`, { model: 'm', tools: [{ type: 'file_search', vector_store_ids: ['vs_68a1b2c3d4e5f607'] }] }]]],
+]
+
+test('what an unknown endpoint has made is its maker\'s; what nobody made is refused in its path and passes where it may be anything', async (t) => {
+  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const [mine, own, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
+  const post = async ({ secret }: { secret: string }, address: string, body: object) => {
+    const got = await send(secret, encodeURI(address), { body: JSON.stringify(body), headers: JSON_TYPE })
+    return `${got.status} ${headerOf(got.rawHeaders, 'x-proxy-error') ?? ''}`.trim()
+  }
+  for (const [makes, answered, names] of MADE) {
+    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    assert.equal(await post(mine, makes, { name: 'x' }), '200')
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    for (const [address, body] of names) {
+      for (const other of [own, upstream]) assert.equal(await post(other, address, body), '403 endpoint_not_allowed', `${address} ${JSON.stringify(body)}`)
+      assert.equal(await post(mine, address, body), '200', `${address} ${JSON.stringify(body)}`)
+    }
+  }
+  /** TABLE of paths that name what nobody here has made. */
+  const nobodys = [`${XAI}/collections/collection_1f8fad5b-d9cb-469f-a165-70867728950e/documents`, `${V1}/things/thing_78a1b2c3d4e5f607/run`, `${MISTRAL}/things/1f8fad5b-d9cb-469f-a165-70867728950e`, `${V1}/x/file-68a1b2c3d4e5f607`]
+  for (const address of nobodys) {
+    assert.equal(await post(own, address, {}), '403 endpoint_not_allowed', address)
+    assert.equal(await post(upstream, address, {}), '200', address)
+  }
+  await shareObject(running.store, own.id, { provider: 'openai', kind: 'object', object_id: 'thing_78a1b2c3d4e5f607' }, 0)
+  await running.keys?.refresh()
+  assert.equal(await post(own, nobodys[1]!, {}), '403 endpoint_not_allowed', 'it may be changed there')
+  assert.equal(await post(own, `${V1}/other`, { thing: 'thing_78a1b2c3d4e5f607' }), '200')
+  /** TABLE of what anybody may send to an endpoint that is not known. */
+  const ordinary: [address: string, body: object][] = [
+    [`${V1}/text-to-sound/98m00Tcm4TlvDq8ikWAM`, { text: 'x' }], [`${V1}/listen`, { url: 'https://example.com/a.wav' }], [`${V1}/accounts/68a1b2c3d4e5f60718293a4b5c6d7e8f/ai/run/@cf/meta/llama-3.1-8b`, { prompt: 'x' }],
+    [`${V1}/models/gpt-4o-2024-08-06/run`, {}], [`${V1}/of/tomorrow`, { trace: UUID, user: 'user_2NNEqL2nrIRdJ194ndJqAHwEfxC', tools: [{ name: 'file_reader' }], session: 'sess_68a1b2c3d4e5f607' }],
+    [`${MISTRAL}/of/tomorrow`, { request_id: '2f8fad5b-d9cb-469f-a165-70867728950e' }], [`${V1}/add`, { voice: 'x' }],
+  ]
+  for (const [address, body] of ordinary) assert.equal(await post(own, address, body), '200', `${address} ${JSON.stringify(body)}`)
+  // Names are nobody's, even where an answer gives one back as an id.
+  fake.play(answer(200, JSON_TYPE, '{"id":"chat"}'))
+  assert.equal(await post(mine, `${V1}/of/tomorrow`, {}), '200')
+  assert.equal(await post(own, `${V1}/chat/of/tomorrow`, { x: 'chat' }), '200')
+})
+
+test('a text that is an id of another provider\'s form passes; of its own provider\'s it is one', async (t) => {
+  const { key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { secret } = await key()
+  const hex = '68a1b2c3d4e5f60718293a4b5c6d7e8f68a1b2c3d4e5f607'
+  const text = (address: string, content: string): [string, object] => [address, { model: 'm', user: content, messages: [{ role: 'user', name: content, content }] }]
+  const gemini = (content: string): [string, object] => [`${GOOGLE}/v1beta/models/g:generateContent`, { contents: [{ parts: [{ text: content }] }] }]
+  const passes: [string, object][] = [
+    ...[`file-${hex}`, `resp_${hex}`, 'asst_68a1b2c3d4e5f607abcdefgh', 'cachedContents/k3j9x0a2b1c4', UUID].map((content) => text(`${ANTHROPIC}/v1/messages`, content)),
+    ...[`file-${hex}`, `resp_${hex}`, 'file_011CNha8iCJcU1wXNR6q4V8w'].map(gemini),
+    ...[`vs_${hex}`, `asst_${hex}`, 'files/k3j9x0a2b1c4'].map((content) => text(`${MISTRAL}/chat/completions`, content)),
+    ...[`vs_${hex}`, `resp_${hex}`].map((content) => text(`${OPENROUTER}/chat/completions`, content)),
+    ...['file_011CNha8iCJcU1wXNR6q4V8w_', 'skill_check', 'files/k3j9x0a2b1c4', 'user_2NNEqL2nrIRdJ194ndJqAHwEfxC'].map((content) => text(`${V1}/chat/completions`, content)),
+  ]
+  for (const [address, body] of passes) assert.equal((await send(secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status, 200, `${address} ${JSON.stringify(body)}`)
+  const refused = [text(`${V1}/chat/completions`, `file-${hex}`), text(`${ANTHROPIC}/v1/messages`, 'file_011CNha8iCJcU1wXNR6q4V8w'), gemini('cachedContents/k3j9x0a2b1c4')]
+  for (const [address, body] of refused) assert.equal((await send(secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status, 403, `${address} ${JSON.stringify(body)}`)
+})
+
+test('an address names a file of Gemini\'s at any host of its API, and nothing anywhere else', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"file":{"name":"files/theirs"}}'))
+  const [theirs, own] = [await key(), await key()]
+  await send(theirs.secret, `${GOOGLE}/upload/v1beta/files`, { body: '{}', headers: JSON_TYPE })
+  fake.play(answer(200, JSON_TYPE, '{}'))
+  const status = async ({ secret }: { secret: string }, fileUri: string) =>
+    (await send(secret, `${GOOGLE}/v1beta/models/g:generateContent`, { body: JSON.stringify({ contents: [{ parts: [{ fileData: { fileUri } }] }] }), headers: JSON_TYPE })).status
+  const names = [
+    'https://generativelanguage.googleapis.com/v1beta/files/theirs', 'https://generativelanguage.mtls.googleapis.com/v1beta/files/theirs', 'https://www.generativelanguage.googleapis.com/v1/files/theirs',
+    'https://content-generativelanguage.googleapis.com/v1beta/files/theirs', 'https://autopush-generativelanguage.sandbox.googleapis.com/v1beta/files/theirs', 'https://u@generativelanguage.googleapis.com:443/v1beta/files/theirs',
+    'https://generativelanguage.googleapis.com./v1beta/files/theirs', 'https:\\\\generativelanguage.googleapis.com\\v1beta\\files\\theirs', 'https:///generativelanguage.googleapis.com/v1beta/files/theirs',
+    'https://generativelanguage。googleapis。com/v1beta/files/theirs', 'https://generative\tlanguage.googleapis.com/v1beta/files/theirs', 'https://generativelanguage%2Egoogleapis.com/v1beta/files/theirs',
+  ]
+  for (const uri of names) assert.deepEqual([await status(own, uri), await status(theirs, uri)], [403, 200], uri)
+  const others = [
+    'https://www.youtube.com/watch?v=theirs', 'https://youtu.be/theirs', 'gs://bucket/files/theirs', 'https://storage.googleapis.com/bucket/files/theirs', 'https://example.com/v1beta/files/theirs', 'https://example.com/theirs',
+    'https://generativelanguage.googleapis.com.example/v1beta/files/theirs', 'https://example.com/?next=https://generativelanguage.googleapis.com/v1beta/files/theirs', 's3://bucket/theirs', 'data:text/plain,theirs',
+  ]
+  for (const uri of others) assert.equal(await status(own, uri), 200, uri)
+})
