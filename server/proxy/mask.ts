@@ -1,23 +1,24 @@
 // Finds our credential where an upstream's error repeats it, and puts as many asterisks in its place.
 import type { RawHeaders } from '../http/fields.ts'
-import { CUT, ESCAPES, LONGEST_SPELLING, spellingsAt } from './spelled-char.ts'
+import { CUT, escapesAt, isEscape, LONGEST_SPELLING } from './spelled-char.ts'
 
 /** Shorter ones are placeholders of servers that want none ("none", "EMPTY"), and words of any text. */
 const SHORTEST_SECRET = 8
 const STAR = 0x2a
+const BACKSLASH = 0x5c
 
 const NOTHING = Buffer.alloc(0)
 
 export class Mask {
   /** The credential, and it in base64; every character of them may be escaped. */
   readonly #spellings: readonly Buffer[]
-  /** 1 for each byte with which one can begin. */
-  readonly #firsts = new Uint8Array(256)
+  /** The same by their first byte. */
+  readonly #byFirst: (readonly Buffer[])[] = Array.from({ length: 256 }, () => [])
   readonly #longest: number
 
   constructor(secret: string) {
     this.#spellings = secret.length < SHORTEST_SECRET ? [] : spellingsOf(secret).map((spelling) => Buffer.from(spelling, 'latin1'))
-    for (const spelling of this.#spellings) for (const byte of [spelling[0]!, ...ESCAPES]) this.#firsts[byte] = 1
+    for (const spelling of this.#spellings) this.#byFirst[spelling[0]!] = [...this.#byFirst[spelling[0]!]!, spelling]
     this.#longest = Math.max(0, ...this.#spellings.map((spelling) => spelling.length)) * LONGEST_SPELLING
   }
 
@@ -38,7 +39,6 @@ export class Mask {
   bytes(bytes: Buffer): Buffer {
     let masked = bytes
     for (let at = 0; at < bytes.length; at++) {
-      if (this.#firsts[bytes[at]!] === 0) continue
       const length = this.#lengthAt(bytes, at)
       if (length <= 0) continue
       if (masked === bytes) masked = Buffer.from(bytes)
@@ -51,46 +51,60 @@ export class Mask {
   /** How many of the last bytes may be the beginning of the credential. */
   begun(bytes: Buffer): number {
     for (let at = Math.max(0, bytes.length - this.#longest); at < bytes.length; at++) {
-      if (this.#firsts[bytes[at]!] === 1 && this.#lengthAt(bytes, at) === CUT) return bytes.length - at
+      if (this.#lengthAt(bytes, at) === CUT) return bytes.length - at
     }
     return 0
   }
 
   /** How long the credential is that stands here, 0 where none does, CUT where it may go on behind the end. */
   #lengthAt(bytes: Buffer, at: number): number {
+    const byte = bytes[at]!
+    const plain = this.#byFirst[byte]!
+    if (isEscape(byte)) return this.#escapedLengthAt(bytes, at, plain)
+    if (plain.length === 0) return 0
+    const next = bytes[at + 1]
     let longest = 0
-    let cut = false
-    for (const spelling of this.#spellings) {
-      const length = lengthOf(spelling, 0, bytes, at)
-      if (length === CUT) cut = true
-      else longest = Math.max(longest, length)
+    for (const spelling of plain) if (next === undefined || next === spelling[1] || isEscape(next)) longest = longer(longest, lengthOf(spelling, 1, bytes, at, 1))
+    return longest
+  }
+
+  #escapedLengthAt(bytes: Buffer, at: number, plain: readonly Buffer[]): number {
+    // Backslashes are read together, from the first one on.
+    if (this.#spellings.length === 0 || (bytes[at] === BACKSLASH && bytes[at - 1] === BACKSLASH && plain.length === 0)) return 0
+    let longest = 0
+    for (const { code, length } of escapesAt(bytes, at)) {
+      if (length === CUT) longest = longer(longest, CUT)
+      else for (const spelling of this.#byFirst[code] ?? []) longest = longer(longest, lengthOf(spelling, 1, bytes, at, length))
     }
-    return longest === 0 && cut ? CUT : longest
+    for (const spelling of plain) longest = longer(longest, lengthOf(spelling, 1, bytes, at, 1))
+    return longest
   }
 }
 
-/** How long what stands here is, if it spells a text from a character on; 0 if it does not, CUT if the bytes end too soon to tell. */
-function lengthOf(text: Buffer, from: number, bytes: Buffer, at: number): number {
-  let end = at
+/** The longer of two lengths; one that is cut off is longer than none. */
+const longer = (one: number, other: number): number => (one > 0 || other > 0 ? Math.max(one, other) : Math.min(one, other))
+
+/** How long what stands at `at` is, if it spells a text; 0 if it does not, CUT if the bytes end too soon to tell. @param length bytes that spell what stands before `from` */
+function lengthOf(text: Buffer, from: number, bytes: Buffer, at: number, length: number): number {
+  let end = at + length
   for (let i = from; i < text.length; i++) {
-    const lengths = spellingsAt(bytes, end, text[i]!)
-    if (lengths.length > 1) return lengthOfEither(lengths, text, i + 1, bytes, at, end)
-    const [length = 0] = lengths
-    if (length <= 0) return length
-    end += length
+    const byte = bytes[end]
+    if (byte === undefined) return CUT
+    if (isEscape(byte)) return escapedLengthOf(text, i, bytes, at, end)
+    if (byte !== text[i]) return 0
+    end++
   }
   return end - at
 }
 
-/** The same where a character can be of several lengths: `%25` is one percent sign, or the first of three characters. */
-function lengthOfEither(lengths: readonly number[], text: Buffer, next: number, bytes: Buffer, at: number, end: number): number {
-  let cut = false
-  for (const length of lengths) {
-    const rest = length === CUT ? CUT : next === text.length ? 0 : lengthOf(text, next, bytes, end + length)
-    if (rest > 0 || (next === text.length && length !== CUT)) return end + length + rest - at
-    cut ||= rest === CUT
+/** The same where an escape comes next: `%25` is one percent sign, or the first of three characters. */
+function escapedLengthOf(text: Buffer, from: number, bytes: Buffer, at: number, end: number): number {
+  let longest = 0
+  for (const { code, length } of escapesAt(bytes, end)) {
+    if (length === CUT) longest = longer(longest, CUT)
+    else if (code === text[from]) longest = longer(longest, lengthOf(text, from + 1, bytes, at, end + length - at))
   }
-  return cut ? CUT : 0
+  return bytes[end] === text[from] ? longer(longest, lengthOf(text, from + 1, bytes, at, end + 1 - at)) : longest
 }
 
 /** Masks bytes that come in pieces; of each only what may be the beginning of the credential waits for the next one. */

@@ -4,8 +4,6 @@
 export const CUT = -1
 
 const [PERCENT, AMPERSAND, BACKSLASH, HASH, SEMICOLON, SMALL_U, SMALL_X] = [0x25, 0x26, 0x5c, 0x23, 0x3b, 0x75, 0x78]
-/** Bytes with which an escape begins. */
-export const ESCAPES: readonly number[] = [PERCENT, AMPERSAND, BACKSLASH]
 /** How often one escape is escaped again, at most: `%252d`, `\\u002d`, `&amp;#45;`. */
 const MOST_ROUNDS = 4
 /** The longest name or number of a character in HTML that is read, with what stands around it. */
@@ -22,67 +20,82 @@ const NAMED: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/**
- * How long the spellings of a character are that begin at `at`, the longest first; `CUT` among them where one may go on behind the end.
- * @param code of the character, below 128
- */
-export function spellingsAt(bytes: Buffer, at: number, code: number): readonly number[] {
-  const byte = bytes[at]
-  if (byte === undefined) return ONLY_CUT
-  if (byte !== PERCENT && byte !== AMPERSAND && byte !== BACKSLASH) return byte === code ? ONLY_ITSELF : NONE
-  const escaped = byte === PERCENT ? percentEncoded(bytes, at, code) : byte === AMPERSAND ? referenced(bytes, at, code) : backslashed(bytes, at, code)
-  return byte === code ? [...escaped, 1] : escaped
+/** What an escape stands for: a character, and how many bytes it takes. `CUT` as the length: the bytes end within it. */
+export interface Escape {
+  readonly code: number
+  readonly length: number
 }
 
-const NONE: readonly number[] = []
-const ONLY_ITSELF: readonly number[] = [1]
-const ONLY_CUT: readonly number[] = [CUT]
+const NONE: readonly Escape[] = []
+const ONLY_CUT: readonly Escape[] = [{ code: -1, length: CUT }]
+
+/** Whether an escape can begin with a byte. */
+export const isEscape = (byte: number | undefined): boolean => byte === PERCENT || byte === AMPERSAND || byte === BACKSLASH
+
+/** What the escape that begins here can stand for: what is escaped twice stands for an escape, too. */
+export function escapesAt(bytes: Buffer, at: number): readonly Escape[] {
+  const byte = bytes[at]
+  return byte === PERCENT ? percentEncoded(bytes, at) : byte === AMPERSAND ? referenced(bytes, at) : byte === BACKSLASH ? backslashed(bytes, at) : NONE
+}
 
 /** `%2d`, `%252d`. */
-function percentEncoded(bytes: Buffer, at: number, code: number): number[] {
-  const lengths: number[] = []
+function percentEncoded(bytes: Buffer, at: number): readonly Escape[] {
+  const found: Escape[] = []
   for (let digits = at + 1, round = 0; round < MOST_ROUNDS; digits += 2, round++) {
-    const value = hexAt(bytes, digits, 2)
-    if (value === CUT) return [CUT, ...lengths]
-    if (value === code) lengths.unshift(digits + 2 - at)
-    if (value !== PERCENT) break
+    const code = hexAt(bytes, digits, 2)
+    if (code === CUT) return [...ONLY_CUT, ...found]
+    if (code === null) break
+    found.push({ code, length: digits + 2 - at })
+    if (code !== PERCENT) break
   }
-  return lengths
+  return found
 }
 
 /** `\u002d`, `\x2d`, `\/`, each with any number of backslashes up to 2 to the rounds. */
-function backslashed(bytes: Buffer, at: number, code: number): number[] {
+function backslashed(bytes: Buffer, at: number): readonly Escape[] {
   let next = at + 1
   while (bytes[next] === BACKSLASH && next - at < 2 ** MOST_ROUNDS) next++
   const letter = bytes[next]
   const slashes = next - at
-  if (letter === undefined) return [CUT]
-  if (letter === SMALL_U || letter === SMALL_X) {
-    const length = letter === SMALL_U ? 4 : 2
-    const value = hexAt(bytes, next + 1, length)
-    if (value === CUT || value === code) return value === CUT ? [CUT] : [slashes + 1 + length]
-  }
+  if (letter === undefined) return ONLY_CUT
   // A backslash is written as two of them, or as four.
-  if (code === BACKSLASH) return slashes > 1 ? [2 ** Math.floor(Math.log2(slashes))] : []
-  return letter === code && !isAlphanumeric(code) ? [slashes + 1] : []
+  const found: Escape[] = slashes > 1 ? [{ code: BACKSLASH, length: 2 ** Math.floor(Math.log2(slashes)) }] : []
+  const digits = letter === SMALL_U ? 4 : letter === SMALL_X ? 2 : 0
+  const code = digits === 0 ? null : hexAt(bytes, next + 1, digits)
+  if (code === CUT) return [...ONLY_CUT, ...found]
+  if (code !== null) found.push({ code, length: slashes + 1 + digits })
+  else if (!isAlphanumeric(letter)) found.push({ code: letter, length: slashes + 1 })
+  return found
 }
 
 /** `&#45;`, `&#x2d;`, `&lowbar;`, `&amp;#45;`. */
-function referenced(bytes: Buffer, at: number, code: number): number[] {
-  const lengths: number[] = []
+function referenced(bytes: Buffer, at: number): readonly Escape[] {
+  const found: Escape[] = []
   for (let from = at + 1, round = 0; round < MOST_ROUNDS; round++) {
-    const end = bytes.subarray(from, at + LONGEST_REFERENCE).indexOf(SEMICOLON)
-    if (end < 0) return at + LONGEST_REFERENCE > bytes.length && isBegun(bytes.toString('latin1', from)) ? [CUT, ...lengths] : lengths
-    const name = bytes.toString('latin1', from, from + end)
-    const value = bytes[from] === HASH ? numberOf(name.slice(1)) : NAMED.get(name)?.charCodeAt(0)
-    from += end + 1
-    if (value === code) lengths.unshift(from - at)
-    if (value !== AMPERSAND) break
+    const end = endOfName(bytes, from, at + LONGEST_REFERENCE)
+    if (end === CUT) return [...ONLY_CUT, ...found]
+    if (end === from) break
+    const name = bytes.toString('latin1', from, end)
+    const code = bytes[from] === HASH ? numberOf(name.slice(1)) : NAMED.get(name)?.charCodeAt(0)
+    if (code === undefined || Number.isNaN(code)) break
+    from = end + 1
+    found.push({ code, length: from - at })
+    if (code !== AMPERSAND) break
   }
-  return lengths
+  return found
 }
 
-const isBegun = (name: string): boolean => /^(?:#[xX]?[0-9a-fA-F]*|[A-Za-z]*)$/.test(name)
+/** Where the semicolon stands behind a name or a number: `from` where none does, CUT where it may come. */
+function endOfName(bytes: Buffer, from: number, most: number): number {
+  for (let at = from; at < most; at++) {
+    const byte = bytes[at]
+    if (byte === undefined) return CUT
+    if (byte === SEMICOLON) return at
+    if (!isAlphanumeric(byte) && (byte !== HASH || at !== from)) return from
+  }
+  return from
+}
+
 const numberOf = (text: string): number => (/^[xX][0-9a-fA-F]+$/.test(text) ? Number.parseInt(text.slice(1), 16) : /^[0-9]+$/.test(text) ? Number(text) : Number.NaN)
 
 /** The number that so many hexadecimal digits are; null where they are none, CUT where the bytes end within them. */
@@ -99,4 +112,4 @@ function hexAt(bytes: Buffer, at: number, digits: number): number | null {
   return value
 }
 
-const isAlphanumeric = (code: number): boolean => /[0-9A-Za-z]/.test(String.fromCharCode(code))
+const isAlphanumeric = (code: number): boolean => (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a)
