@@ -132,6 +132,7 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false, dia
 
 /** An id of some kind that nobody has written down: `collection_…`, `21m00Tcm4TlvDq8ikWAM`. */
 const OF_ANY_KIND = /^(?:[A-Za-z]+[-_:])*(?:(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const MANY_DIGITS = 3
 const ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /** The forms of an endpoint that no row knows: what it makes is known by its id alone, in whatever form. */
@@ -155,7 +156,8 @@ export function madeSomewhere(id: string, forms: IdForms): ObjectRef | null {
 /** Whether a segment of such an endpoint's path names an object: it can hardly be anything else. */
 export function namesObject(segment: string, forms: IdForms): boolean {
   const ref = forms.refOf(segment)
-  return ref === null ? /[-_:]/.test(segment) && OF_ANY_KIND.test(segment) : ref.mayBeUnknown !== true || (ref.kind === ANY_KIND && segment.includes('-'))
+  // Names of models are long, too, but have few digits.
+  return ref === null ? /[-_:]/.test(segment) && OF_ANY_KIND.test(segment) && (segment.match(/\d/g)?.length ?? 0) >= MANY_DIGITS : ref.mayBeUnknown !== true || (ref.kind === ANY_KIND && segment.includes('-'))
 }
 
 /** Resource names are read in any case. */

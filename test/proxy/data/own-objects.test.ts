@@ -92,10 +92,11 @@ test('an object that was shared is read and used, and never changed', async (t) 
   await share('file', 'file-1')
   await share('conversation', 'conv_1')
   await share('prompt', 'pmpt_1')
+  await share('tuned_model', 'ft:gpt-4o:acme::shared')
   const search = { model: 'gpt-5', tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }
-  const uses: [string, object?][] = [[`POST ${V1}/responses`, search], [`POST ${V1}/responses`, { prompt: { id: 'pmpt_1', version: '2' }, input: 'x' }], [`GET ${V1}/vector_stores/vs_1`], [`POST ${V1}/vector_stores/vs_1/search`, { query: 'x' }], [`GET ${V1}/files/file-1/content`], [`GET ${V1}/conversations/conv_1/items`]]
+  const uses: [string, object?][] = [[`POST ${V1}/responses`, search], [`POST ${V1}/responses`, { prompt: { id: 'pmpt_1', version: '2' }, input: 'x' }], [`POST ${V1}/responses`, { model: 'ft:gpt-4o:acme::shared', input: 'x' }], [`GET ${V1}/vector_stores/vs_1`], [`POST ${V1}/vector_stores/vs_1/search`, { query: 'x' }], [`GET ${V1}/files/file-1/content`], [`GET ${V1}/conversations/conv_1/items`]]
   const changes: [string, object?][] = [
-    [`DELETE ${V1}/vector_stores/vs_1`], [`POST ${V1}/vector_stores/vs_1`, { name: 'x' }], [`POST ${V1}/vector_stores/vs_1/files`, { file_id: 'file-1' }], [`DELETE ${V1}/files/file-1`],
+    [`DELETE ${V1}/vector_stores/vs_1`], [`POST ${V1}/vector_stores/vs_1`, { name: 'x' }], [`POST ${V1}/vector_stores/vs_1/files`, { file_id: 'file-1' }], [`DELETE ${V1}/files/file-1`], [`DELETE ${V1}/models/ft:gpt-4o:acme::shared`],
     // A response would be added to it.
     [`POST ${V1}/responses`, { model: 'gpt-5', conversation: 'conv_1' }], [`POST ${V1}/conversations/conv_1/items`, { items: [] }],
   ]

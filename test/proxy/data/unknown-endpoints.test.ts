@@ -48,7 +48,7 @@ test('what an unknown endpoint has made is its maker\'s; what nobody made is ref
   /** TABLE of what anybody may send to an endpoint that is not known. */
   const ordinary: [address: string, body: object][] = [
     [`${V1}/text-to-sound/98m00Tcm4TlvDq8ikWAM`, { text: 'x' }], [`${V1}/listen`, { url: 'https://example.com/a.wav' }], [`${V1}/accounts/68a1b2c3d4e5f60718293a4b5c6d7e8f/ai/run/@cf/meta/llama-3.1-8b`, { prompt: 'x' }],
-    [`${V1}/models/gpt-4o-2024-08-06/run`, {}], [`${V1}/of/tomorrow`, { trace: UUID, user: 'user_2NNEqL2nrIRdJ194ndJqAHwEfxC', tools: [{ name: 'file_reader' }], session: 'sess_68a1b2c3d4e5f607' }],
+    [`${V1}/models/gpt-4o-2024-08-06/run`, {}], [`${V1}/models/meta-llama3instruct8bchat/run`, {}], [`${V1}/of/tomorrow`, { trace: UUID, user: 'user_2NNEqL2nrIRdJ194ndJqAHwEfxC', tools: [{ name: 'file_reader' }], session: 'sess_68a1b2c3d4e5f607' }],
     [`${MISTRAL}/of/tomorrow`, { request_id: '2f8fad5b-d9cb-469f-a165-70867728950e' }], [`${V1}/add`, { voice: 'x' }],
   ]
   for (const [address, body] of ordinary) assert.equal(await post(own, address, body), '200', `${address} ${JSON.stringify(body)}`)
