@@ -91,10 +91,10 @@ const tooLarge = (what: string, limit: number): Refused => new Refused('body_too
 const HOLDS_TOO_MUCH = 'The proxy holds too many large requests at the moment.'
 
 /** Whether a body may name stored objects: any may, but for files that are uploaded to be stored. Those are content. */
-function namesObjects({ endpoint }: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
-  const uploads = endpoint?.uploads
+function namesObjects(match: Match, rule: BodyRule | null, headers: readonly string[]): boolean {
+  const uploads = match.endpoint?.uploads
   if (uploads === undefined) return true
-  if (!isForm(valuesOf(headers, 'content-type')[0] ?? '')) return uploads === 'form' || rule?.objects !== undefined
+  if (!isForm(valuesOf(headers, 'content-type')[0] ?? '')) return rule?.objects !== undefined || (uploads === 'form' && !storesFile(match))
   return rule !== null && placesOf(rule).objectFields.size > 0
 }
 
