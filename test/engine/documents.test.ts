@@ -266,6 +266,46 @@ test('a link in a sentence makes no parent and no order', async (t) => {
   assert.deepEqual(document.pages.map(({ title, parent_id }) => [title, parent_id]), [['B', null], ['C', id(2)], ['D', id(2)], ['A', null]])
 })
 
+const csvOf = (rows: string) => `\ufeffName,Status,"Two\nlines"\n${rows}`
+const placeholder = (title: string, href: string) => `<div class="collection-content"><h4 class="collection-title">${title}</h4><a href="${href}">${title}</a></div>`
+
+test('an inline database that the export holds only as CSV is read from there, with all its rows', async (t) => {
+  const entries = {
+    [`Home ${id(1)}.html`]: page(1, 'Home', placeholder('Tasks', `Home/Tasks%20${id(9)}.csv`)),
+    [`Home/Tasks ${id(9)}.csv`]: csvOf('Write,Done,x\n'),
+    [`Home/Tasks ${id(9)}_all.csv`]: csvOf('Write: it,Done,"a ""b""\nc"\n"Read, slowly",,"*"\n'),
+    [`Home/Tasks/Write it ${id(2)}.html`]: page(2, 'Write: it', ''),
+  }
+  const document = JSON.parse(await convert(t, entries, { format: 'json' })) as Document
+  assert.equal(document.markdown, '# Home\n\n## Tasks\n\n| Name | Status | Two<br>lines |\n| --- | --- | --- |\n| [Write: it](#write-it) | Done | a "b"<br>c |\n| Read, slowly |  | * |\n\n---\n\n# Write: it\n')
+  assert.deepEqual(document.pages.map((one) => one.parent_id), [null, id(1)])
+  assert.deepEqual(document.warnings, [])
+})
+
+test('a database that nothing but a CSV holds is a page, and the parent of its rows', async (t) => {
+  const entries = {
+    [`Home ${id(1)}.html`]: page(1, 'Home', `<p><a href="https://www.notion.so/${id(9)}">all</a></p>`),
+    [`Home/Tasks ${id(9)}_all.csv`]: csvOf('Write,Done,\n'),
+    [`Home/Tasks/Write ${id(2)}.html`]: page(2, 'Write', ''),
+    'Home/mine.csv': 'a,b\n',
+  }
+  const document = JSON.parse(await convert(t, entries, { format: 'json' })) as Document
+  assert.equal(document.markdown, '# Home\n\n[all](#tasks)\n\n---\n\n# Tasks\n\n| Name | Status | Two<br>lines |\n| --- | --- | --- |\n| [Write](#write) | Done |  |\n\n---\n\n# Write\n')
+  assert.deepEqual(document.pages.map((one) => [one.path, one.parent_id]), [[`Home ${id(1)}.html`, null], [`Home/Tasks ${id(9)}.csv`, id(1)], [`Home/Tasks/Write ${id(2)}.html`, id(9)]])
+})
+
+test('rows that a view’s table leaves out stand below it', async (t) => {
+  const table = (rows: string) => `<table class="collection-content"><thead><tr><th>Name</th><th>Status</th></tr></thead><tbody>${rows}</tbody></table>`
+  const row = (n: number, title: string) => `<tr id="${n}"><td class="cell-title"><a href="Tasks%20${id(9)}/${title}%20${id(n)}.html"><span class="icon">🎨</span>${title}</a></td><td>Done</td></tr>`
+  const text = await convert(t, {
+    [`Tasks ${id(9)}.html`]: page(9, 'Tasks', table(row(2, 'Write'))),
+    [`Tasks ${id(9)}_all.csv`]: csvOf('Read,Open,x\nWrite,Done,y\nRead,Late,\n'),
+    [`Tasks ${id(9)}/Write ${id(2)}.html`]: page(2, 'Write', ''),
+    [`Tasks ${id(9)}/Read ${id(3)}.html`]: page(3, 'Read', ''),
+  })
+  assert.match(text, /^# Tasks\n\n\| Name \| Status \|\n\| --- \| --- \|\n\| \[🎨 Write\]\(#write\) \| Done \|\n\| \[Read\]\(#read\) \| Open \|\n\| Read \| Late \|\n/)
+})
+
 /** TABLE of addresses that climb out of the archive, in a page two folders deep, and the path that each means. */
 const CLIMBING: [href: string, path: string][] = [
   ['../../../../../etc/passwd', 'etc/passwd'],

@@ -1,5 +1,6 @@
 // The table of Notion's blocks: element → how it is read. What is not here is inline.
 import { readCode } from './blocks/code.ts'
+import { readLinkedDatabase } from './blocks/database.ts'
 import { readFigure } from './blocks/figure.ts'
 import { readBulleted, readNumbered } from './blocks/list.ts'
 import { readTable } from './blocks/table.ts'
@@ -39,11 +40,20 @@ function readQuote(element: Element, flow: Flow): void {
 function readDiv(element: Element, flow: Flow): void {
   if (hasClass(element, 'checkbox')) return flow.add({ type: 'paragraph', children: flow.inline([element]) })
   flow.part()
-  const { isInline } = flow.section
-  flow.section.isInline = isInline || hasClass(element, 'collection-content')
-  readChildren(element, flow)
-  flow.section.isInline = isInline
+  if (hasClass(element, 'collection-content')) readDatabase(element, flow)
+  else readChildren(element, flow)
   flow.part()
+}
+
+/** A database inside a page. */
+function readDatabase(element: Element, flow: Flow): void {
+  const { section } = flow
+  const { isInline, database } = section
+  section.isInline = true
+  section.database = attribute(element, 'id')?.replaceAll('-', '').toLowerCase() ?? null
+  if (!readLinkedDatabase(element, flow)) readChildren(element, flow)
+  section.isInline = isInline
+  section.database = database
 }
 
 export const BLOCKS: BlockTable = new Map<string, BlockReader>([

@@ -4,7 +4,7 @@ import { frontMatter, type PageMetadata } from './frontmatter.ts'
 import { writeMarkdown, type Outline } from './markdown.ts'
 import { Links, placeOfPage, type Archive, type Asset, type Warning } from './links.ts'
 import { orderPages, type Placed, type Strength } from './order.ts'
-import { readPage } from './page.ts'
+import { readDatabasePage, readPage } from './page.ts'
 import { readSitemap, titleOfSitemap, writeSitemap, type Sitemap, type SitemapEntry } from './sitemap.ts'
 
 /** A converted page, all but its text: what the document needs to know of it before it can be joined. */
@@ -20,6 +20,12 @@ export interface PageSummary {
   links: string[]
   /** Keys of those that it shows as its own, in their order, and how surely. */
   claims: [page: string, strength: Strength][]
+  /** The ids of the databases that it shows from their CSV. */
+  databases: string[]
+  /** Paths at which nothing stands but what this page shows. */
+  aliases: string[]
+  /** Whether it is a database that the archive holds only as CSV: it is left out where another page shows it. */
+  isDatabase?: true
   /** What it lists, where it is the sitemap. Its Markdown is made when the names of all pages are known. */
   sitemap?: Sitemap
   outline: Outline[]
@@ -43,7 +49,14 @@ export interface DocumentOptions {
 export function convertPage(html: string, path: string, exportedAt: Date | null, archive?: Archive): ConvertedPage {
   const { tree, date, ...page } = readPage(html, path, archive)
   const { markdown, outline } = writeMarkdown(tree)
-  return { summary: { path, ...page, outline, exportedAt: exportedAt ?? date }, markdown }
+  return { summary: { path, ...page, aliases: [], outline, exportedAt: exportedAt ?? date }, markdown }
+}
+
+/** Converts a database that the archive holds only as CSV. */
+export function convertDatabase(path: string, id: string, exportedAt: Date | null, archive: Archive): ConvertedPage {
+  const { tree, date: _, ...page } = readDatabasePage(path, id, archive)
+  const { markdown, outline } = writeMarkdown(tree)
+  return { summary: { path, ...page, aliases: [], isDatabase: true, outline, exportedAt }, markdown }
 }
 
 /** Reads the sitemap of an archive. */
@@ -52,7 +65,7 @@ export function convertSitemap(html: string, path: string, exportedAt: Date | nu
   const sitemap = readSitemap(html, links)
   const { assets, warnings } = links
   const title = titleOfSitemap(sitemap)
-  const summary: PageSummary = { path, id: null, title, icon: null, properties: {}, assets, warnings, links: [], claims: [], sitemap, outline: [{ id: null, text: title }], exportedAt }
+  const summary: PageSummary = { path, id: null, title, icon: null, properties: {}, assets, warnings, links: [], claims: [], databases: [], aliases: [], sitemap, outline: [{ id: null, text: title }], exportedAt }
   return { summary, markdown: '' }
 }
 
@@ -82,7 +95,7 @@ export async function* joinDocument(
   text: (index: number) => string | Promise<string>,
   options: DocumentOptions,
 ): AsyncGenerator<string> {
-  const byKey = new Map(pages.map((page, i) => [keyOf(page.path), i]))
+  const byKey = new Map(pages.flatMap(({ path, aliases }, i) => [path, ...aliases].map((at) => [keyOf(at), i])))
   const indexOf = (key: string): number[] => [byKey.get(key) ?? []].flat()
   const linked = pages.map(({ path, links, claims }) => ({
     path,
@@ -90,7 +103,7 @@ export async function* joinDocument(
     claims: claims.flatMap(([key, strength]) => indexOf(key).map((page) => ({ page, strength }))),
   }))
   const listed = pages[sitemap]?.sitemap
-  const order = orderPages(linked, sitemap, listed ? listedPages(listed.entries, indexOf) : [])
+  const order = orderPages(linked, sitemap, listed ? listedPages(listed.entries, (key) => indexOf(key).find((page) => keyOf(pages[page]!.path) === key)) : [])
   const anchors = new Anchors()
   const document = order.map(({ page, parent }): DocumentPage => {
     const summary = pages[page]!
@@ -103,10 +116,12 @@ export async function* joinDocument(
       sourceUrl: summary.id === null ? null : `https://www.notion.so/${summary.id}`,
     }
   })
-  const slugOf = new Map(document.map((page) => [keyOf(page.summary.path), page.slugs[0]!]))
-  const nameOf = (key: string): string | undefined => {
+  const slugOf = new Map(document.flatMap(({ summary, slugs }) => [summary.path, ...summary.aliases].map((at) => [keyOf(at), slugs[0]!])))
+  const nameOf = (key: string, label: string): string | undefined => {
     const [page] = indexOf(key).map((index) => pages[index]!)
-    return page && (page.icon === null ? page.title : `${page.icon} ${page.title}`)
+    if (!page) return undefined
+    if (keyOf(page.path) !== key) return label
+    return page.icon === null ? page.title : `${page.icon} ${page.title}`
   }
   const textOf = (page: DocumentPage): string | Promise<string> =>
     page.summary.sitemap ? writeMarkdown(writeSitemap(page.summary.sitemap, nameOf, placeOfPage)).markdown : text(page.index)
@@ -122,12 +137,12 @@ async function* markdown(document: readonly DocumentPage[], textOf: TextOf, opti
 }
 
 /** The pages that a sitemap lists, each under the nearest one above it that the archive holds. */
-function listedPages(entries: readonly SitemapEntry[], indexOf: (key: string) => number[]): Placed[] {
+function listedPages(entries: readonly SitemapEntry[], indexOf: (key: string) => number | undefined): Placed[] {
   const placed: Placed[] = []
   const open = entries.map((entry) => ({ entry, parent: -1 })).toReversed()
   for (let next = open.pop(); next; next = open.pop()) {
     const { entry, parent } = next
-    const [page] = entry.page === null ? [] : indexOf(entry.page)
+    const page = entry.page === null ? undefined : indexOf(entry.page)
     if (page !== undefined) placed.push({ page, parent })
     for (const below of entry.below.toReversed()) open.push({ entry: below, parent: page ?? parent })
   }

@@ -19,6 +19,8 @@ export interface Section {
   readonly lift: 0 | 1
   /** Whether a database inside the page is being read, which may be a view of one elsewhere. */
   isInline: boolean
+  /** The id of the database that is being read. */
+  database: string | null
 }
 
 /** Blocks in the making: one sequence of siblings. */

@@ -1,4 +1,5 @@
 // Addresses: what a link or an image of an exported page points to, and how the document writes it.
+import type { Database } from './csv.ts'
 import type { Strength } from './order.ts'
 
 /** A file that a page shows or links to. */
@@ -23,6 +24,8 @@ export interface Archive {
   pageById(id: string): string | undefined
   /** The path, as stored, of the file at this decoded path, if there is one. */
   file(path: string): string | undefined
+  /** The database with this id, if the archive holds it as CSV. */
+  database?(id: string): Database | undefined
 }
 
 /**
@@ -71,6 +74,8 @@ export class Links {
   readonly pages = new Set<string>()
   /** The keys of the pages that it shows as its own, in their order, and how surely (order.ts). */
   readonly claims = new Map<string, Strength>()
+  /** The ids of the databases that it shows from their CSV. */
+  readonly databases = new Set<string>()
   readonly #folder: string[]
   readonly #archive: Archive | undefined
   readonly #seen = new Set<string>()
@@ -114,6 +119,12 @@ export class Links {
   claim(href: string | undefined, strength: Strength): void {
     const key = href === undefined ? undefined : this.#keyOf(href.replace(/[\t\n\r]/g, '').trim())
     if (key !== undefined) this.claimPage(key, strength)
+  }
+
+  database(id: string): Database | undefined {
+    const database = this.#archive?.database?.(id)
+    if (database) this.databases.add(id)
+    return database
   }
 
   claimPage(key: string, strength: Strength): void {

@@ -6,8 +6,11 @@ export interface Claim {
   strength: Strength
 }
 
-/** How sure a claim is: 2 for a sub-page's block or a database's own page, 1 for a table inside a page (which may be a view of a database elsewhere). */
-export type Strength = 1 | 2
+/**
+ * How sure a claim is: 3 for a sub-page's block or a database's own page, 2 for a table inside a page (which may be a view of a database
+ * elsewhere), 1 for a title in a database's CSV.
+ */
+export type Strength = 1 | 2 | 3
 
 /** What the tree and the order depend on. */
 export interface Linked {
@@ -125,9 +128,9 @@ function gather(pages: readonly Linked[], sitemap: number, listed: readonly Plac
   const listedUnder = new Map(listed.map(({ page, parent }) => [page, parent]))
   return pages.map((_, page) => {
     const all = [...claimers[page]!]
-    const sure = all.filter(([, strength]) => strength === 2)
+    const most = all.reduce((highest, [, strength]) => Math.max(highest, strength), 0)
     const pagesOf = (claims: typeof all): number[] => claims.map(([by]) => by)
-    return { claimers: pagesOf(all), surest: pagesOf(sure.length > 0 ? sure : all), linkers: linkers[page]!, listedUnder: listedUnder.get(page) }
+    return { claimers: pagesOf(all), surest: pagesOf(all.filter(([, strength]) => strength === most)), linkers: linkers[page]!, listedUnder: listedUnder.get(page) }
   })
 }
 

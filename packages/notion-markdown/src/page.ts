@@ -1,5 +1,6 @@
 // One exported page: its title, icon, id, description and properties, and the tree of everything that it shows.
 import { BLOCKS } from './blocks.ts'
+import { addTable } from './blocks/database.ts'
 import { readProperties, rowOf } from './blocks/table.ts'
 import { Flow } from './flow.ts'
 import { attribute, find, hasClass, iconText, takeUntil, textContent, type Element, type Node } from './html.ts'
@@ -25,6 +26,8 @@ export interface Page {
   links: string[]
   /** The keys of those that it shows as its own, in their order, and how surely (order.ts). */
   claims: [page: string, strength: Strength][]
+  /** The ids of the databases that it shows. */
+  databases: string[]
   tree: Root
 }
 
@@ -39,9 +42,9 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
   const document = parseHtml(html)
   const date = ownDate(document)
   const article = find(document, 8, (element) => element.name === 'article')
-  const links = new Links(path, archive)
-  const flow = new Flow(BLOCKS, links, { depth: 1, lift: liftOf(html), isInline: false })
   const fileName = path.slice(path.lastIndexOf('/') + 1)
+  const links = new Links(path, archive)
+  const flow = new Flow(BLOCKS, links, { depth: 1, lift: liftOf(html), isInline: false, database: idOf(article, fileName) })
 
   // A page that has lost its article is known by the title in its header; other pages have headers for other things.
   const header = find(article ?? document, article ? 2 : 6, (element) => element.name === 'header' && (article !== undefined || find(element, 4, isTitle) !== undefined))
@@ -66,7 +69,22 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
     warnings: links.warnings,
     links: [...links.pages],
     claims: [...links.claims],
+    databases: [...links.databases],
     tree: { type: 'root', children: flow.blocks },
+  }
+}
+
+/** Reads a database that the archive holds only as CSV as a page of its own. @param path its path, `…/Title h.csv` */
+export function readDatabasePage(path: string, id: string, archive: Archive): Page {
+  const links = new Links(path, archive)
+  const flow = new Flow(BLOCKS, links, { depth: 1, lift: 0, isInline: false, database: id })
+  const title = path.slice(path.lastIndexOf('/') + 1).replace(/(?:^|[\s_-])[0-9a-f]{32}(?:_all)?\.csv$/i, '').trim() || 'Untitled'
+  flow.add({ type: 'heading', depth: 1, id: null, children: [{ type: 'text', value: title }] })
+  const database = links.database(id)
+  if (database) addTable(database, flow)
+  return {
+    id, title, icon: null, date: null, properties: {}, assets: links.assets, warnings: links.warnings,
+    links: [], claims: [...links.claims], databases: [], tree: { type: 'root', children: flow.blocks },
   }
 }
 

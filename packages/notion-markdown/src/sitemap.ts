@@ -70,16 +70,16 @@ export function titleOfSitemap({ workspace }: Sitemap): string {
 /**
  * A sitemap as a page: the workspace's name over a nested list of links.
  *
- * @param nameOf what a page is called, its icon in front; undefined where there is no such page
+ * @param nameOf what a page is called, its icon in front (or what the line says, where it shows what that means); undefined where there is no such page
  * @param place the address of a page within the document
  */
-export function writeSitemap(sitemap: Sitemap, nameOf: (key: string) => string | undefined, place: (key: string) => string): Root {
+export function writeSitemap(sitemap: Sitemap, nameOf: (key: string, label: string) => string | undefined, place: (key: string) => string): Root {
   const listOf = (entries: readonly SitemapEntry[]): List => ({
     type: 'list',
     ordered: false,
     start: null,
     children: entries.map(({ page, url, label, below }) => {
-      const name = page === null ? undefined : nameOf(page)
+      const name = page === null ? undefined : nameOf(page, label)
       const target = page !== null && name !== undefined ? place(page) : url
       const text = { type: 'text' as const, value: name ?? label }
       const children: Block[] = [{ type: 'paragraph', children: [target === null ? text : { type: 'link', url: target, children: [text] }] }]

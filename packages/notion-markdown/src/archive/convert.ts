@@ -4,9 +4,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeHtml } from '../decode.ts'
-import { convertPage, convertSitemap, joinDocument, type DocumentOptions } from '../document.ts'
+import { convertDatabase, convertPage, convertSitemap, joinDocument, type ConvertedPage, type DocumentOptions } from '../document.ts'
 import type { Archive } from '../links.ts'
 import { checkDensity } from './density.ts'
+import type { Database } from '../csv.ts'
+import { findDatabases, pagesByTitle, readDatabase, type PagesByTitle, type StoredDatabase } from './databases.ts'
 import { openExport, type ExportPage, type NotionExport } from './export.ts'
 import { pathKey } from './names.ts'
 import { readShelves, writeShelf } from './shelf.ts'
@@ -74,16 +76,62 @@ export async function convertShare(options: ConvertOptions & { scratch: string }
   await using source = await fileSource(options.path)
   await using opened = await openExport(source, { scratch: options.scratch })
   await using shelf = await writeShelf(options.scratch, share.index)
-  const archive = await archiveOf(opened)
-  const mine = opened.pages.map((page, number) => ({ page, number })).filter(({ number }) => number % share.of === share.index)
-  onPage?.(0, opened.pages.length)
+  const context = await contextOf(opened)
+  const pages = [...opened.pages, ...context.unlisted]
+  const mine = pages.map((page, number) => ({ page, number })).filter(({ number }) => number % share.of === share.index)
+  onPage?.(0, pages.length)
   for (const [done, { page, number }] of mine.entries()) {
-    const isSitemap = page === opened.sitemap
-    const convert = isSitemap ? convertSitemap : convertPage
-    await shelf.put(number, convert(decoded(await page.read(), page.path), page.path, page.modifiedAt, archive), isSitemap)
-    onPage?.(done + 1, opened.pages.length)
+    const converted = 'stored' in page ? await databasePage(opened, page, context) : await exportPage(opened, page, context)
+    await shelf.put(number, converted, page === opened.sitemap)
+    onPage?.(done + 1, pages.length)
   }
   await shelf.finish()
+}
+
+/** What the conversion of one page needs to know of all. */
+interface Context {
+  archive: Archive
+  /** The databases that have no page of their own: each becomes one, unless a page turns out to show it. */
+  unlisted: readonly StoredDatabase[]
+  databases: ReadonlyMap<string, StoredDatabase>
+  titles: PagesByTitle
+}
+
+async function contextOf(opened: NotionExport): Promise<Context> {
+  const databases = findDatabases(opened)
+  const { archive, unlisted } = await archiveOf(opened, databases)
+  return { archive, unlisted, databases, titles: databases.size === 0 ? new Map() : pagesByTitle(opened) }
+}
+
+async function databasePage(opened: NotionExport, stored: StoredDatabase, context: Context): Promise<ConvertedPage> {
+  const database = await readDatabase(opened, stored, context.titles)
+  return convertDatabase(stored.path, stored.id, opened.modifiedAt(stored.stored), { ...context.archive, database: () => database })
+}
+
+async function exportPage(opened: NotionExport, page: ExportPage, context: Context): Promise<ConvertedPage> {
+  const html = decoded(await page.read(), page.path)
+  if (page === opened.sitemap) return convertSitemap(html, page.path, page.modifiedAt, context.archive)
+  const loaded = context.databases.size === 0 ? undefined : await databasesOf(html, page.path, opened, context)
+  const archive = loaded ? { ...context.archive, database: (id: string) => loaded.get(id) } : context.archive
+  return convertPage(html, page.path, page.modifiedAt, archive)
+}
+
+/** Bytes of CSV that are held for one page: past them a database stays a link. */
+const MAX_CSV_BYTES = 64 * 1024 * 1024
+
+/** The databases that a page names: by the address of their CSV, by a table's id, by its own. */
+async function databasesOf(html: string, path: string, opened: NotionExport, { databases, titles }: Context): Promise<Map<string, Database>> {
+  const ids = new Set([...html.matchAll(/([0-9a-f]{32})(?:_all)?\.csv|<div id="([0-9a-f-]{36})"[^<>]*collection-content/gi)].map(([, name, block]) => (name ?? block ?? '').replaceAll('-', '').toLowerCase()))
+  const own = ID_IN_NAME.exec(path)?.[1]?.toLowerCase()
+  if (own !== undefined && html.includes('collection-content')) ids.add(own)
+  const loaded = new Map<string, Database>()
+  let bytes = 0
+  for (const id of ids) {
+    const stored = databases.get(id)
+    bytes += stored ? opened.sizeOf(stored.stored) : 0
+    if (stored && bytes <= MAX_CSV_BYTES) loaded.set(id, await readDatabase(opened, stored, titles))
+  }
+  return loaded
 }
 
 /** Joins what `count` shares left in the scratch folder. */
@@ -100,7 +148,7 @@ function decoded(bytes: Uint8Array, path: string): string {
 }
 
 /** What the pages of an export can find out about one another and about the files beside them. */
-async function archiveOf(opened: NotionExport): Promise<Archive> {
+async function archiveOf(opened: NotionExport, databases: Context['databases']): Promise<Pick<Context, 'archive' | 'unlisted'>> {
   const pages = new Set<string>()
   const byId = new Map<string, string>()
   for (const page of opened.pages) {
@@ -109,11 +157,17 @@ async function archiveOf(opened: NotionExport): Promise<Archive> {
     const id = ID_IN_NAME.exec(page.path)?.[1] ?? (await idInside(page))
     if (id) byId.set(id.toLowerCase(), key)
   }
-  return {
+  const unlisted = [...databases.values()].filter(({ id }) => !byId.has(id))
+  for (const { id, path } of unlisted) {
+    pages.add(pathKey(path))
+    byId.set(id, pathKey(path))
+  }
+  const archive: Archive = {
     page: (path) => (pages.has(pathKey(path)) ? pathKey(path) : undefined),
     pageById: (id) => byId.get(id),
     file: (path) => opened.files.get(pathKey(path)),
   }
+  return { archive, unlisted }
 }
 
 /** The id that a page gives itself, behind some 14 KB of styles. Only pages that somebody has renamed are asked: the exporter's have theirs in their names. */

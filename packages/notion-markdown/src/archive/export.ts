@@ -1,3 +1,4 @@
+import { isDatabaseFile } from './databases.ts'
 import { METHOD } from './format.ts'
 import { readEntry, streamEntry } from './inflate.ts'
 import { InvalidArchive } from './invalid-archive.ts'
@@ -34,6 +35,10 @@ export interface NotionExport extends AsyncDisposable {
    * @throws InvalidArchive as `streamEntry`
    */
   readFile(path: string): AsyncGenerator<Uint8Array>
+  /** The time of one of `files`, as a page's. */
+  modifiedAt(path: string): Date | null
+  /** The size of one of `files` in bytes. */
+  sizeOf(path: string): number
   /** Releases what opening made. The source stays open: it is the caller's. */
   close(): Promise<void>
 }
@@ -65,6 +70,11 @@ export async function openExport(source: ByteSource, options: ExportOptions = {}
   const exported = pages.map(toPage)
   const sitemap = await findSitemap(exported)
   const byPath = new Map(files.map((file) => [file.entry.path, file]))
+  const fileAt = (path: string): Listed => {
+    const file = byPath.get(path)
+    if (!file) throw new RangeError(`no file "${path}" in the export`)
+    return file
+  }
   const held = stack.move()
   const close = () => held.disposeAsync()
   return {
@@ -72,10 +82,11 @@ export async function openExport(source: ByteSource, options: ExportOptions = {}
     sitemap,
     files: new Map(files.map(({ entry }) => [pathKey(entry.path), entry.path])),
     readFile(path) {
-      const file = byPath.get(path)
-      if (!file) throw new RangeError(`no file "${path}" in the export`)
-      return streamEntry(file.source, file.entry)
+      const { source: volume, entry } = fileAt(path)
+      return streamEntry(volume, entry)
     },
+    modifiedAt: (path) => dosDate(fileAt(path).entry.dosTime),
+    sizeOf: (path) => fileAt(path).entry.size,
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -152,7 +163,7 @@ function checkSizes(volumes: readonly Volume[], limits: ArchiveLimits): void {
   const all = { path: '', size: 0, packedSize: 0 }
   for (const entry of volumes.flatMap(({ entries }) => entries)) {
     const { path, size, packedSize } = entry
-    if (!isPage(path)) {
+    if (!isPage(path) && !isDatabaseFile(path)) {
       checkRatio('bomb_file', entry, limits.fileFloor, limits.ratio)
       continue
     }

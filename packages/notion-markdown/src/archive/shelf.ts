@@ -64,6 +64,16 @@ export interface ShelfReader extends AsyncDisposable {
   text(index: number): Promise<string>
 }
 
+/** Leaves out the databases whose tables other pages show: links to them lead there. */
+function withoutShown<T extends Entry>(pages: T[]): T[] {
+  const shownBy = new Map(pages.flatMap(({ summary }) => summary.databases.map((id) => [id, summary])))
+  return pages.filter(({ summary: { isDatabase, id, path } }) => {
+    const shower = isDatabase === true && id !== null ? shownBy.get(id) : undefined
+    shower?.aliases.push(path)
+    return shower === undefined
+  })
+}
+
 /** Opens the shelves 0 … `count` − 1 of a folder. */
 export async function readShelves(folder: string, count: number): Promise<ShelfReader> {
   const files: FileHandle[] = []
@@ -81,12 +91,12 @@ export async function readShelves(folder: string, count: number): Promise<ShelfR
     await close()
     throw error
   }
-  pages.sort((a, b) => a.page - b.page)
+  const kept = withoutShown(pages).sort((a, b) => a.page - b.page)
   return {
-    summaries: pages.map(({ summary }) => ({ ...summary, exportedAt: summary.exportedAt === null ? null : new Date(summary.exportedAt) })),
-    sitemap: pages.findIndex(({ isSitemap }) => isSitemap),
+    summaries: kept.map(({ summary }) => ({ ...summary, exportedAt: summary.exportedAt === null ? null : new Date(summary.exportedAt) })),
+    sitemap: kept.findIndex(({ isSitemap }) => isSitemap),
     async text(index) {
-      const { file, at, size } = pages[index]!
+      const { file, at, size } = kept[index]!
       const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, at)
       if (bytesRead !== size) throw new Error(`a converted page was cut: ${bytesRead} of ${size} bytes`)
       return buffer.toString('utf8')

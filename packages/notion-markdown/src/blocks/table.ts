@@ -1,5 +1,6 @@
-import { attribute, find, hasClass, type Element, type Node } from '../html.ts'
+import { attribute, find, hasClass, textContent, type Element, type Node } from '../html.ts'
 import type { Flow } from '../flow.ts'
+import { hiddenRows } from './database.ts'
 import { readValues, type ValueKind } from '../inline.ts'
 import { nest } from '../runs.ts'
 import type { Inline, TableCell, TableRow } from '../tree.ts'
@@ -21,15 +22,25 @@ export function readTable(element: Element, flow: Flow): void {
   const width = cells.reduce((most, row) => Math.max(most, row.length), 0)
   if (width === 0) return
   const header = headerOf(rows[0]!, cells, isDatabase)
+  const database = isDatabase && flow.section.database !== null ? flow.links.database(flow.section.database) : undefined
+  if (database) for (const row of hiddenRows(database, header, titlesOf(rows), flow)) cells.push(row)
   // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table; only the header says how many columns there are.
   flow.add({ type: 'table', children: [rowOf(header, width), ...cells.map((row) => rowOf(row, Math.max(1, row.length)))] })
+}
+
+/** The titles of a database's rows. */
+function titlesOf(rows: readonly Row[]): string[] {
+  return rows.flatMap(({ row }) => {
+    const title = find(row, 1, (cell) => hasClass(cell, 'cell-title'))
+    return title ? [textContent(title)] : []
+  })
 }
 
 /** A database shows the pages of its rows as its own. */
 function claimRow(row: Element, { links, section }: Flow): void {
   const title = find(row, 1, (cell) => hasClass(cell, 'cell-title'))
   const link = title && find(title, 3, ({ name }) => name === 'a')
-  if (link) links.claim(attribute(link, 'href'), section.isInline ? 1 : 2)
+  if (link) links.claim(attribute(link, 'href'), section.isInline ? 2 : 3)
 }
 
 /** A page's properties: two columns, name and value, under no header. */

@@ -1,0 +1,84 @@
+// The databases of an export that lie in it as CSV: `Title h.csv` with a view's columns, `Title h_all.csv` with all rows.
+import { parseCsv, titleKey, type Database } from '../csv.ts'
+import { decodeHtml } from '../decode.ts'
+import type { NotionExport } from './export.ts'
+import { pathKey } from './names.ts'
+
+/** A database's CSV. */
+export interface StoredDatabase {
+  id: string
+  /** Where it would lie as a page: `…/Title h.csv`. */
+  path: string
+  /** As the archive calls it. */
+  stored: string
+}
+
+const NAME = /(?:^|[ _-])([0-9a-f]{32})(_all)?\.csv$/i
+
+/** Whether a file is a database's: somebody's own CSV has no id in its name. */
+export function isDatabaseFile(path: string): boolean {
+  return NAME.test(path)
+}
+
+/** The databases of an export by their ids; of two files of one, the one with all rows. */
+export function findDatabases(opened: NotionExport): ReadonlyMap<string, StoredDatabase> {
+  const found = new Map<string, StoredDatabase & { isWhole: boolean }>()
+  for (const stored of opened.files.values()) {
+    const [, name, all] = NAME.exec(stored) ?? []
+    const id = name?.toLowerCase()
+    if (id === undefined || (found.get(id)?.isWhole ?? false)) continue
+    found.set(id, { id, path: stored.replace(/_all\.csv$/i, '.csv'), stored, isWhole: all !== undefined })
+  }
+  return found
+}
+
+/** Pages by the folders that they lie in, and in those by what is left of their titles in their names. */
+export type PagesByTitle = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>
+
+/** Gathers the pages of an export by folder and title. */
+export function pagesByTitle(opened: NotionExport): PagesByTitle {
+  const folders = new Map<string, Map<string, string[]>>()
+  for (const { path } of opened.pages) {
+    const key = pathKey(path)
+    const slash = key.lastIndexOf('/')
+    const folder = key.slice(0, Math.max(0, slash))
+    const title = titleKey(key.slice(slash + 1).replace(/\.html?$/i, '').replace(/(?:^|[ _-])[0-9a-f]{32}$/i, ''))
+    const titles = folders.get(folder) ?? new Map<string, string[]>()
+    folders.set(folder, titles)
+    const same = titles.get(title)
+    if (same) same.push(key)
+    else titles.set(title, [key])
+  }
+  return folders
+}
+
+/** A file's name holds 50 characters of a title, which are fewer without their punctuation. */
+const CUT = { most: 50, least: 20 }
+
+/**
+ * Reads a database.
+ *
+ * @throws InvalidArchive
+ */
+export async function readDatabase(opened: NotionExport, { path, stored }: StoredDatabase, pages: PagesByTitle): Promise<Database> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of opened.readFile(stored)) pieces.push(piece)
+  const rows = parseCsv(decodeHtml(Buffer.concat(pieces)))
+  const name = pathKey(path).replace(/\.csv$/i, '')
+  const beside = name.slice(0, Math.max(0, name.lastIndexOf('/')))
+  const titles = pages.get(name) ?? pages.get(name.replace(/[ _-]?[0-9a-f]{32}$/i, '')) ?? pages.get(beside)
+  const taken = new Map<string, number>()
+  const pagesFor = (key: string): readonly string[] => titles?.get(key) ?? []
+  return {
+    rows,
+    pageOf(title) {
+      let key = titleKey(title)
+      if (!titles?.has(key)) key = key.slice(0, CUT.most)
+      while (key.length > CUT.least && !titles?.has(key)) key = key.slice(0, -1)
+      const next = taken.get(key) ?? 0
+      taken.set(key, next + 1)
+      return pagesFor(key)[next]
+    },
+    namesakes: () => [...taken].flatMap(([key, count]) => pagesFor(key).slice(count)),
+  }
+}

@@ -1,0 +1,52 @@
+// Databases as CSV (RFC 4180, with a byte order mark): what an export holds of those that it writes no table for.
+
+/** A database of the archive. */
+export interface Database {
+  /** The first row names the columns, the first column holds the titles. */
+  readonly rows: readonly (readonly string[])[]
+  /** The key of the page of the next row with this title, as far as files' names tell; each page is given out once. */
+  pageOf(title: string): string | undefined
+  /** The keys of pages that have the title of a row, and were not given out. */
+  namesakes(): readonly string[]
+}
+
+/** Reads CSV. Nothing is an error: a quote that is never closed goes on to the end. */
+export function parseCsv(source: string): string[][] {
+  const text = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source
+  const rows: string[][] = []
+  let row: string[] = []
+  const end = /[,\r\n]|$/g
+  for (let at = 0; at < text.length; ) {
+    const { value, next } = text[at] === '"' ? quotedField(text, at) : { value: '', next: at }
+    end.lastIndex = next
+    const stop = end.exec(text)?.index ?? text.length
+    row.push(value + text.slice(next, stop))
+    at = stop + 1
+    if (text[stop] === ',') {
+      if (at === text.length) row.push('')
+      else continue
+    } else if (text[stop] === '\r' && text[at] === '\n') at++
+    rows.push(row)
+    row = []
+  }
+  return rows.filter((cells) => cells.length > 1 || cells[0] !== '')
+}
+
+/** The field that a quote at `from` begins; two quotes inside are one. */
+function quotedField(text: string, from: number): { value: string; next: number } {
+  const parts: string[] = []
+  for (let at = from + 1; ; ) {
+    const quote = text.indexOf('"', at)
+    if (quote < 0) return { value: parts.join('') + text.slice(at), next: text.length }
+    parts.push(text.slice(at, quote))
+    if (text[quote + 1] !== '"') return { value: parts.join(''), next: quote + 1 }
+    parts.push('"')
+    at = quote + 2
+  }
+}
+
+/** What two spellings of one title have in common: files' names lose most characters that are no letters. */
+export function titleKey(title: string): string {
+  const letters = title.normalize('NFC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
+  return letters === '' ? title.trim() : letters
+}
