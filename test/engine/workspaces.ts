@@ -45,7 +45,8 @@ export function workspace(random: () => number): Workspace {
     // Two databases in one folder of the same name could not be told apart without ids.
     const title = kind === 'page' ? (isInCsv ? `${id.slice(0, 6)} ` : '') + pick(TITLES) : `Tasks ${id.slice(0, 6)}`
     const below: Item[] = []
-    while (left > 0 && depth < 5 && random() < (kind === 'page' ? 0.6 : 0.7)) {
+    const goesOn = (): boolean => left > 0 && depth < 5 && random() < (kind === 'page' ? 0.6 : 0.7)
+    while (goesOn()) {
       // A CSV names its rows by their titles alone: they are unlike all others.
       below.push(item(kind === 'page' ? kindBelow() : 'page', depth + 1, kind.endsWith('csv')))
     }
@@ -58,7 +59,8 @@ export function workspace(random: () => number): Workspace {
   }
   const roots = [item('page', 0)]
   // Only the sitemap orders what stands beside each other at the top.
-  while (shape.sitemap && left > 0) roots.push(item('page', 0))
+  const isWorkspace = (): boolean => shape.sitemap && left > 0
+  while (isWorkspace()) roots.push(item('page', 0))
   return { shape, archive: exportOf(roots, shape, random), pages: roots.flatMap((root) => placesOf(root, null, shape)) }
 }
 

@@ -22,6 +22,8 @@ export interface PageSummary {
   claims: [page: string, strength: Strength][]
   /** The ids of the databases that it shows from their CSV. */
   databases: string[]
+  /** Why it could not be converted. */
+  failure?: Failure
   /** Paths at which nothing stands but what this page shows. */
   aliases: string[]
   /** Whether it is a database that the archive holds only as CSV: it is left out where another page shows it. */
@@ -36,6 +38,13 @@ export interface PageSummary {
 export interface ConvertedPage {
   summary: PageSummary
   markdown: string
+}
+
+/** Why a page could not be converted: the fault and its facts, for an error; the sentence, for whoever reads the document. */
+export interface Failure {
+  fault: string
+  facts: object
+  detail: string
 }
 
 export interface DocumentOptions {
@@ -57,6 +66,16 @@ export function convertDatabase(path: string, id: string, exportedAt: Date | nul
   const { tree, date: _, ...page } = readDatabasePage(path, id, archive)
   const { markdown, outline } = writeMarkdown(tree)
   return { summary: { path, ...page, aliases: [], isDatabase: true, outline, exportedAt }, markdown }
+}
+
+/** A page that cannot be converted, in its place: its heading, and one line that says why. */
+export function failedPage(path: string, exportedAt: Date | null, failure: Failure): ConvertedPage {
+  const { id, title, tree } = readPage('', path.replace(/\.csv$/i, '.html'))
+  tree.children.push({ type: 'paragraph', children: [{ type: 'emphasis', children: [{ type: 'text', value: `This page could not be converted: ${failure.detail}` }] }] })
+  const { markdown, outline } = writeMarkdown(tree)
+  const warnings: Warning[] = [{ code: 'page_failed', detail: failure.detail }]
+  const summary: PageSummary = { path, id, title, icon: null, properties: {}, assets: [], warnings, links: [], claims: [], databases: [], aliases: [], failure, outline, exportedAt }
+  return { summary, markdown }
 }
 
 /** Reads the sitemap of an archive. */
@@ -174,6 +193,6 @@ async function* json(document: readonly DocumentPage[], textOf: TextOf, options:
     const value = { id, parent_id: page.parent?.id ?? null, path, title, icon, anchor: page.slugs[0], ...metadata, properties, markdown: await textOf(page), assets }
     yield (i === 0 ? '' : ',') + JSON.stringify(value)
   }
-  const warnings = document.flatMap(({ summary }) => summary.warnings.map(({ code, detail }) => ({ code, page: summary.path, detail })))
+  const warnings = document.flatMap(({ summary }) => summary.warnings.map(({ code, detail, page }) => ({ code, page: page ?? summary.path, detail })))
   yield `],"warnings":${JSON.stringify(warnings)}}\n`
 }

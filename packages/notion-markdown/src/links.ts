@@ -12,8 +12,10 @@ export interface Asset {
 
 /** Something that the document could not carry over as it should be. */
 export interface Warning {
-  code: 'asset_missing' | 'page_missing' | 'link_removed' | 'page_failed' | 'part_missing'
+  code: 'asset_missing' | 'page_missing' | 'link_removed' | 'page_failed' | 'part_missing' | 'not_notion'
   detail: string
+  /** What it is about, where that is not the page that warns. */
+  page?: string
 }
 
 /** What the archive around a page knows. A page that came alone has none. */

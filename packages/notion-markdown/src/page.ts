@@ -58,6 +58,7 @@ export function readPage(html: string, path: string, archive?: Archive): Page {
   if (heading) heading.children = []
   if (header) readHeader(header, flow, properties)
   flow.read(document.children)
+  if (html !== '' && !isNotion(html)) links.warnings.push({ code: 'not_notion', detail: 'The page does not look like one that Notion exported. It was converted as the HTML that it is.' })
 
   return {
     id: idOf(article, fileName),
@@ -86,6 +87,11 @@ export function readDatabasePage(path: string, id: string, archive: Archive): Pa
     id, title, icon: null, date: null, properties: {}, assets: links.assets, warnings: links.warnings,
     links: [], claims: [...links.claims], databases: [], tree: { type: 'root', children: flow.blocks },
   }
+}
+
+/** Whether anything shows that Notion wrote the page: its article, its classes, the ids of its blocks. */
+function isNotion(html: string): boolean {
+  return /\b(?:page-title|page-body|page sans|page serif|page mono|link-to-page|to-do-list|bulleted-list|numbered-list|block-color-|highlight-|notion)|<[a-z0-9]+ (?:class="[^"<>]*" )?id="[0-9a-f]{8}-[0-9a-f]{4}-/i.test(html)
 }
 
 /**

@@ -4,12 +4,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeHtml } from '../decode.ts'
-import { convertDatabase, convertPage, convertSitemap, joinDocument, type ConvertedPage, type DocumentOptions } from '../document.ts'
-import type { Archive } from '../links.ts'
+import { convertDatabase, convertPage, convertSitemap, failedPage, joinDocument, type ConvertedPage, type DocumentOptions } from '../document.ts'
+import type { Archive, Warning } from '../links.ts'
 import { checkDensity } from './density.ts'
 import type { Database } from '../csv.ts'
 import { findDatabases, pagesByTitle, readDatabase, type PagesByTitle, type StoredDatabase } from './databases.ts'
 import { openExport, type ExportPage, type NotionExport } from './export.ts'
+import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 import { pathKey } from './names.ts'
 import { readShelves, writeShelf } from './shelf.ts'
 import { fileSource } from './source.ts'
@@ -37,6 +38,9 @@ export type OnPage = (done: number, total: number) => void
 /** What a conversion came to. */
 export interface Converted {
   pages: number
+  /** Pages that could not be converted. */
+  failed: number
+  warnings: number
 }
 
 /** Takes the document, a piece at a time. */
@@ -64,7 +68,7 @@ export async function convertFile(options: ConvertOptions, write: Write, onPage?
 async function convertSingle(options: ConvertOptions, write: Write): Promise<Converted> {
   const page = convertPage(decoded(await readFile(options.path), options.fileName), options.fileName, null)
   for await (const piece of joinDocument([page.summary], (path) => path, -1, () => page.markdown, options)) await write(piece)
-  return { pages: 1 }
+  return { pages: 1, failed: 0, warnings: page.summary.warnings.length }
 }
 
 /**
@@ -74,14 +78,15 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
  */
 export async function convertShare(options: ConvertOptions & { scratch: string }, share: Share, onPage?: OnPage): Promise<void> {
   await using source = await fileSource(options.path)
-  await using opened = await openExport(source, { scratch: options.scratch })
+  await using opened = await openExport(source, { scratch: options.scratch, fileName: options.fileName })
   await using shelf = await writeShelf(options.scratch, share.index)
   const context = await contextOf(opened)
   const pages = [...opened.pages, ...context.unlisted]
   const mine = pages.map((page, number) => ({ page, number })).filter(({ number }) => number % share.of === share.index)
   onPage?.(0, pages.length)
   for (const [done, { page, number }] of mine.entries()) {
-    const converted = 'stored' in page ? await databasePage(opened, page, context) : await exportPage(opened, page, context)
+    const converted = await convertOne(opened, page, context)
+    if (number === 0) converted.summary.warnings.push(...missingWarnings(opened))
     await shelf.put(number, converted, page === opened.sitemap)
     onPage?.(done + 1, pages.length)
   }
@@ -101,6 +106,25 @@ async function contextOf(opened: NotionExport): Promise<Context> {
   const databases = findDatabases(opened)
   const { archive, unlisted } = await archiveOf(opened, databases)
   return { archive, unlisted, databases, titles: databases.size === 0 ? new Map() : pagesByTitle(opened) }
+}
+
+/** TABLE of the faults of one page that leave the others as they are. A page that is not what the archive announces makes all of it suspect. */
+const OF_ONE_PAGE: ReadonlySet<ArchiveFault> = new Set(['page_too_dense', 'damaged_data', 'truncated_data'])
+
+/** Converts one page; one that cannot be keeps its place. */
+async function convertOne(opened: NotionExport, page: ExportPage | StoredDatabase, context: Context): Promise<ConvertedPage> {
+  try {
+    return 'stored' in page ? await databasePage(opened, page, context) : await exportPage(opened, page, context)
+  } catch (error) {
+    if (!(error instanceof InvalidArchive) || !OF_ONE_PAGE.has(error.fault)) throw error
+    const modifiedAt = 'stored' in page ? opened.modifiedAt(page.stored) : page.modifiedAt
+    return failedPage(page.path, modifiedAt, { fault: error.fault, facts: error.facts, detail: error.detail })
+  }
+}
+
+function missingWarnings({ missingParts }: NotionExport): Warning[] {
+  const names = missingParts.map((number) => `Part-${number}`).join(', ')
+  return names === '' ? [] : [{ code: 'part_missing', page: names, detail: `The export has more parts (${names}), which the archive does not hold: their pages and files are missing.` }]
 }
 
 async function databasePage(opened: NotionExport, stored: StoredDatabase, context: Context): Promise<ConvertedPage> {
@@ -137,8 +161,13 @@ async function databasesOf(html: string, path: string, opened: NotionExport, { d
 /** Joins what `count` shares left in the scratch folder. */
 export async function joinShares(options: ConvertOptions & { scratch: string }, count: number, write: Write): Promise<Converted> {
   await using shelves = await readShelves(options.scratch, count)
-  for await (const piece of joinDocument(shelves.summaries, pathKey, shelves.sitemap, (index) => shelves.text(index), options)) await write(piece)
-  return { pages: shelves.summaries.length }
+  const { summaries } = shelves
+  const failures = summaries.flatMap(({ failure }) => failure ?? [])
+  const [first] = failures
+  // What failed came out of this very conversion: its fault is a row of the table.
+  if (first && failures.length === summaries.filter(({ sitemap }) => sitemap === undefined).length) throw new InvalidArchive(first.fault as ArchiveFault, first.facts)
+  for await (const piece of joinDocument(summaries, pathKey, shelves.sitemap, (index) => shelves.text(index), options)) await write(piece)
+  return { pages: summaries.length, failed: failures.length, warnings: summaries.reduce((sum, { warnings }) => sum + warnings.length, 0) }
 }
 
 function decoded(bytes: Uint8Array, path: string): string {
@@ -172,6 +201,8 @@ async function archiveOf(opened: NotionExport, databases: Context['databases']):
 
 /** The id that a page gives itself, behind some 14 KB of styles. Only pages that somebody has renamed are asked: the exporter's have theirs in their names. */
 async function idInside(page: ExportPage): Promise<string | undefined> {
-  const head = Buffer.from((await page.read()).subarray(0, 65_536)).toString('latin1')
+  // One that cannot be read has no id: its own conversion says what is wrong with it.
+  const bytes = await page.read().catch(() => new Uint8Array())
+  const head = Buffer.from(bytes.subarray(0, 65_536)).toString('latin1')
   return ID_INSIDE.exec(head)?.[1]?.replaceAll('-', '')
 }

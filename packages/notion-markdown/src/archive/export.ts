@@ -5,7 +5,7 @@ import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import { LIMITS, type ArchiveLimits } from './limits.ts'
 import { checkDistinct, pathKey } from './names.ts'
-import { findParts, openPart, type Volume } from './parts.ts'
+import { archivesInside, findParts, missingParts, openPart, partNumber, type Volume } from './parts.ts'
 import type { ByteSource } from './source.ts'
 import { readZip } from './zip.ts'
 
@@ -39,6 +39,8 @@ export interface NotionExport extends AsyncDisposable {
   modifiedAt(path: string): Date | null
   /** The size of one of `files` in bytes. */
   sizeOf(path: string): number
+  /** The numbers of parts that belong to the export and are not there. */
+  readonly missingParts: readonly number[]
   /** Releases what opening made. The source stays open: it is the caller's. */
   close(): Promise<void>
 }
@@ -47,6 +49,8 @@ export interface ExportOptions {
   limits?: Partial<ArchiveLimits>
   /** A folder for inner archives that must be inflated and are too large for memory. Default: the system's. */
   scratch?: string
+  /** What its owner calls the archive: it may be one part of an export, taken out of it. */
+  fileName?: string
 }
 
 /**
@@ -59,16 +63,16 @@ export interface ExportOptions {
 export async function openExport(source: ByteSource, options: ExportOptions = {}): Promise<NotionExport> {
   const limits = { ...LIMITS, ...options.limits }
   await using stack = new AsyncDisposableStack()
-  const volumes = await openVolumes(source, limits, options.scratch, stack)
+  const { volumes, numbers } = await openVolumes(source, limits, options.scratch, stack)
+  const own = numbers.length === 0 ? partNumber(options.fileName ?? '') : undefined
+  const missing = missingParts(own === undefined ? numbers : [own])
   checkSizes(volumes, limits)
   const listed = await merge(volumes)
   const pages = listed.filter(({ entry }) => isPage(entry.path))
   const files = listed.filter(({ entry }) => !isPage(entry.path))
-  if (pages.length === 0) {
-    throw new InvalidArchive(files.some(({ entry }) => /\.(?:md|csv)$/i.test(entry.path)) ? 'no_pages_markdown' : 'no_pages')
-  }
   const exported = pages.map(toPage)
   const sitemap = await findSitemap(exported)
+  if (!exported.some((page) => page !== sitemap)) throw whyNoPages(files.map(({ entry }) => entry.path), sitemap !== null, missing, own ?? Math.max(0, ...numbers))
   const byPath = new Map(files.map((file) => [file.entry.path, file]))
   const fileAt = (path: string): Listed => {
     const file = byPath.get(path)
@@ -80,6 +84,7 @@ export async function openExport(source: ByteSource, options: ExportOptions = {}
   return {
     pages: exported,
     sitemap,
+    missingParts: missing,
     files: new Map(files.map(({ entry }) => [pathKey(entry.path), entry.path])),
     readFile(path) {
       const { source: volume, entry } = fileAt(path)
@@ -92,13 +97,23 @@ export async function openExport(source: ByteSource, options: ExportOptions = {}
   }
 }
 
+/** What an archive without a page is. @param part its number, where it is a part of an export alone */
+function whyNoPages(paths: readonly string[], hasSitemap: boolean, missing: readonly number[], part: number): InvalidArchive {
+  if (paths.some((path) => /\.md$/i.test(path) || isDatabaseFile(path))) return new InvalidArchive('no_pages_markdown')
+  if (missing.length > 0) return new InvalidArchive('part_alone', { n: part })
+  const inside = archivesInside(paths)
+  if (inside) return inside
+  if (hasSitemap) return new InvalidArchive('only_sitemap')
+  return new InvalidArchive(paths.some((path) => /\.csv$/i.test(path)) ? 'no_pages_markdown' : 'no_pages')
+}
+
 /** The archive and its parts, without what is no file of the export. */
 async function openVolumes(
   source: ByteSource,
   limits: ArchiveLimits,
   scratch: string | undefined,
   stack: AsyncDisposableStack,
-): Promise<Volume[]> {
+): Promise<{ volumes: Volume[]; numbers: number[] }> {
   const entries = await readZip(source, limits)
   const exported = entries.filter(isExported)
   const parts = findParts(exported)
@@ -115,7 +130,7 @@ async function openVolumes(
     left -= volume.entries.length
     volumes.push({ source: volume.source, entries: volume.entries.filter(isExported) })
   }
-  return volumes
+  return { volumes, numbers: parts.flatMap(({ path }) => partNumber(path) ?? []) }
 }
 
 interface Listed {
@@ -204,7 +219,8 @@ async function findSitemap(pages: readonly ExportPage[]): Promise<ExportPage | n
 /** A sitemap is told by where it is and by what it is: the exporter gives every list in it an id that no page has. */
 async function isSitemap(page: ExportPage): Promise<boolean> {
   if (!SITEMAP_PATH.test(page.path)) return false
-  const head = Buffer.from((await page.read()).subarray(0, 4096)).toString('latin1')
+  const bytes = await page.read().catch(() => new Uint8Array())
+  const head = Buffer.from(bytes.subarray(0, 4096)).toString('latin1')
   return /<ul[^>]*\sid=["']?id::/i.test(head)
 }
 

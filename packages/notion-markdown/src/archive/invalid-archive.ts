@@ -78,6 +78,10 @@ export const REASONS = {
   // The export
   no_pages: 'The ZIP archive contains no HTML page. In Notion choose Export with the format HTML.',
   no_pages_markdown: 'The ZIP archive is an export as Markdown & CSV: it contains no HTML page. In Notion choose Export with the format HTML.',
+  only_sitemap: 'The ZIP archive contains only the table of contents of an export (index.html), and none of its pages. Upload the other parts of the export.',
+  zip_of_zips: 'The ZIP archive contains no page, but other archives (such as "{name}"). Unpack it, and upload the archive inside.',
+  parts_in_folder: 'The parts of the export lie in a folder of the ZIP archive ("{name}"). Upload the archive as Notion made it, or pack its parts without a folder.',
+  part_alone: 'This is part {n} of an export, and it contains no page. Upload the archive that Notion made, with all of its parts.',
   too_many_parts: 'The ZIP archive contains {n} part archives; at most {max} are opened. Upload them one by one.',
   parts_too_large: 'The part archives inside the ZIP archive inflate to {n} bytes; at most {max} are accepted. Upload them one by one.',
   page_too_large: 'The page "{name}" is {n} bytes large; at most {max} are accepted.',
@@ -106,6 +110,7 @@ export class InvalidArchive extends Error {
   readonly code = 'invalid_file'
   /** Which row of the table: stable, for tests and logs. */
   readonly fault: ArchiveFault
+  readonly facts: FaultFacts
   /** One or two sentences, with nothing in them but printable characters. */
   readonly detail: string
 
@@ -115,14 +120,12 @@ export class InvalidArchive extends Error {
     super(detail)
     this.fault = fault
     this.detail = detail
-    this.#facts = facts
+    this.facts = facts
   }
-
-  readonly #facts: FaultFacts
 
   /** The same fault, said of an archive inside the archive. */
   inPart(part: string): InvalidArchive {
-    return new InvalidArchive(this.fault, this.#facts, part)
+    return new InvalidArchive(this.fault, this.facts, part)
   }
 }
 

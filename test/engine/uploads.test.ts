@@ -1,0 +1,83 @@
+// Wrong uploads are told what they are; what is wrong with one page leaves the others as they are.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
+import { InvalidArchive, convertFile, type Converted } from '@tollmark/notion-markdown/archive'
+import { archive } from '../archives/writer.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { zip } from '../zip.ts'
+
+const id = (n: number): string => n.toString(16).padStart(32, '0')
+const page = (title: string): string => `<html><body><article class="page sans"><header><h1 class="page-title">${title}</h1></header><div class="page-body"><p>words</p></div></article></body></html>`
+const sitemap = '<html><body><ul id="id::w"><li><h3>Workspace details:</h3></li></ul></body></html>'
+
+interface Document {
+  markdown: string
+  pages: { title: string }[]
+  warnings: { code: string; page: string; detail: string }[]
+}
+
+async function convert(t: TestContext, bytes: Buffer, fileName = 'Export.zip'): Promise<{ document: Document; converted: Converted }> {
+  const path = join(temporaryFolder(t), 'upload')
+  writeFileSync(path, bytes)
+  let text = ''
+  const converted = await convertFile({ path, kind: fileName.endsWith('.zip') ? 'zip' : 'html', fileName, format: 'json', includeMetadata: false, uploadedAt: new Date(0) }, (piece) => void (text += piece))
+  return { document: JSON.parse(text) as Document, converted }
+}
+
+const part = (n: number): string => `ExportBlock-00000000-0000-4000-8000-000000000000-Part-${n}.zip`
+
+/** TABLE of wrong uploads and what each is told. */
+const WRONG: [what: string, bytes: Buffer, told: RegExp, fileName?: string][] = [
+  ['an export as Markdown & CSV with a sitemap', zip({ 'index.html': sitemap, [`A ${id(1)}.md`]: '# A', [`B ${id(2)}_all.csv`]: 'a' }), /an export as Markdown & CSV/],
+  ['the same in a part', zip({ [part(1)]: zip({ 'Export-x/index.html': sitemap, [`Export-x/A ${id(1)}.md`]: '# A' }) }), /an export as Markdown & CSV/],
+  ['an export of CSV alone', zip({ [`B ${id(2)}_all.csv`]: 'a' }), /an export as Markdown & CSV/],
+  ['a sitemap alone', zip({ 'index.html': sitemap, 'x.png': 'x' }), /only the table of contents of an export/],
+  ['a ZIP of ZIPs', zip({ '0a_ExportBlock-1.zip': zip({ 'a.html': page('A') }), 'b.zip': zip({ 'b.html': page('B') }) }), /other archives \(such as "0a_ExportBlock-1\.zip"\)/],
+  ['parts in a folder', zip({ [`Export/${part(1)}`]: zip({ 'a.html': page('A') }) }), /parts of the export lie in a folder/],
+  ['Part-2 without a page', zip({ [part(2)]: zip({ 'x.png': 'x' }) }), /part 2 of an export, and it contains no page/],
+  ['the inside of Part-3 without a page', zip({ 'x.png': 'x' }), /part 3 of an export/, part(3)],
+]
+
+for (const [what, bytes, told, fileName] of WRONG) {
+  test(`told what it is: ${what}`, async (t) => {
+    await assert.rejects(convert(t, bytes, fileName), (error) => error instanceof InvalidArchive && told.test(error.detail))
+  })
+}
+
+test('a part whose siblings are missing is converted, and warns', async (t) => {
+  for (const [bytes, fileName] of [[zip({ [part(2)]: zip({ 'a.html': page('A') }), [part(4)]: zip({ 'b.html': page('B') }) }), 'Export.zip'], [zip({ 'a.html': page('A') }), part(4)]] as const) {
+    const { document, converted } = await convert(t, bytes, fileName)
+    const missing = fileName === 'Export.zip' ? 'Part-1, Part-3' : 'Part-1, Part-2, Part-3'
+    assert.deepEqual(document.warnings.map(({ code, page: about }) => [code, about]), [['part_missing', missing]])
+    assert.equal(converted.warnings, 1)
+  }
+})
+
+test('HTML that Notion did not export is converted, and warns', async (t) => {
+  const { document } = await convert(t, Buffer.from('<!doctype html><html><head><title>Shop</title></head><body><h1>Shop</h1></body></html>'), 'shop.html')
+  assert.deepEqual(document.warnings.map(({ code }) => code), ['not_notion'])
+  assert.deepEqual((await convert(t, Buffer.from(page('A')), 'a.html')).document.warnings, [])
+})
+
+const dense = '<p>x'.repeat(1_600_000)
+
+test('a page that cannot be converted keeps its place, with the reason', async (t) => {
+  const damaged = { bytes: Buffer.from(deflateRawSync(Buffer.from(page('B')))).fill(0xff, 20), size: page('B').length, crc: 1 }
+  const bytes = archive([
+    { name: `A ${id(1)}.html`, data: page('A') },
+    { name: `B ${id(2)}.html`, packed: damaged },
+    { name: `C ${id(3)}.html`, data: dense },
+  ])
+  const { document, converted } = await convert(t, bytes)
+  assert.deepEqual(document.pages.map(({ title }) => title), ['A', 'B', 'C'])
+  assert.deepEqual(document.warnings.map(({ code, page: path }) => [code, path]), [['page_failed', `B ${id(2)}.html`], ['page_failed', `C ${id(3)}.html`]])
+  assert.match(document.markdown, /# B\n\n\*This page could not be converted: .* damaged.*\*\n\n---\n\n# C\n\n\*This page could not be converted: .*more than 1,500,000 tags and lines.*\*\n$/)
+  assert.deepEqual(converted, { pages: 3, failed: 2, warnings: 2 })
+})
+
+test('an archive whose pages all fail is refused', async (t) => {
+  await assert.rejects(convert(t, zip({ 'index.html': sitemap, 'a.html': dense })), (error) => error instanceof InvalidArchive && error.fault === 'page_too_dense')
+})
