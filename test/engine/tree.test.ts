@@ -6,7 +6,7 @@ import { temporaryFolder } from '../temporary.ts'
 import { treeOf } from './tree.ts'
 import { workspace } from './workspaces.ts'
 
-const COUNT = 300
+const COUNT = 100
 
 test(`order and parents are those of ${COUNT} generated workspaces`, async (t) => {
   const folder = temporaryFolder(t)
