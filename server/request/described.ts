@@ -1,0 +1,99 @@
+// How answers and lists are described: what routes say in /openapi.json, and what handlers answer with.
+import { z } from '@hono/zod-openapi'
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import { strictObject } from './strict.ts'
+
+const ProblemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string().openapi({ description: 'A sentence that a person can act on.' }),
+    code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+    request_id: z.string(),
+    errors: z
+      .array(z.object({ param: z.string(), code: z.string(), detail: z.string() }))
+      .optional()
+      .openapi({ description: 'Every fault of the fields, where they are at fault.' }),
+  })
+  .openapi('Problem', { description: 'A problem as RFC 9457 writes it.' })
+
+interface ProblemAnswer {
+  description: string
+  content: { 'application/problem+json': { schema: typeof ProblemSchema } }
+}
+
+/** The answers of a route for these codes. */
+export function problems<C extends ErrorCode>(...codes: C[]): { [K in C as (typeof ERRORS)[K]['status']]: ProblemAnswer } {
+  const answers: Record<number, ProblemAnswer> = {}
+  for (const code of codes) {
+    const { status, title } = ERRORS[code]
+    const described = answers[status]?.description
+    answers[status] = { description: described ? `${described}; ${title}` : title, content: { 'application/problem+json': { schema: ProblemSchema } } }
+  }
+  return answers
+}
+
+/** What any route behind a token may answer besides its own. */
+export const COMMON_PROBLEMS = ['too_many_requests', 'invalid_token', 'insufficient_scope', 'cross_site_request', 'internal_error', 'store_unavailable'] as const
+
+/** One JSON answer. */
+export function json<S extends z.ZodType>(description: string, schema: S) {
+  return { description, content: { 'application/json': { schema } } }
+}
+
+/** What comes in as a JSON body. */
+export function jsonContent<S extends z.ZodType>(schema: S) {
+  return { required: true, content: { 'application/json': { schema } } }
+}
+
+/** The answers of a route behind `guarded`: one good one, and the problems of its own beside those that all have. */
+export function answers<N extends 200 | 201, S extends z.ZodType, C extends ErrorCode = never>(status: N, description: string, schema: S, ...codes: C[]) {
+  // A computed key loses its literal type.
+  const good = { [status]: json(description, schema) } as { [K in N]: ReturnType<typeof json<S>> }
+  return { ...good, ...problems<C | GuardedProblem>(...codes, ...GUARDED_PROBLEMS) }
+}
+
+/** The answers of a route behind `guarded` that gives a table, as JSON or as CSV. */
+export function tableAnswers<S extends z.ZodType>(description: string, schema: S) {
+  const good = { description, content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } } }
+  return { 200: good, ...problems(...GUARDED_PROBLEMS) }
+}
+
+/** The answers of a route behind `guarded` that has nothing to say but that it is done. */
+export function done<C extends ErrorCode = never>(description: string, ...codes: C[]) {
+  return { 204: { description }, ...problems<C | GuardedProblem>(...codes, ...GUARDED_PROBLEMS) }
+}
+
+const GUARDED_PROBLEMS = ['invalid_field', 'request_timeout', 'file_too_large', ...COMMON_PROBLEMS] as const
+type GuardedProblem = (typeof GUARDED_PROBLEMS)[number]
+
+/** A page of a list. */
+export function listOf<S extends z.ZodType>(item: S) {
+  return z.object({ object: z.literal('list'), data: z.array(item), next_cursor: z.string().nullable() })
+}
+
+/** A page of a list that says how long all of it is. */
+export function countedListOf<S extends z.ZodType>(item: S) {
+  return listOf(item).extend({ total: z.number().int().openapi({ description: 'All that the filter finds, on every page.' }) })
+}
+
+/** The parameters that choose a page of a list. */
+export const PageQuery = strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(20).openapi({ description: 'How many at most.' }),
+  cursor: z.string().regex(/^[a-z]{1,20}_[0-9A-Za-z]{1,100}(?::\d{1,20})?$/, 'the `next_cursor` of the page before').optional().openapi({ description: 'The `next_cursor` of the page before.' }),
+})
+
+/** A page from rows that were asked for with `limit + 1`: one too many tells that there is a next page. */
+export function page<T extends { id: string }>(rows: T[], limit: number): { object: 'list'; data: T[]; next_cursor: string | null } {
+  const data = rows.slice(0, limit)
+  return { object: 'list', data, next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null }
+}
+
+/** A list that is never long, as one page. */
+export function whole<T>(data: T[]): { object: 'list'; data: T[]; next_cursor: null; total: number } {
+  return { object: 'list', data, next_cursor: null, total: data.length }
+}
+
+/** The parameter of a path that ends in an id. */
+export const IdParams = z.object({ id: z.string() })

@@ -1,0 +1,89 @@
+// Rows: running processes, conversions and their quota, stored files. See schema.ts.
+
+/** A running process that works on this store. What it holds for its requests goes when its row goes. */
+export interface InstanceRow {
+  id: string
+  host: string
+  pid: number
+  seen_at: number
+}
+
+/** Conversions that an account has used up on one UTC day. */
+export interface QuotaDayRow {
+  account_id: string
+  /** Days since 1970, UTC. */
+  day: number
+  used: number
+  /** Conversions of this day that failed and were given back. */
+  given_back: number
+}
+
+/** A conversion that has been let in and has not been answered yet. It counts as used while its instance lives. */
+export interface ReservationRow {
+  id: string
+  account_id: string
+  day: number
+  instance_id: string
+}
+
+/** Stored bytes. The row is there before the bytes are, so that what a killed process left behind is found by its row. */
+export interface BlobRow {
+  id: string
+  expires_at: number
+  /** Who is storing it, until another row names it; null from then on. */
+  instance_id: string | null
+}
+
+/** A conversion in the background. */
+export interface JobRow {
+  id: string
+  account_id: string
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'expired'
+  format: 'markdown' | 'json'
+  include_metadata: number
+  file_name: string
+  /** Bytes. */
+  file_size: number
+  /** The archive, while it is needed. */
+  upload_blob: string | null
+  /** The document, while it is kept. */
+  result_blob: string | null
+  pages_done: number
+  pages_total: number | null
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  /** When the result is no longer kept. */
+  expires_at: number | null
+  error_code: string | null
+  error_detail: string | null
+  /** From when on it may be claimed, while nobody holds it. */
+  claimable_at: number
+  /** Who holds it; becomes null with the instance. */
+  instance_id: string | null
+  /** Different each time that it is claimed: who does not name it has lost the job. */
+  claim: string | null
+  /** How often it was claimed and not handed back in order. */
+  claims: number
+  /** How often its conversion has failed for no reason of its own. */
+  failures: number
+  /** Its place in the order in which the accounts take turns; lower ones come first. */
+  turn: number
+  /** The UTC day on which it was counted; null: it counted for good. */
+  counted_day: number | null
+  /** Conversions that its account had a day; null is no limit. */
+  quota_limit: number | null
+}
+
+/** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` (a document) or `job_id` is. */
+export interface IdempotencyRow {
+  account_id: string
+  key: string
+  /** SHA-256 of the content and the options. */
+  fingerprint: string
+  instance_id: string | null
+  content_type: string | null
+  blob_id: string | null
+  job_id: string | null
+  expires_at: number
+}

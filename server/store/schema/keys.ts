@@ -1,0 +1,47 @@
+// Rows: proxy keys. See schema.ts.
+
+/** A proxy key. Its secrets are rows of their own, because two work while one replaces the other. */
+export interface KeyRow {
+  id: string
+  account_id: string
+  name: string
+  /** Public id of the newest secret, for display. */
+  public_id: string
+  /** JSON list of names and globs, or null: every model. */
+  models: string | null
+  rpm: number | null
+  /** JSON list of origins, or null: from anywhere. */
+  allowed_origins: string | null
+  /** Which stored objects of a provider the key may name: those it made, or all that the account with the provider holds. */
+  objects: 'own' | 'upstream'
+  /** JSON list of provider ids, or null: every provider. */
+  providers: string | null
+  read_only: number
+  expires_at: number | null
+  disabled: number
+  revoked_at: number | null
+  /** Since when it is in no list any more; its name is for reports. */
+  purged_at: number | null
+  created_at: number
+  /** Higher than that of every key changed before: who knows the keys up to a revision asks for those above it. */
+  revision: number
+}
+
+/** A provider's object that an administrator lets a key read and use. */
+export interface SharedObjectRow {
+  id: string
+  key_id: string
+  provider: string
+  kind: string
+  object_id: string
+  created_at: number
+}
+
+/** One secret of a proxy key: only its SHA-256 is stored. */
+export interface KeySecretRow {
+  public_id: string
+  key_id: string
+  hash: string
+  /** When a secret that was rotated away stops working; null while it is the newest. */
+  expires_at: number | null
+}

@@ -1,0 +1,130 @@
+// Rows: the ledger, its sums, and what stands beside it. See schema.ts.
+
+/** The ledger: one row for each request that was let through. */
+export interface RequestRow {
+  /** The order of admission: each is one more than the newest before it, which is therefore never deleted. */
+  seq: number
+  id: string
+  account_id: string
+  key_id: string
+  /** The key's limit at that moment, so that a later reader can prove that it was kept. */
+  rpm: number | null
+  provider: string
+  model: string | null
+  endpoint: string
+  method: string
+  /** SHA-256 of the caller's context key. */
+  context: string | null
+  state: 'reserved' | 'settled' | 'aborted' | 'unknown'
+  created_at: number
+  /** Who admitted it. */
+  instance: string
+  /** When, by the monotonic clock of a machine, in microseconds; `boot` tells since which boot of it. */
+  mono: number
+  boot: number
+  status: number | null
+  /** Code of the error that we answered in place of an upstream. */
+  error: string | null
+  credential_id: string | null
+  first_byte_ms: number | null
+  total_ms: number | null
+  bytes_in: number | null
+  bytes_out: number | null
+  tokens_in: number | null
+  tokens_out: number | null
+  tokens_cached: number | null
+  tokens_reasoning: number | null
+}
+
+/** What an upstream said of a request that it answered with an error. */
+export interface UpstreamErrorRow {
+  request_id: string
+  created_at: number
+  /** The id by which the upstream knows the request. */
+  upstream_request_id: string | null
+  /** The beginning of its answer, without our credential. */
+  text: string | null
+}
+
+/** Requests that were let through in one moment, until they enter the ledger: see ledger/journal.ts. */
+export interface JournalRow {
+  /** The place of the last of them in the ledger. */
+  seq: number
+  instance: string
+  boot: number
+  /** JSON of the rows, folded. */
+  rows: string
+}
+
+/** The ledger summed by hour, key, provider and model; `model` is '' where it is not known. */
+export interface UsageHourRow {
+  /** Milliseconds since 1970 at which the hour begins. */
+  hour: number
+  key_id: string
+  provider: string
+  model: string
+  account_id: string
+  requests: number
+  /** Of them: answered 400 and above, not at all, or not to the end; left by the caller; cut off with the process; whose tokens nobody said. */
+  errors: number
+  aborted: number
+  unknown: number
+  unmetered: number
+  bytes_in: number
+  bytes_out: number
+  /** Sums over the requests that said; null where none did. */
+  tokens_in: number | null
+  tokens_out: number | null
+  tokens_cached: number | null
+  tokens_reasoning: number | null
+  /** Sums of the times, over `answered` requests. */
+  answered: number
+  first_byte_ms: number
+  total_ms: number
+}
+
+/** The same by day, for the hours before a mark. */
+export type UsageDayRow = Omit<UsageHourRow, 'hour'> & { /** Milliseconds since 1970 at which the day begins, UTC. */ day: number }
+
+/** How far hours have been added to their days. */
+export interface UsageAddedRow {
+  name: string
+  /** Start of the first hour that has not. */
+  before: number
+}
+
+/** Requests that a key's limit refused within an hour: the ledger holds only what was let through. */
+export interface RefusedHourRow {
+  key_id: string
+  /** Milliseconds since 1970 at which the hour begins. */
+  hour: number
+  account_id: string
+  refused: number
+}
+
+/** A sample of the requests that the proxy refused: see ledger/refusal-log.ts. */
+export interface RefusalRow {
+  id: string
+  created_at: number
+  account_id: string
+  key_id: string
+  provider: string | null
+  model: string | null
+  method: string
+  /** What the caller was answered. */
+  status: number
+  code: string
+  detail: string
+  /** Refusals of this key and code that it stands for, itself included. */
+  count: number
+}
+
+/** Requests of a key that were refused with one code within a minute. */
+export interface RefusalMinuteRow {
+  key_id: string
+  /** Milliseconds since 1970 at which the minute begins. */
+  minute: number
+  code: string
+  account_id: string
+  refused: number
+}

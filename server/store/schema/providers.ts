@@ -1,0 +1,50 @@
+// Rows: providers, what we present to them, and what they store for us. See schema.ts.
+
+/** A provider that the operator added by the API. */
+export interface ProviderRow {
+  id: string
+  /** What callers name: `https://host[:port]`. */
+  origin: string
+  /** Where it is dialled instead. */
+  dial: string | null
+  /** How the credential is presented; null is `Authorization: Bearer …`. */
+  auth_header: string | null
+  auth_scheme: string | null
+  created_at: number
+}
+
+/** What we present to a provider. */
+export interface CredentialRow {
+  id: string
+  provider: string
+  name: string
+  /** The secret, encrypted: see proxy/credentials/seal.ts. */
+  sealed: string
+  /** JSON object of the values that stand in the provider's host name (Azure's resource, Bedrock's region). */
+  host_values: string
+  /** Its share of the requests, among the provider's credentials. */
+  weight: number
+  paused: number
+  created_at: number
+  revision: number
+}
+
+/** What came of the last test call with a credential, which may be one of the environment. */
+export interface CredentialTestRow {
+  credential_id: string
+  at: number
+  ok: number
+  /** The provider's; null where there was no answer. */
+  status: number | null
+  detail: string
+}
+
+/** An object that a provider stores for us (file, batch, response, …): whose it is, and which credential reaches it. */
+export interface ObjectRow {
+  provider: string
+  kind: string
+  object_id: string
+  key_id: string
+  credential_id: string
+  created_at: number
+}
