@@ -4,6 +4,7 @@ import type { Setting } from '../server/setting.ts'
 /** TABLE of areas of settings → their heading, and what is to be known of them all. */
 const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
   server: ['The server', ''],
+  commandLine: ['The command line', 'For commands against a running server; without them they work on the store of their folder.'],
   storage: ['What is kept', 'Processes on several machines need `DATABASE_URL`, `S3_BUCKET` and the same `TOLLMARK_MASTER_KEY`.'],
   accounts: ['Accounts and plans', ''],
   conversion: ['Conversion', ''],

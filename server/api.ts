@@ -30,6 +30,8 @@ export interface ApiEnv {
     transferIdle: number
     /** Resolves when its next piece of work may be done: not in one turn of the event loop with those of many others. */
     turn: () => Promise<void>
+    /** Who calls from this very process, with no connection between: the command line. */
+    operator?: Caller
     /** Set by `authorize`. */
     caller?: Caller
     /** Code of the problem that is answered, for the log. */
@@ -138,7 +140,7 @@ export function authorized(store: Store, scope: Scope, clock: () => number): Mid
  * @throws Problem `invalid_token`, `cross_site_request`, `insufficient_scope`
  */
 export async function authorize(c: ApiContext, store: Store, scope: Scope, now: number): Promise<void> {
-  const caller = await prove(c, store, now)
+  const caller = c.get('operator') ?? (await prove(c, store, now))
   c.set('caller', caller)
   if (!caller.scopes.includes(scope)) {
     throw new Problem('insufficient_scope', `This needs an API token with the scope "${scope}"; the one that was sent has "${caller.scopes.join(' ')}".`)

@@ -69,6 +69,10 @@ const areas = {
     headersTimeout: setting('TOLLMARK_HEADERS_TIMEOUT', timeout, '15s', 'How long a caller may take to send the head of a request.'),
     shutdownTimeout: setting('TOLLMARK_SHUTDOWN_TIMEOUT', wait, '20s', 'How long requests under way may take to end after SIGTERM.'),
   },
+  commandLine: {
+    url: setting('TOLLMARK_URL', url('http:', 'https:'), null, 'A running server that the command line talks to, instead of the store of its folder.'),
+    token: setting('TOLLMARK_TOKEN', credential, null, 'The API token that the command line sends to that server.', { secret: true }),
+  },
   storage: {
     data: setting('TOLLMARK_DATA', text, './data', 'The folder for the database, stored files and the master key.'),
     databaseUrl: setting(

@@ -87,7 +87,7 @@ const AREAS: Area[] = [
   { path: 'dashboard/src/preview/', from: ['dashboard/src/ui/'], packages: ['react', 'github-slugger', 'katex', 'mdast', 'react-markdown', 'remark-gfm', 'remark-math'], node: [] },
   { path: 'dashboard/vite.config.ts', from: ['dashboard/src/theme.ts'], packages: ['@mantine/core', '@vitejs/plugin-react', 'vite'], node: [] },
   { path: 'dashboard/build.ts', from: [], packages: ['vite'], node: ['child_process', 'crypto', 'fs', 'path', 'zlib'] },
-  { path: 'packages/cli/', from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'], packages: ['@tollmark/notion-markdown'] },
+  { path: 'packages/cli/', from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'], packages: ['@tollmark/notion-markdown', 'commander'] },
   { path: 'packages/notion-markdown/src/', from: [], packages: ['entities', 'github-slugger', 'yaml'], node: [] },
   { path: 'packages/notion-markdown/src/archive/', from: ['packages/notion-markdown/src/'], packages: [] },
   { path: 'packages/core/src/', from: [], node: [] },
@@ -101,7 +101,7 @@ const EFFECTS: { effect: string; shows: RegExp; homes: string[] }[] = [
   { effect: 'the clock', shows: /Date\.now\b|new Date\(\)/, homes: ['server/main.ts', 'packages/cli/', 'dashboard/src/format.ts'] },
   { effect: 'SQLite', shows: /'node:sqlite'/, homes: ['server/store/sqlite.ts'] },
   { effect: 'PostgreSQL', shows: /from 'pg'/, homes: ['server/store/postgres/'] },
-  { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/', 'dashboard/src/api/http.ts', 'dashboard/src/pages/docs-try.tsx'] },
+  { effect: 'outbound requests', shows: /from 'undici'|(?<![.\w])fetch\(|from 'node:(?:https|tls|dns)'/, homes: ['server/proxy/', 'packages/core/', 'packages/cli/src/remote.ts', 'dashboard/src/api/http.ts', 'dashboard/src/pages/docs-try.tsx'] },
   { effect: 'signals and exit', shows: /process\.(?:on|exit)\(/, homes: ['server/main.ts', 'server/convert/converter.ts', 'packages/cli/'] },
   { effect: 'threads', shows: /'node:worker_threads'/, homes: ['server/store/', 'server/convert/receiver.ts', 'server/convert/receiver-thread.ts', 'packages/notion-markdown/src/archive/'] },
   { effect: 'other processes', shows: /'node:child_process'/, homes: ['server/convert/converters.ts', 'server/convert/priority.ts', 'dashboard/build.ts'] },
@@ -142,8 +142,8 @@ function areaOf(file: string): Area | undefined {
 /** Why an import is not allowed, or undefined. */
 function complaint({ file, target }: Import): string | undefined {
   const area = areaOf(file)
-  // Style sheets are files of the page that they belong to.
-  if (target.endsWith('.css')) return undefined
+  // Style sheets are files of the page that they belong to; a version stands in a package.json.
+  if (target.endsWith('.css') || target.endsWith('/package.json')) return undefined
   if (!area) return `${file} is in no area of the table`
   if (target.startsWith('node:')) {
     const name = target.slice(5).split('/')[0] ?? ''

@@ -119,8 +119,14 @@ function mayOpenUpstream({ account }: Caller): void {
   if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may set "objects" to "upstream".')
 }
 
+/** What knows the keys that are in use, and the providers that there are. */
+interface Proxied {
+  keys: Pick<Proxy['keys'], 'refresh'>
+  table: () => { byId: (id: string) => unknown }
+}
+
 /** The routes of keys. */
-export function keyRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 'table'>, clock: () => number): Api {
+export function keyRoutes(store: Store, { keys, table }: Proxied, clock: () => number): Api {
   const api = newApi()
   const guard = guarded(store, clock)
   /** What keys have used is read as the caller's report. */

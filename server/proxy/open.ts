@@ -1,7 +1,6 @@
 // Puts the proxy together from the settings and the store.
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { SetupError } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
 import { openLedger } from '../ledger/admit.ts'
@@ -9,14 +8,13 @@ import { openRefusalLog, type RefusalLog } from '../ledger/refusal-log.ts'
 import { keepUp } from '../ledger/upkeep.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
-import { createPool, type Credential, type CredentialPool } from './credentials.ts'
-import { credentialsVersion, openCredentials } from './credentials/stored.ts'
+import type { Credential, CredentialPool } from './credentials.ts'
 import { InspectionQueue } from './inspect/scheduler.ts'
 import { createProxy, type ProxyHandler } from './handler.ts'
 import { openObjects } from './objects.ts'
+import { openProviders } from './open-providers.ts'
 import type { CustomProvider } from './providers/provider.ts'
-import { storedProviders } from './providers/stored.ts'
-import { createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
+import type { ProviderTable } from './providers/table.ts'
 import { probe, type Probe } from './probe.ts'
 import { createSender } from './upstream.ts'
 import { createWays } from './ways.ts'
@@ -58,38 +56,9 @@ const LOOK_MS = 500
 export async function openProxy(config: Config, store: Store, master: Buffer, instance: string, clock: Clock, log: Log): Promise<Proxy> {
   const { proxy: settings } = config
   const stopping = new AbortController()
-  const tryOut = (credential: Credential): Promise<Probe> => probe({ table, ways, sender, credentials: pool, stopped: stopping.signal }, credential)
-  const pool = createPool(() => clock.mono(), tryOut)
-  const fixed = credentialsOf(config)
-  const given = settingsOf(config)
-  let table = buildTable(given, fixed)
-  let unreadable: ReadonlySet<string> = new Set()
-  let version = ''
-
-  const look = async (): Promise<void> => {
-    const added = await storedProviders(store)
-    const now = `${await credentialsVersion(store)} ${JSON.stringify(added)}`
-    if (now === version) return
-    const { usable, ...rest } = await openCredentials(store, master)
-    unreadable = new Set(rest.unreadable)
-    for (const id of unreadable) log.warn('A stored credential cannot be opened with this master key.', { credential: id })
-    const all = [...fixed, ...usable]
-    pool.use(all)
-    // A stored provider that the settings of this process leave no room for is left out; everybody else is served.
-    let fitting = given
-    for (const provider of added) {
-      const more = { ...fitting, custom: [...fitting.custom, provider] }
-      const wrong = complaintOf(more, all)
-      if (wrong === null) fitting = more
-      else log.warn('A stored provider cannot be used.', { provider: provider.id, reason: wrong })
-    }
-    table = buildTable(fitting, all)
-    version = now
-  }
-  // One look at a time, so that an older one never has the last word.
-  let looks = look()
-  const refresh = (): Promise<void> => (looks = looks.catch(() => {}).then(look))
-  await looks
+  const tryOut = (credential: Credential): Promise<Probe> => probe({ table: providers.table(), ways, sender, credentials: providers.credentials, stopped: stopping.signal }, credential)
+  const providers = await openProviders(config, store, master, { clock, log, tryOut })
+  const { table, credentials, refresh } = providers
 
   await using opening = new AsyncDisposableStack()
   const lookAgain = () => void refresh().catch((error: unknown) => log.error('Stored credentials and providers cannot be read.', error))
@@ -107,59 +76,17 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   opening.use(keepUp(store, () => clock.now(), settings.ledgerRetention, (error) => log.error('Hours cannot be added to the roll-ups by day, or old requests not deleted.', error)))
   const refusals = opening.use(openRefusalLog(store, (error) => log.error('Refused requests cannot be written.', error)))
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
-  const ways = createWays(() => table)
+  const ways = createWays(table)
   const limits = { body: Math.min(settings.maxBody, settings.maxHeld), still: settings.firstByteTimeout, grace: settings.bodyGrace, open: settings.maxOpen, held: settings.maxHeld }
-  const proxy = createProxy({ keys, ways, ledger, credentials: pool, objects, sender, inspections: new InspectionQueue(() => clock.mono()), refusals, clock, log, limits })
+  const proxy = createProxy({ keys, ways, ledger, credentials, objects, sender, inspections: new InspectionQueue(() => clock.mono()), refusals, clock, log, limits })
   const opened = opening.move()
   return {
-    ...proxy, failing: ledger.failing, refusals, keys, credentials: pool, unreadable: () => unreadable, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
-    complaint: async (provider) => {
-      const others = (await storedProviders(store)).filter(({ id }) => id !== provider.id)
-      return complaintOf({ ...given, custom: [...given.custom, ...others, provider] }, pool.all)
-    },
+    ...proxy, ...providers, failing: ledger.failing, refusals, keys,
     probe: async (id) => {
-      if (unreadable.has(id)) return { ok: false, status: null, detail: 'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.' }
-      const credential = pool.all.find((one) => one.id === id)
+      if (providers.unreadable().has(id)) return { ok: false, status: null, detail: 'The master key of this server does not open this credential. Bring back the key that it was stored with, or store the credential anew.' }
+      const credential = credentials.all.find((one) => one.id === id)
       return credential && tryOut(credential)
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
-}
-
-type Given = Required<Pick<TableSettings, 'overrides' | 'custom'>>
-
-function settingsOf({ upstreams, customProviders }: Config): Given {
-  const overrides = Object.fromEntries(Object.entries(upstreams).flatMap(([id, url]) => (url === null ? [] : [[id, url.href]])))
-  return { overrides, custom: customProviders }
-}
-
-/** Why there is no table of these settings, in a sentence; null where there is one. */
-function complaintOf(given: Given, credentials: readonly Credential[]): string | null {
-  try {
-    buildTable(given, credentials)
-    return null
-  } catch (error) {
-    if (error instanceof SetupError) return error.message
-    throw error
-  }
-}
-
-function buildTable(given: Given, credentials: readonly Credential[]): ProviderTable {
-  try {
-    return createProviderTable({ ...given, instances: credentials.filter(({ values }) => Object.keys(values).length > 0) })
-  } catch (error) {
-    throw new SetupError(error instanceof Error ? error.message : 'The providers cannot be set up.', { cause: error })
-  }
-}
-
-/** The credentials that the environment holds. */
-function credentialsOf({ credentials, proxy, customProviders }: Config): Credential[] {
-  const values: Record<string, Record<string, string>> = {
-    azure: proxy.azureResource === null ? {} : { resource: proxy.azureResource },
-    bedrock: proxy.bedrockRegion === null ? {} : { region: proxy.bedrockRegion },
-  }
-  const found = new Map<string, string>()
-  for (const [id, secret] of Object.entries(credentials)) if (secret !== null) found.set(id, secret)
-  for (const { id, secret } of customProviders) if (secret !== null) found.set(id, secret)
-  return [...found].map(([provider, secret]) => ({ id: `env_${provider}`, provider, secret, values: values[provider] ?? {}, weight: 1 }))
 }

@@ -64,18 +64,23 @@ export interface StoreOptions {
   onFailure?: (error: Error) => void
 }
 
+/** The file of a SQLite store; null for PostgreSQL. */
+export function sqlitePath({ data, databaseUrl }: Pick<StoreOptions, 'data' | 'databaseUrl'>): string | null {
+  if (databaseUrl === null) return join(data, 'tollmark.db')
+  return databaseUrl.protocol === 'sqlite:' ? decodeURIComponent(databaseUrl.pathname) : null
+}
+
 /**
  * Opens the store, brings it to the schema of this program, and starts its writer.
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
 export async function openStore({ data, databaseUrl, now, existing = false, onFailure = () => {} }: StoreOptions): Promise<Store> {
-  const shared = databaseUrl?.protocol === 'sqlite:' ? null : databaseUrl
-  const path = databaseUrl ? decodeURIComponent(databaseUrl.pathname) : join(data, 'tollmark.db')
-  if (existing && !shared && !existsSync(dirname(path))) throw new SetupError(`There is no folder ${dirname(path)}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`)
+  const path = sqlitePath({ data, databaseUrl })
+  if (existing && path !== null && !existsSync(dirname(path))) throw new SetupError(`There is no folder ${dirname(path)}. Set TOLLMARK_DATA or DATABASE_URL as the server has them.`)
   makeFolder(data)
   // Loaded only where it is used: the driver takes longer to load than SQLite to open.
-  if (shared) return (await import('./postgres/open.ts')).openPostgres(shared, now)
+  if (path === null) return (await import('./postgres/open.ts')).openPostgres(databaseUrl!, now)
   prepare(path, now)
 
   const listeners = new Set<() => void>()

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Key } from '../../server/keys/keys.ts'
 import { PAGE, file, form } from '../form.ts'
 import { assertProblem, call, convert, startServer, tollmark } from '../harness.ts'
+import { MAIN, NODE_FLAGS } from '../node.ts'
 import { temporaryFolder } from '../temporary.ts'
+import { refusalOf } from './in-process.ts'
 
 interface Token {
   id: string
@@ -40,7 +44,8 @@ test('tokens are made for the first account, or for a named one that is made on 
   assert.equal(list.data.length, 4)
   assert.ok(list.data.every((token) => !('secret' in token)))
   const shown = await tollmark(['tokens', 'list'], env)
-  assert.equal(shown.out.trim().split('\n').length, 4)
+  assert.equal(shown.out.trim().split('\n').length, 5, 'a header, and a line each')
+  assert.match(shown.out, /^ID +STATUS +PREFIX +SCOPES +EXPIRES +LAST USED +NAME\n/)
 
   const server = await startServer(t, env)
   const account = await call(server.url, `/api/v1/accounts/${acme.account_id}`, { token: acme.secret })
@@ -53,7 +58,7 @@ test('a name that holds control characters is listed in one line, and does nothi
   for (const nouns of ['keys', 'tokens']) {
     assert.equal((await tollmark([nouns, 'create', '--name', name], env)).code, 0)
     const { out } = await tollmark([nouns, 'list'], env)
-    assert.match(out, /^[^\n]+  a\ufffd\[2Jb\ufffdc\ufffdd\n$/)
+    assert.match(out, /^ID [^\n]+ NAME\n[^\n]+  a\ufffd\[2Jb\ufffdc\ufffdd\n$/)
     assert.equal((JSON.parse((await tollmark([nouns, 'list', '--json'], env)).out) as { data: Token[] }).data[0]?.name, name)
   }
 })
@@ -81,57 +86,61 @@ test('a key is made for some providers, for the objects of the account, and to r
   assert.deepEqual(await made('--providers', 'openai, google', '--objects', 'upstream', '--read-only'), ['upstream', ['openai', 'google'], true])
 })
 
-/** TABLE of calls that are refused: arguments and the one line that says why. */
-const REFUSED: [args: string[], line: RegExp][] = [
-  [['tokens'], /^tollmark: Say what to do with tokens: create, list, revoke\.\n$/],
-  [['tokens', 'drop'], /^tollmark: Say what to do with tokens/],
-  [['tokens', 'create'], /^tollmark: Give the token a name: --name NAME\.\n$/],
-  [create('--plan', 'gold'), /^tollmark: There is no plan "gold"\. The plans are free;.*\n$/],
-  [create('--scopes', 'all'), /^tollmark: There is no scope "all"\. The scopes are convert, manage\.\n$/],
-  [create('--expires', 'soon'), /^tollmark: "soon" is not a date\..*\n$/],
-  [create('--expires', '2001-01-01'), /^tollmark: 2001-01-01 lies in the past\.\n$/],
-  [create('--expires', '2099-02-30'), /^tollmark: "2099-02-30" is not a date\..*\n$/],
-  [create('--expires', '2099-01-31T12:00:00'), /^tollmark: "2099-01-31T12:00:00" is not a date\..*\n$/],
-  [create('--name', '  '), /^tollmark: Give the token a name: --name NAME\.\n$/],
-  [create('--name', 'x'.repeat(201)), /^tollmark: --name must not be longer than 200 characters\.\n$/],
-  [create('--account', ' '), /^tollmark: --account must not be empty\.\n$/],
-  [['keys', 'create', '--name', 'x', '--account', ''], /^tollmark: --account must not be empty\.\n$/],
-  [create('--account', 'x'.repeat(201)), /^tollmark: --account must not be longer than 200 characters\.\n$/],
-  [create('more'), /^tollmark: Unexpected argument 'more'\.\n$/],
-  [['keys', 'revoke', 'key_1', 'key_2'], /^tollmark: Unexpected argument 'key_2'\.\n$/],
-  [['keys', 'create', '--name', 'x', '--rpm', '-1'], /^tollmark: Option '--rpm' argument is ambiguous\.\n$/],
-  [['keys', 'create', '--name', 'x', '--objects', 'all'], /^tollmark: --objects must be own or upstream\.\n$/],
-  [['keys', 'create', '--name', 'x', '--providers', 'openai,opnai'], /^tollmark: "opnai" is no provider here\. There are google, .*\n$/],
-  [['keys', 'create', '--name', 'x', '--read-only=yes'], /^tollmark: .*\n$/],
-  [create('--colour', 'red'), /^tollmark: Unknown option '--colour'\.\n$/],
-  [['tokens', 'revoke'], /^tollmark: Say which token: .*\n$/],
-  [['tokens', 'revoke', 'tok_x'], /^tollmark: No API token .*\n$/],
-  [['keys', 'list', '--account', 'x'], /^tollmark: "tollmark keys list" has no option --account\.\n$/],
-  [['keys', 'create', '--name', 'x', '--grace', '1'], /^tollmark: "tollmark keys create" has no option --grace\.\n$/],
-  [['tokens', 'revoke', 'tok_x', '--name', 'x'], /^tollmark: "tollmark tokens revoke" has no option --name\.\n$/],
-  [['frobnicate'], /^tollmark: There is no command "frobnicate"\. The commands are .*\n$/],
-]
-
-test('what cannot be done is refused with one line and exit 1', async (t) => {
-  const env = { TOLLMARK_DATA: temporaryFolder(t) }
-  for (const [args, line] of REFUSED) {
-    const { code, out, err } = await tollmark(args, env)
-    assert.deepEqual([code, out], [1, ''], args.join(' '))
-    assert.match(err, line)
-  }
-})
-
 /** TABLE of calls that look for something in a store, or change what is there. */
 const ON_WHAT_IS_THERE = [['verify'], ['keys', 'list'], ['keys', 'disable', 'key_x'], ['tokens', 'list'], ['tokens', 'revoke', 'tok_x']]
 
 test('where no database is, only what creates something makes one', async (t) => {
   const data = join(temporaryFolder(t), 'mistyped')
-  for (const env of [{ TOLLMARK_DATA: data }, { DATABASE_URL: `sqlite:${data}/other.db`, TOLLMARK_DATA: data }]) {
+  t.after(() => {
+    delete process.env['TOLLMARK_DATA']
+    delete process.env['DATABASE_URL']
+  })
+  for (const url of ['', `sqlite:${data}/other.db`]) {
+    process.env['TOLLMARK_DATA'] = data
+    process.env['DATABASE_URL'] = url
     for (const args of ON_WHAT_IS_THERE) {
-      const { code, out, err } = await tollmark(args, env)
-      assert.deepEqual([code, out], [1, ''], args.join(' '))
-      assert.match(err, /^tollmark: There is no folder .*mistyped\. Set TOLLMARK_DATA .*\n$/)
+      const { detail, exit } = await refusalOf(args)
+      assert.equal(exit, 1, args.join(' '))
+      assert.match(detail, /^There is no folder .*mistyped\. Set TOLLMARK_DATA /)
     }
   }
   assert.equal(existsSync(data), false)
+})
+
+test('in a folder without a store nothing is made unless that is asked for', async (t) => {
+  const cwd = temporaryFolder(t)
+  for (const args of [['keys', 'list'], ['keys', 'create', '--name', 'x'], ['tokens', 'create', '--name', 'x']]) {
+    const { code, out, err } = await tollmark(args, {}, cwd)
+    assert.deepEqual([code, out], [1, ''], args.join(' '))
+    assert.match(err, /^tollmark: There is no store of Tollmark at .*tollmark\.db\. Run this in the server's folder, .*\n$/)
+  }
+  assert.deepEqual(readdirSync(cwd), [])
+  const made = await tollmark(['tokens', 'create', '--name', 'x', '--init'], {}, cwd)
+  assert.equal(made.code, 0, made.err)
+  assert.equal((await tollmark(['keys', 'create', '--name', 'x'], {}, cwd)).code, 0, 'now there is one')
+})
+
+test('what cannot be printed is not made, or is revoked again', { skip: process.platform !== 'linux' }, async (t) => {
+  const env = { TOLLMARK_DATA: temporaryFolder(t) }
+  const into = (args: string[], stdout: number) => spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', stdout, 'pipe'] })
+  const ended = async (child: ChildProcess) => {
+    let err = ''
+    child.stderr?.setEncoding('utf8').on('data', (piece: string) => (err += piece))
+    const [code] = (await once(child, 'close')) as [number | null]
+    return { code, err }
+  }
+  const full = openSync('/dev/full', 'w')
+  for (const nouns of ['keys', 'tokens']) {
+    for (const args of [['create', '--name', 'full'], ['list']]) {
+      const { code, err } = await ended(into([nouns, ...args], full))
+      assert.equal(code, 1)
+      assert.equal(err, 'tollmark: Standard output cannot be written (ENOSPC).\n')
+    }
+    // The reader is gone by the time that there is something to print.
+    const { code, err } = await ended(spawn('sh', ['-c', '("$@"; echo $? >&2) | true', 'sh', process.execPath, ...NODE_FLAGS, MAIN, nouns, 'create', '--name', 'left'], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] }))
+    assert.equal(code, 0)
+    assert.match(err, /^tollmark: Standard output cannot be written \(EPIPE\)\. The (?:key|token) \w+ was made and is revoked again\.\n1\n$/)
+    const { data } = JSON.parse((await tollmark([nouns, 'list', '--json'], env)).out) as { data: Token[] }
+    assert.deepEqual(data.map(({ name, status }) => [name, status]), [['left', 'revoked']])
+  }
 })

@@ -121,7 +121,7 @@ test('the image has every package, also those that npm puts into the folder of o
 })
 
 test("the image runs with the launcher's flags", () => {
-  const flags = /const flags = (\[.*\])/.exec(read('scripts/launch.mjs'))?.[1] ?? ''
+  const flags = /const flags = (\[.*\])/.exec(read('scripts/hand-over.mjs'))?.[1] ?? ''
   assert.ok(flags.includes('--initial-old-space-size='))
   assert.ok(argsOf('ENTRYPOINT').at(-1)?.includes(flags.slice(1, -1).replaceAll("'", '"')))
 })

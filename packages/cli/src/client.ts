@@ -1,0 +1,98 @@
+// The management API, as commands call it: of a running server, or of the store of this folder.
+import type { ProblemDetails } from '../../../server/errors.ts'
+import { Refusal } from './failure.ts'
+import { Row } from './record.ts'
+
+type Query = Readonly<Record<string, string | number | undefined>>
+
+/** Sends one request of the API. */
+export type Send = (path: string, init: RequestInit) => Promise<Response>
+
+/** Rows of a page, at most. */
+const PAGE = 100
+
+/** Calls the API and reads its answers. Every call throws `Refusal` for a problem. */
+export class Client {
+  /** On the local store everything is open, and lists show all accounts. */
+  readonly isLocal: boolean
+  readonly #send: Send
+
+  constructor(isLocal: boolean, send: Send) {
+    this.isLocal = isLocal
+    this.#send = send
+  }
+
+  /** The answer as it comes. */
+  async send(method: string, path: string, query: Query = {}, body?: RequestInit): Promise<Response> {
+    const given = new URLSearchParams()
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
+    const search = given.toString()
+    const response = await this.#send(`/api/v1/${path}${search && `?${search}`}`, { method, ...body })
+    if (!response.ok) throw new Refusal(await problemOf(response))
+    return response
+  }
+
+  async #call(method: string, path: string, query?: Query, body?: object): Promise<Row> {
+    const sent = body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const response = await this.send(method, path, query, sent)
+    return new Row(response.status === 204 ? {} : await response.json())
+  }
+
+  get(path: string, query?: Query): Promise<Row> {
+    return this.#call('GET', path, query)
+  }
+
+  post(path: string, body: object = {}, query?: Query): Promise<Row> {
+    return this.#call('POST', path, query, body)
+  }
+
+  patch(path: string, body: object, query?: Query): Promise<Row> {
+    return this.#call('PATCH', path, query, body)
+  }
+
+  delete(path: string, query?: Query): Promise<Row> {
+    return this.#call('DELETE', path, query)
+  }
+
+  /** Rows of a list, page after page; `most` of them. */
+  async list(path: string, query: Query = {}, most = Number.POSITIVE_INFINITY): Promise<Row[]> {
+    const rows: Row[] = []
+    let cursor: string | undefined
+    do {
+      const page = await this.get(path, { ...query, limit: Math.min(PAGE, most - rows.length), cursor })
+      rows.push(...page.rows('data'))
+      cursor = page.optional('next_cursor') ?? undefined
+    } while (cursor !== undefined && rows.length < most)
+    return rows
+  }
+
+  /**
+   * A call about one record, of whatever account where the caller may see all: the local store, and
+   * administrators, whose own account is tried first.
+   */
+  async ofAny(call: (query: Query) => Promise<Row>): Promise<Row> {
+    if (this.isLocal) return call({ account: 'all' })
+    try {
+      return await call({})
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.problem.status !== 404) throw error
+      return call({ account: 'all' }).catch((other: unknown) => {
+        throw other instanceof Refusal && other.problem.status === 403 ? error : other
+      })
+    }
+  }
+}
+
+/** What the server says is wrong; something else than a problem comes from what stands before it. */
+async function problemOf(response: Response): Promise<ProblemDetails> {
+  const { status } = response
+  const text = await response.text()
+  try {
+    const read = new Row(JSON.parse(text))
+    if (read.text('detail') !== '') return read.json as ProblemDetails
+  } catch {
+    // No JSON.
+  }
+  const detail = `The server answered ${status}, and not as Tollmark does. Check the address in --url.`
+  return { type: 'about:blank', title: '', status, detail, code: 'internal_error', request_id: '' }
+}

@@ -1,0 +1,77 @@
+// tollmark accounts …
+import { accountId, apiCommand, described, listed, type Context } from '../api-command.ts'
+import type { Command } from '../command.ts'
+import { Misuse } from '../failure.ts'
+import type { Column } from '../output.ts'
+import { idOf } from './keys.ts'
+
+const COLUMNS: readonly Column[] = [
+  ['ID', (account) => account.text('id')],
+  ['ROLE', (account) => account.text('role')],
+  ['PLAN', (account) => account.text('plan')],
+  ['STATUS', (account) => (account.flag('disabled') ? 'disabled' : 'active')],
+  ['E-MAIL', (account) => account.text('email')],
+  ['NAME', (account) => account.text('name')],
+]
+
+/** The commands about accounts. */
+export const ACCOUNTS: readonly Command[] = [
+  apiCommand({
+    name: 'accounts list',
+    summary: 'list accounts',
+    examples: ['tollmark accounts list'],
+    act: async ({ client }) => listed('accounts', await client.list('accounts'), COLUMNS),
+  }),
+  apiCommand({
+    name: 'accounts create',
+    summary: 'make an account that has tokens and keys, and nobody who signs in',
+    makes: true,
+    options: [
+      { flags: '--name <name>', summary: 'what to call it (required)' },
+      { flags: '--plan <plan>', summary: 'its plan; "free" where none is given' },
+    ],
+    examples: ['tollmark accounts create --name acme --plan team'],
+    act: async ({ client, values }) => {
+      const name = values.text('name')?.trim() ?? ''
+      if (name === '') throw new Misuse('Give the account a name: --name NAME.')
+      const account = await client.post('accounts', { name, plan: values.text('plan') })
+      return { record: account.json, lines: [`${account.text('id')}: account "${account.text('name')}", plan ${account.text('plan')}.`] }
+    },
+  }),
+  apiCommand({
+    name: 'accounts show',
+    args: '<account>',
+    summary: 'show an account and its quota',
+    examples: ['tollmark accounts show acme'],
+    act: async (context) => described(await context.client.get(`accounts/${await named(context)}`)),
+  }),
+  apiCommand({
+    name: 'accounts change',
+    args: '<account>',
+    summary: "change an account's plan",
+    options: [{ flags: '--plan <plan>', summary: 'its plan from now on (required)' }],
+    examples: ['tollmark accounts change acme --plan team'],
+    act: async (context) => {
+      const plan = context.values.text('plan')
+      if (plan === undefined) throw new Misuse('Say what to change: --plan PLAN.')
+      return described(await context.client.patch(`accounts/${await named(context)}`, { plan }))
+    },
+  }),
+  ...(['disable', 'enable'] as const).map((word) =>
+    apiCommand({
+      name: `accounts ${word}`,
+      args: '<account>',
+      summary: word === 'disable' ? 'stop an account, its tokens and its keys' : 'let a disabled account work again',
+      examples: [`tollmark accounts ${word} acme`],
+      act: async (context) => {
+        const disabled = word === 'disable'
+        const account = await context.client.patch(`accounts/${await named(context)}`, { disabled })
+        return { record: account.json, lines: [`${account.text('id')} is ${disabled ? 'disabled' : 'active'}.`] }
+      },
+    })),
+]
+
+/** The id of the account that is named behind the command's words. */
+async function named({ client, args }: Context): Promise<string> {
+  return idOf([(await accountId(client, args[0], null)) ?? ''])
+}

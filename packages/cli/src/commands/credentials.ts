@@ -1,0 +1,94 @@
+// tollmark credentials …
+import { readFileSync } from 'node:fs'
+import { apiCommand, described, listed } from '../api-command.ts'
+import type { Command } from '../command.ts'
+import { Misuse } from '../failure.ts'
+import type { Column } from '../output.ts'
+import { idOf } from './keys.ts'
+import type { Values } from '../values.ts'
+
+const COLUMNS: readonly Column[] = [
+  ['ID', (row) => row.text('id')],
+  ['PROVIDER', (row) => row.text('provider')],
+  ['STATUS', (row) => (row.flag('readable') ? row.text('status') : 'unreadable')],
+  ['SOURCE', (row) => row.text('source')],
+  ['WEIGHT', (row) => row.text('weight')],
+  ['LAST ERROR', (row) => row.row('last_error').optional('status') ?? '-'],
+  ['NAME', (row) => row.text('name')],
+]
+
+/** The commands about what the proxy presents to providers. */
+export const CREDENTIALS: readonly Command[] = [
+  apiCommand({
+    name: 'credentials list',
+    summary: 'list provider credentials, without their secrets',
+    examples: ['tollmark credentials list'],
+    act: async ({ client }) => listed('credentials', (await client.get('credentials')).rows('data'), COLUMNS),
+  }),
+  apiCommand({
+    name: 'credentials add',
+    args: '<provider>',
+    summary: 'store a credential of a provider, read from standard input',
+    notes: 'The secret is never an argument, which other users of the machine could see.',
+    makes: true,
+    options: [
+      { flags: '--name <name>', summary: 'what to call it' },
+      { flags: '--weight <number>', summary: 'its share beside others of the provider; 1 where it is not given' },
+      { flags: '--values <name=value,…>', summary: "parts of its host: Azure's resource, Bedrock's region" },
+    ],
+    examples: ['tollmark credentials add openai < key.txt', 'printenv AZURE_KEY | tollmark credentials add azure --values resource=acme'],
+    act: async ({ client, values, args }) => {
+      const [provider] = args
+      const [name, weight] = [values.text('name'), values.number('weight', 0, 1000)]
+      const wanted = { provider, secret: readSecret(), name, weight, values: pairs(values) }
+      const row = await client.post('credentials', wanted)
+      return { record: row.json, lines: [`${row.text('id')}: stored for ${row.text('provider')}.`] }
+    },
+  }),
+  ...(['pause', 'resume'] as const).map((word) =>
+    apiCommand({
+      name: `credentials ${word}`,
+      args: '<id>',
+      summary: word === 'pause' ? 'leave a credential unused until it is resumed' : 'use a paused credential again',
+      examples: [`tollmark credentials ${word} cred_…`],
+      act: async ({ client, args }) => {
+        const row = await client.patch(`credentials/${idOf(args)}`, { status: word === 'pause' ? 'paused' : 'active' })
+        return { record: row.json, lines: [`${row.text('id')} is ${row.text('status')}.`] }
+      },
+    })),
+  apiCommand({
+    name: 'credentials test',
+    args: '<id>',
+    summary: 'try a credential with one cheap call; needs --url',
+    examples: ['tollmark credentials test cred_… --url http://localhost:8484'],
+    act: async ({ client, args }) => {
+      if (client.isLocal) throw new Misuse('A running server makes the call: give --url.')
+      return described(await client.post(`credentials/${idOf(args)}/test`))
+    },
+  }),
+  apiCommand({
+    name: 'credentials remove',
+    args: '<id>',
+    summary: 'delete a stored credential, for good',
+    examples: ['tollmark credentials remove cred_…'],
+    act: async ({ client, args }) => {
+      await client.delete(`credentials/${idOf(args)}`)
+      return { record: { id: args[0], deleted: true }, lines: [`${args[0]} is deleted.`] }
+    },
+  }),
+]
+
+function readSecret(): string {
+  if (process.stdin.isTTY) process.stderr.write('Paste the secret, then press Ctrl-D on a line of its own:\n')
+  const secret = readFileSync(0, 'utf8').trim()
+  if (secret === '') throw new Misuse('Give the secret on standard input: tollmark credentials add PROVIDER < FILE.')
+  return secret
+}
+
+/** `name=value` pairs with commas between them. */
+function pairs(values: Values): Record<string, string> | undefined {
+  const entries = values.list('values')?.map((pair) => pair.split('=', 2))
+  const wrong = entries?.find(([name, value]) => !name || !value)
+  if (wrong) throw new Misuse('--values must be pairs such as resource=acme, with commas between them.')
+  return entries && Object.fromEntries(entries)
+}

@@ -1,0 +1,178 @@
+// tollmark keys …
+import { accountId, apiCommand, described, listed, listedAccount, OF_ACCOUNT, type Context, type Outcome } from '../api-command.ts'
+import type { Command, Option } from '../command.ts'
+import { Misuse } from '../failure.ts'
+import type { Column } from '../output.ts'
+import type { Row } from '../record.ts'
+import type { Values } from '../values.ts'
+
+const MOST_RPM = 1_000_000
+const LONGEST_GRACE_S = 30 * 86_400
+
+/** What a person decides about a key. */
+const WISHES: readonly Option[] = [
+  { flags: '--models <models>', summary: 'models that it may call, with commas; * stands for anything' },
+  { flags: '--rpm <number>', summary: 'requests in any 60 seconds' },
+  { flags: '--origins <origins>', summary: 'web pages that may use it, with commas' },
+  { flags: '--providers <ids>', summary: 'providers that it may call, with commas' },
+  { flags: '--objects <whose>', summary: 'stored objects that it may name: its own, or all upstream', choices: ['own', 'upstream'] },
+  { flags: '--expires <when>', summary: 'a day (UTC), a moment, or a time from now such as 30d' },
+]
+
+const COLUMNS: readonly Column[] = [
+  ['ID', (key) => key.text('id')],
+  ['STATUS', (key) => key.text('status')],
+  ['PREFIX', (key) => key.text('prefix')],
+  ['MODELS', (key) => key.texts('models')?.join(',') ?? 'all'],
+  ['LIMIT', (key) => (key.optional('rpm') === null ? 'none' : `${key.text('rpm')}/min`)],
+  ['EXPIRES', (key) => key.minute('expires_at', 'never')],
+  ['LAST USED', (key) => key.minute('last_used_at', 'never')],
+  ['NAME', (key) => key.text('name')],
+]
+
+/** The commands about proxy keys. */
+export const KEYS: readonly Command[] = [
+  apiCommand({
+    name: 'keys create',
+    summary: 'make a proxy key; it is shown once',
+    makes: true,
+    secret: true,
+    options: [
+      { flags: '--name <name>', summary: 'what to call it (required)' },
+      { flags: '--account <account>', summary: 'whose it is; made where there is none of that name' },
+      ...WISHES,
+      { flags: '--read-only', summary: 'it may generate and read, and change nothing' },
+    ],
+    examples: ['tollmark keys create --name app', "tollmark keys create --name app --models 'gpt-4o*' --rpm 60 --expires 30d"],
+    act: async ({ client, values, now }) => {
+      const name = required(values)
+      const wanted = { ...wishes(values, now), name, read_only: values.flag('read-only') }
+      const account_id = await accountId(client, values.text('account'), { plan: 'free' })
+      const key = await client.post('keys', { ...wanted, account_id })
+      return { ...once(key), undo: () => revoked({ client }, key) }
+    },
+  }),
+  apiCommand({
+    name: 'keys list',
+    summary: 'list proxy keys, newest first',
+    options: [
+      OF_ACCOUNT,
+      { flags: '--status <status>', summary: 'only those', choices: ['active', 'disabled', 'expired', 'revoked'] },
+      { flags: '--search <text>', summary: 'only those whose name contains this' },
+    ],
+    examples: ['tollmark keys list', 'tollmark keys list --status active --json'],
+    act: async ({ client, values }) => {
+      const account = await listedAccount(client, values)
+      const query = { account, status: values.text('status'), search: values.text('search') }
+      return listed('keys', await client.list('keys', query), COLUMNS)
+    },
+  }),
+  apiCommand({
+    name: 'keys show',
+    args: '<id>',
+    summary: 'show a proxy key',
+    examples: ['tollmark keys show key_…'],
+    act: async ({ client, args }) => described(await client.ofAny((query) => client.get(`keys/${idOf(args)}`, query))),
+  }),
+  apiCommand({
+    name: 'keys change',
+    args: '<id>',
+    summary: 'change what a proxy key may do; "any" or "never" takes a restriction away',
+    options: [
+      { flags: '--name <name>', summary: 'what to call it' },
+      ...WISHES,
+      { flags: '--read-only <yes or no>', summary: 'whether it may only generate and read', choices: ['yes', 'no'] },
+    ],
+    examples: ['tollmark keys change key_… --rpm 120', 'tollmark keys change key_… --models any --expires never'],
+    act: async ({ client, values, args, now }) => {
+      const readOnly = values.text('read-only')
+      const name = values.text('name')
+      const wanted = {
+        ...wishes(values, now),
+        ...(name === undefined ? {} : { name }),
+        ...(readOnly === undefined ? {} : { read_only: readOnly === 'yes' }),
+      }
+      if (Object.keys(wanted).length === 0) throw new Misuse('Say what to change: --name, --models, --rpm, …')
+      return described(await client.ofAny((query) => client.patch(`keys/${idOf(args)}`, wanted, query)))
+    },
+  }),
+  ...(['disable', 'enable'] as const).map((word) =>
+    apiCommand({
+      name: `keys ${word}`,
+      args: '<id>',
+      summary: word === 'disable' ? 'stop a proxy key until it is enabled again' : 'let a disabled proxy key work again',
+      examples: [`tollmark keys ${word} key_…`],
+      act: async ({ client, args }) => {
+        const status = word === 'disable' ? 'disabled' : 'active'
+        return changed(await client.ofAny((query) => client.patch(`keys/${idOf(args)}`, { status }, query)))
+      },
+    })),
+  apiCommand({
+    name: 'keys rotate',
+    args: '<id>',
+    summary: 'give a proxy key a new secret; the old one works for another day',
+    secret: true,
+    options: [{ flags: '--grace <time>', summary: 'how long the old secret works: 0, 3600, 30m, 24h' }],
+    examples: ['tollmark keys rotate key_…', 'tollmark keys rotate key_… --grace 0'],
+    act: async ({ client, values, args }) => {
+      const grace = values.seconds('grace')
+      if (grace !== undefined && grace > LONGEST_GRACE_S) throw new Misuse('--grace must be at most 30d.')
+      const key = await client.ofAny((query) =>
+        client.post(`keys/${idOf(args)}/rotate`, grace === undefined ? {} : { grace_seconds: grace }, query))
+      const undo = () => Promise.resolve(`The new secret of ${key.text('id')} is lost. Rotate it again.`)
+      return { ...once(key), undo }
+    },
+  }),
+  apiCommand({
+    name: 'keys revoke',
+    args: '<id>',
+    summary: 'revoke a proxy key, for good',
+    examples: ['tollmark keys revoke key_…'],
+    act: async ({ client, args }) => {
+      const id = idOf(args)
+      await client.ofAny((query) => client.delete(`keys/${id}`, query))
+      return changed(await client.ofAny((query) => client.get(`keys/${id}`, query)))
+    },
+  }),
+]
+
+/** The id behind a command's words, as a part of a path. */
+export function idOf([id = '']: readonly string[]): string {
+  return encodeURIComponent(id)
+}
+
+function required(values: Values): string {
+  const name = values.text('name')?.trim() ?? ''
+  if (name === '') throw new Misuse('Give the key a name: --name NAME.')
+  return name
+}
+
+/** What was decided, as fields of the API; `any`, `none` and `never` are null. */
+function wishes(values: Values, now: number): Record<string, unknown> {
+  const lifted = (name: string): boolean => ['any', 'none', 'never'].includes(values.text(name) ?? '')
+  const fields: [option: string, field: string, read: () => unknown][] = [
+    ['models', 'models', () => values.list('models')],
+    ['rpm', 'rpm', () => values.number('rpm', 1, MOST_RPM)],
+    ['origins', 'allowed_origins', () => values.list('origins')],
+    ['providers', 'providers', () => values.list('providers')],
+    ['objects', 'objects', () => values.text('objects')],
+    ['expires', 'expires_at', () => values.moment('expires', now, 1)],
+  ]
+  const given = fields.filter(([option]) => values.text(option) !== undefined)
+  return Object.fromEntries(given.map(([option, field, read]) => [field, lifted(option) ? null : read()]))
+}
+
+function once(key: Row): Outcome {
+  const models = key.texts('models')?.join(', ') ?? 'all models'
+  const limit = key.optional('rpm') === null ? 'no limit' : `${key.text('rpm')} requests a minute`
+  return { record: key.json, lines: [key.text('secret'), '', `${key.text('id')}: ${models}, ${limit}. The key is not shown again.`] }
+}
+
+function changed(key: Row): Outcome {
+  return { record: key.json, lines: [`${key.text('id')} is ${key.text('status')}.`] }
+}
+
+async function revoked({ client }: Pick<Context, 'client'>, key: Row): Promise<string> {
+  await client.ofAny((query) => client.delete(`keys/${idOf([key.text('id')])}`, query))
+  return `The key ${key.text('id')} was made and is revoked again.`
+}

@@ -1,0 +1,76 @@
+// tollmark requests …
+import { apiCommand, described, listed, listedAccount, OF_ACCOUNT, openApi } from '../api-command.ts'
+import type { Command, Option } from '../command.ts'
+import { write, type Column } from '../output.ts'
+import { idOf } from './keys.ts'
+import type { Values } from '../values.ts'
+
+const COLUMNS: readonly Column[] = [
+  ['ID', (row) => row.text('id')],
+  ['TIME (UTC)', (row) => row.text('created_at').slice(0, 19).replace('T', ' ')],
+  ['STATE', (row) => row.text('state')],
+  ['STATUS', (row) => row.optional('status') ?? '-'],
+  ['ERROR', (row) => row.optional('error') ?? '-'],
+  ['MS', (row) => row.optional('total_ms') ?? '-'],
+  ['TOKENS', (row) => `${row.optional('tokens_in') ?? '-'}/${row.optional('tokens_out') ?? '-'}`],
+  ['MODEL', (row) => row.optional('model') ?? '-'],
+  ['KEY', (row) => row.optional('key_name') ?? row.text('key_id')],
+]
+
+const FILTER: readonly Option[] = [
+  { flags: '--key <id>', summary: 'only of this key' },
+  { flags: '--model <model>', summary: 'only of this model' },
+  { flags: '--provider <id>', summary: 'only of this provider' },
+  { flags: '--state <state>', summary: 'only these', choices: ['reserved', 'settled', 'aborted', 'unknown'] },
+  { flags: '--status <status>', summary: 'a status such as 429, or a class such as 4xx' },
+  { flags: '--from <when>', summary: 'a day (UTC), a moment, or a time back such as 1h' },
+  { flags: '--to <when>', summary: 'likewise' },
+  OF_ACCOUNT,
+]
+
+function filterOf(values: Values, now: number): Record<string, string | undefined> {
+  const plain = ['key', 'model', 'provider', 'state', 'status'].map((name) => [name, values.text(name)])
+  const [from, to] = [values.moment('from', now, -1), values.moment('to', now, -1)]
+  return { ...Object.fromEntries(plain), from, to }
+}
+
+/** The commands about proxied requests. */
+export const REQUESTS: readonly Command[] = [
+  apiCommand({
+    name: 'requests list',
+    summary: 'list proxied requests, newest first',
+    options: [...FILTER, { flags: '--limit <number>', summary: 'how many at most; 50 where it is not given' }],
+    examples: ['tollmark requests list --status 4xx --from 1h', 'tollmark requests list --key key_… --limit 10'],
+    act: async ({ client, values, now }) => {
+      const most = values.number('limit', 1, 1_000_000) ?? 50
+      const filter = { ...filterOf(values, now), account: await listedAccount(client, values) }
+      return listed('requests', await client.list('requests', filter, most), COLUMNS)
+    },
+  }),
+  apiCommand({
+    name: 'requests show',
+    args: '<id>',
+    summary: 'show one request; its id is the X-Proxy-Request-Id of the answer',
+    examples: ['tollmark requests show req_…'],
+    act: async ({ client, args }) => described(await client.ofAny((query) => client.get(`requests/${idOf(args)}`, query))),
+  }),
+  exportCommand(),
+]
+
+/** Its lines go out as they come: there may be millions. */
+function exportCommand(): Command {
+  const { options } = apiCommand({ name: '', summary: '', options: FILTER, examples: [], act: () => Promise.reject(new Error()) })
+  return {
+    name: 'requests export',
+    summary: 'write all requests that fit as CSV, newest first',
+    options,
+    examples: ['tollmark requests export --from 2026-11-01 --to 2026-12-01 > november.csv'],
+    run: async (values) => {
+      await using api = await openApi(values, { makes: null, init: false })
+      const account = await listedAccount(api.client, values)
+      const query = { ...filterOf(values, Date.now()), account, format: 'csv' }
+      const { body } = await api.client.send('GET', 'requests', query)
+      for await (const piece of body ?? []) await write(piece)
+    },
+  }
+}

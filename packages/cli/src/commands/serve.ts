@@ -1,0 +1,26 @@
+// tollmark serve
+import type { Command } from '../command.ts'
+import { say } from '../output.ts'
+
+/** The server, set up by the environment. */
+export const SERVE: Command = {
+  name: 'serve',
+  summary: 'run the server',
+  options: [
+    { flags: '--role <role>', summary: 'answer requests (web), run jobs (worker), or both', choices: ['all', 'web', 'worker'] },
+    { flags: '--json', summary: 'say where the server is in JSON lines: {"url":…}, {"setup_url":…}' },
+  ],
+  notes:
+    'Settings come from the environment and from a .env file in this folder; .env.example lists them. The address, and\n' +
+    'the link to the first account, are printed on standard error; the log, on standard output, is JSON lines.',
+  examples: ['tollmark serve', 'PORT=3000 tollmark serve --role web'],
+  run: async (values) => {
+    const role = values.text('role')
+    const { buildWhereChanged } = await import('../../../../dashboard/build.ts')
+    // A process that only works shows no pages.
+    const problem = role === 'worker' ? null : buildWhereChanged()
+    if (problem !== null) say(problem)
+    const { main } = await import('../../../../server/main.ts')
+    await main(role === undefined ? {} : { TOLLMARK_ROLE: role }, values.flag('json'))
+  },
+}

@@ -1,0 +1,47 @@
+// tollmark usage
+import { apiCommand, listed, listedAccount, OF_ACCOUNT } from '../api-command.ts'
+import type { Column } from '../output.ts'
+
+/** TABLE of what usage can be counted by, and its column. */
+const BY: Readonly<Record<string, Column>> = {
+  minute: ['MINUTE', (line) => line.minute('time', '')],
+  hour: ['HOUR', (line) => line.minute('time', '')],
+  day: ['DAY', (line) => line.text('time').slice(0, 10)],
+  key: ['KEY', (line) => line.optional('key_name') ?? line.text('key_id')],
+  provider: ['PROVIDER', (line) => line.text('provider')],
+  model: ['MODEL', (line) => line.optional('model') ?? '-'],
+}
+
+const MEASURES: readonly Column[] = [
+  ['REQUESTS', (line) => line.text('requests')],
+  ['ERRORS', (line) => line.text('errors')],
+  ['TOKENS IN', (line) => line.optional('tokens_in') ?? '-'],
+  ['TOKENS OUT', (line) => line.optional('tokens_out') ?? '-'],
+  ['CACHED', (line) => line.optional('tokens_cached') ?? '-'],
+]
+
+/** What was used. */
+export const USAGE = apiCommand({
+  name: 'usage',
+  summary: 'what was used, by day, key, model or provider',
+  options: [
+    { flags: '--by <words>', summary: 'minute, hour, day (the default), key, model, provider, with commas' },
+    { flags: '--from <when>', summary: 'a day (UTC), a moment, or a time back such as 7d; 30 days back where it is not given' },
+    { flags: '--to <when>', summary: 'likewise; now where it is not given' },
+    { flags: '--key <id>', summary: 'only of this key' },
+    { flags: '--model <model>', summary: 'only of this model' },
+    { flags: '--provider <id>', summary: 'only of this provider' },
+    OF_ACCOUNT,
+  ],
+  examples: ['tollmark usage --from 7d', 'tollmark usage --by key,model --from 2026-11-01 --to 2026-12-01'],
+  act: async ({ client, values, now }) => {
+    const by = values.text('by') ?? 'day'
+    const filter = { key: values.text('key'), model: values.text('model'), provider: values.text('provider') }
+    const [from, to] = [values.moment('from', now, -1), values.moment('to', now, -1)]
+    const account = await listedAccount(client, values)
+    const report = await client.get('usage', { ...filter, by, from, to, account })
+    const columns = by.split(',').map((word) => BY[word.trim()]).filter((column) => column !== undefined)
+    const { lines } = listed('requests in that time', report.rows('data'), [...columns, ...MEASURES])
+    return { record: report.json, lines: report.rows('data').length > 0 ? lines : ['Nothing was used in that time.'] }
+  },
+})

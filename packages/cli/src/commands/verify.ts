@@ -1,0 +1,34 @@
+// tollmark verify
+import { isoTime } from '../../../../server/clock.ts'
+import { environment, readConfig } from '../../../../server/config.ts'
+import type { Command } from '../command.ts'
+import { AlreadySaid } from '../failure.ts'
+import { writeJson, writeLines } from '../output.ts'
+
+/** Reads the whole ledger; fails where a window was exceeded. */
+export const VERIFY: Command = {
+  name: 'verify',
+  summary: "prove from the ledger that no key's limit was ever exceeded",
+  options: [{ flags: '--json', summary: 'print JSON, and errors as JSON too' }],
+  notes: 'Proves that no key was ever let through more often than its limit in any 60 seconds; exit code 1 where one was.',
+  examples: ['tollmark verify'],
+  run: async (values) => {
+    const { openStore } = await import('../../../../server/store/open.ts')
+    const { verifyWindows } = await import('../../../../server/ledger/verify.ts')
+    const { storage } = readConfig(environment(process.cwd()))
+    await using store = await openStore({ ...storage, now: Date.now(), existing: true })
+    const { keys, requests, limited, violations } = await verifyWindows(store)
+    const ok = violations.length === 0
+    if (values.flag('json')) await writeJson({ object: 'proof', ok, keys, requests, limited, violations })
+    else {
+      const found = violations.map(({ key_id, rpm, count, at }) => `${isoTime(at)}  ${key_id}: ${count} within 60 s, allowed are ${rpm}`)
+      const sum = `${counted(requests, 'request')} of ${counted(keys, 'key')}, ${limited} of them under a limit`
+      await writeLines([...found, `${sum}: ${ok ? 'no window was ever exceeded' : `${violations.length} times too many`}.`])
+    }
+    if (!ok) throw new AlreadySaid()
+  },
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
+}

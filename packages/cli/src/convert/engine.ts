@@ -1,0 +1,80 @@
+// Two ways to make the document: on this machine, or by a running server.
+import { createWriteStream, openAsBlob } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import { InvalidArchive } from '@tollmark/notion-markdown/archive'
+import { convert } from '../../../../server/convert/convert.ts'
+import { openConverters } from '../../../../server/convert/converters.ts'
+import { run, type Progress } from '../../../../server/convert/run.ts'
+import type { Format } from '../../../../server/convert/upload.ts'
+import { Problem, SetupError } from '../../../../server/errors.ts'
+import type { Client } from '../client.ts'
+import { Row } from '../record.ts'
+import type { Prepared } from './inputs.ts'
+
+/** What is wanted of a file. */
+export interface Wanted extends Prepared {
+  readonly format: Format
+  readonly includeMetadata: boolean
+  /** A folder that may be used; the caller removes it. */
+  readonly scratch: string
+  /** Where the document is written. */
+  readonly document: string
+}
+
+type Watching = { signal: AbortSignal; onProgress: (progress: Progress) => void }
+
+/** Makes a document. @throws SetupError, Refusal where the file is at fault */
+export type Convert = (wanted: Wanted, watching: Watching) => Promise<void>
+
+/** One conversion at a time, on all cores, as long and with as much memory as it takes. */
+const CONVERTERS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
+
+/** Converts on this machine. */
+export const convertHere: Convert = async ({ document, scratch, ...wanted }, watching) => {
+  const task = { ...wanted, scratch: join(scratch, 'work'), output: document, uploadedAt: Date.now() }
+  try {
+    if (task.kind === 'html') return await run(task, { whole: true })
+    await using converters = openConverters(CONVERTERS)
+    await convert(task, converters, watching)
+  } catch (error) {
+    if (!(error instanceof Problem || error instanceof InvalidArchive)) throw error
+    // Those sentences are for somebody who uploads a file.
+    const sentence = error.detail.replaceAll(/\bUpload\b/g, 'Convert').replaceAll(/\bupload\b/g, 'convert')
+    throw new SetupError(sentence, { cause: error })
+  }
+}
+
+/** Converts by the API of a server, large archives in the background. */
+export function convertThere(client: Client): Convert {
+  return async ({ path, fileName, format, includeMetadata, document }, { signal, onProgress }) => {
+    const form = new FormData()
+    form.set('format', format)
+    form.set('include_metadata', String(includeMetadata))
+    form.set('file', await openAsBlob(path), fileName)
+    const answer = await client.send('POST', 'convert', {}, { body: form, signal })
+    const done = answer.status === 202 ? await followed(client, new Row(await answer.json()), signal, onProgress) : answer
+    await pipeline(done.body ?? [], createWriteStream(document, { mode: 0o600 }), { signal })
+  }
+}
+
+/** Milliseconds between two looks at a job. */
+const LOOK_MS = 500
+
+/** Waits for a job; an interrupted one is canceled. @returns its document @throws Refusal where it fails */
+async function followed(client: Client, accepted: Row, signal: AbortSignal, onProgress: Watching['onProgress']): Promise<Response> {
+  const path = `jobs/${encodeURIComponent(accepted.text('id'))}`
+  try {
+    for (let job = accepted; ['queued', 'running'].includes(job.text('status')); job = await client.get(path)) {
+      const progress = job.row('progress')
+      onProgress({ pagesDone: Number(progress.text('pages_done')), pagesTotal: Number(progress.text('pages_total')) })
+      await wait(LOOK_MS, undefined, { signal })
+    }
+  } catch (error) {
+    if (signal.aborted) await client.delete(path).catch(() => {})
+    throw error
+  }
+  return client.send('GET', `${path}/result`, {}, { signal })
+}

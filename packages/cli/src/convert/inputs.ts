@@ -1,0 +1,154 @@
+// What is to be converted: files, folders, pipes, and the parts of an export.
+import { constants, createReadStream, createWriteStream, statSync, type Stats } from 'node:fs'
+import { open, readdir, stat } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { SetupError, codeOf } from '../../../../server/errors.ts'
+import { SNIFFED, sniff, type FileKind } from '../../../../server/convert/sniff.ts'
+import { Misuse } from '../failure.ts'
+import { StoredZip } from './stored-zip.ts'
+
+/** One document to be. */
+export interface Input {
+  /** As the person named it. */
+  readonly shown: string
+  /** The document's name, without its extension. */
+  readonly name: string
+  readonly source: 'file' | 'stream' | 'folder' | 'parts'
+  /** One path; of parts, all of them in the order of their numbers. */
+  readonly paths: readonly string[]
+}
+
+/** An input as one file that can be read at any place. */
+export interface Prepared {
+  readonly path: string
+  readonly kind: FileKind
+  readonly fileName: string
+}
+
+/** An export in parts, as Notion names them. */
+const PART = /^(.+)-Part-(\d+)\.zip$/i
+
+/** Groups the files that were named. @throws Misuse where standard input is named twice */
+export function inputsOf(files: readonly string[]): Input[] {
+  const inputs: Input[] = []
+  const exports = new Map<string, Map<number, string>>()
+  for (const file of files) {
+    const [, stem, number] = PART.exec(basename(file)) ?? []
+    const parts = exports.get(stem ?? '') ?? new Map<number, string>()
+    if (stem === undefined || parts.has(Number(number))) inputs.push(inputOf(file))
+    else {
+      if (!exports.has(stem)) inputs.push({ shown: file, name: stem, source: 'parts', paths: [] })
+      exports.set(stem, parts.set(Number(number), file))
+    }
+  }
+  if (inputs.filter(({ shown }) => shown === '-').length > 1) throw new Misuse('Standard input (-) can be read once.')
+  return inputs.map((input) => (input.source === 'parts' ? whole(input, exports.get(input.name)!) : input))
+}
+
+/** A lone part is a file as any other. */
+function whole(input: Input, parts: ReadonlyMap<number, string>): Input {
+  const paths = [...parts].sort(([a], [b]) => a - b).map(([, path]) => path)
+  return paths.length === 1 ? inputOf(input.shown) : { ...input, shown: paths.join(', '), paths }
+}
+
+function inputOf(file: string): Input {
+  if (file === '-') return { shown: file, name: 'stdin', source: 'stream', paths: ['/dev/stdin'] }
+  const stats = statSync(file, { throwIfNoEntry: false })
+  const source = stats?.isDirectory() ? 'folder' : isStream(stats) ? 'stream' : 'file'
+  const name = source === 'stream' ? 'stdin' : basename(file, source === 'folder' ? '' : extname(file))
+  return { shown: file, name: name || 'export', source, paths: [file] }
+}
+
+/** What can be read only once, from its beginning to its end. */
+function isStream(stats: Stats | undefined): boolean {
+  const kinds: readonly number[] = [constants.S_IFIFO, constants.S_IFCHR, constants.S_IFSOCK]
+  return stats !== undefined && kinds.includes(stats.mode & constants.S_IFMT)
+}
+
+/**
+ * Makes one file of an input.
+ *
+ * @param scratch a folder for a copy where one is needed
+ * @throws SetupError where it is not there or is neither kind
+ */
+export async function prepare(input: Input, scratch: string, signal: AbortSignal): Promise<Prepared> {
+  const copy = join(scratch, 'input')
+  const [first = ''] = input.paths
+  try {
+    if (input.source === 'file') return await sniffed(first, basename(first))
+    if (input.source === 'stream') await spool(input, copy, signal)
+    if (input.source === 'parts') await joinParts(input.paths, copy, signal)
+    if (input.source === 'folder') await packFolder(first, copy, signal)
+    return await sniffed(copy, input.source === 'stream' ? input.name : `${input.name}.zip`)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error instanceof SetupError || codeOf(error) === undefined ? error : new SetupError(`${reason(error)}.`, { cause: error })
+  }
+}
+
+async function spool({ shown }: Input, copy: string, signal: AbortSignal): Promise<void> {
+  const from = shown === '-' || shown === '/dev/stdin' ? process.stdin : createReadStream(shown)
+  await pipeline(from, createWriteStream(copy, { flags: 'wx', mode: 0o600 }), { signal })
+}
+
+/** The parts as entries of an archive, which the engine opens as one export. */
+async function joinParts(paths: readonly string[], copy: string, signal: AbortSignal): Promise<void> {
+  await using zip = await StoredZip.create(copy)
+  for (const path of paths) await zip.add(basename(path), (await stat(path)).mtimeMs, createReadStream(path, { signal }))
+  await zip.finish()
+}
+
+const isPage = (path: string): boolean => /\.html?$/i.test(path)
+
+/** The files of a folder, and those below it, with `/` between folders. Links are not followed. */
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  return files.map((path) => path.slice(folder.length).replaceAll('\\', '/').replace(/^\/+/, '')).sort()
+}
+
+/** A folder's files that are no pages: they go along with the document. */
+export async function assetsOf(folder: string): Promise<string[]> {
+  return (await filesOf(join(folder, '/'))).filter((path) => !isPage(path))
+}
+
+/** The folder as an archive. Of what is neither page nor part the name is enough: documents link to it. */
+async function packFolder(folder: string, copy: string, signal: AbortSignal): Promise<void> {
+  const files = await filesOf(join(folder, '/'))
+  if (!files.some((path) => isPage(path) || PART.test(path))) {
+    throw new SetupError('there is no HTML page in this folder. In Notion choose Export with the format HTML.')
+  }
+  await using zip = await StoredZip.create(copy)
+  for (const path of files) {
+    const file = join(folder, path)
+    const content = /\.(?:html?|csv|zip)$/i.test(path) ? createReadStream(file, { signal }) : empty()
+    await zip.add(path, (await stat(file)).mtimeMs, content)
+  }
+  await zip.finish()
+}
+
+async function* empty(): AsyncGenerator<Uint8Array> {}
+
+async function sniffed(path: string, fileName: string): Promise<Prepared> {
+  await using file = await open(path, 'r')
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(SNIFFED), 0, SNIFFED, 0)
+  const kind = sniff(buffer.subarray(0, bytesRead), fileName)
+  if (!kind) throw new SetupError('neither an HTML page nor a ZIP archive. Give it what Notion exported as HTML.')
+  return { path, kind, fileName }
+}
+
+/** TABLE of the system's reasons in words. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EISDIR: 'this is a folder',
+  ENOTDIR: 'a part of this path is a file',
+  EACCES: 'you may not use it',
+  ENOSPC: 'the disk is full',
+}
+
+/** Why a file cannot be used. */
+export function reason(error: unknown): string {
+  const code = codeOf(error) ?? 'unknown reason'
+  return REASONS[code] ?? code
+}

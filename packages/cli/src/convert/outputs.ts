@@ -1,0 +1,82 @@
+// Where documents go: standard output, a file, or a folder with their assets.
+import { createReadStream, statSync } from 'node:fs'
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
+import { extractAssets } from '@tollmark/notion-markdown/archive'
+import type { Format } from '../../../../server/convert/upload.ts'
+import { SetupError } from '../../../../server/errors.ts'
+import { write } from '../output.ts'
+import { assetsOf, reason, type Input, type Prepared } from './inputs.ts'
+
+/** TABLE of the documents' file extensions. */
+const EXTENSIONS = { markdown: '.md', json: '.json' } as const satisfies Record<Format, string>
+
+/** Puts a finished document in its place. @throws SetupError, OutputLost */
+export type Keep = (input: Input, prepared: Prepared, document: string) => Promise<void>
+
+/** The place that is meant. @param output as given; undefined for standard output */
+export function keeper(output: string | undefined, format: Format): Keep {
+  if (output === undefined) return (_input, _prepared, document) => toStandardOutput(document)
+  if (!isFolder(output)) return (_input, _prepared, document) => putInPlace(document, output)
+  const names = new Names()
+  return async (input, prepared, document) => {
+    try {
+      await mkdir(output, { recursive: true })
+      await keepAssets(input, prepared, output)
+    } catch (error) {
+      throw error instanceof SetupError ? error : cannotWrite(output, error)
+    }
+    await putInPlace(document, join(output, names.next(input.name) + EXTENSIONS[format]))
+  }
+}
+
+async function toStandardOutput(document: string): Promise<void> {
+  for await (const piece of createReadStream(document)) await write(piece as Buffer)
+}
+
+async function keepAssets({ source, paths: [path = ''] }: Input, prepared: Prepared, folder: string): Promise<void> {
+  if (prepared.kind !== 'zip') return
+  if (source !== 'folder') return void (await extractAssets(prepared.path, folder))
+  for (const asset of await assetsOf(path)) {
+    const [from, to] = [join(path, asset), join(folder, asset)]
+    if (resolve(from) === resolve(to)) continue
+    await mkdir(dirname(to), { recursive: true })
+    await copyFile(from, to)
+  }
+}
+
+/** At once, so that nobody sees half of it. */
+async function putInPlace(document: string, output: string): Promise<void> {
+  const part = `${resolve(output)}.part`
+  try {
+    await copyFile(document, part)
+    await rename(part, output)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw cannotWrite(output, error)
+  }
+}
+
+/** The document could not be put where it belongs. */
+export class CannotWrite extends SetupError {}
+
+function cannotWrite(output: string, error: unknown): SetupError {
+  return new CannotWrite(`${output} cannot be written: ${reason(error)}.`, { cause: error })
+}
+
+/** Names for the documents of one call: two exports of the same name get one each. */
+class Names {
+  readonly #taken = new Set<string>()
+
+  next(wanted: string): string {
+    let name = wanted
+    for (let n = 2; this.#taken.has(name.toLowerCase()); n++) name = `${wanted}-${n}`
+    this.#taken.add(name.toLowerCase())
+    return name
+  }
+}
+
+/** Whether documents are put into it: it is a folder, or its name ends as one. */
+export function isFolder(path: string): boolean {
+  return path.endsWith('/') || path.endsWith(sep) || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
+}

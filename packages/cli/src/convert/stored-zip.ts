@@ -1,0 +1,135 @@
+// Writes ZIP archives whose entries are stored (APPNOTE 6.3), with ZIP64 where sizes need it: several files become one export.
+import { open, type FileHandle } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+
+const LARGEST = 0xffffffff
+/** Names are UTF-8. */
+const FLAGS = 0x0800
+
+interface Entry {
+  readonly name: Buffer
+  readonly modified: number
+  readonly at: number
+  size: number
+  crc: number
+}
+
+/** An archive under way. `finish` makes it whole. */
+export class StoredZip implements AsyncDisposable {
+  readonly #file: FileHandle
+  readonly #entries: Entry[] = []
+  #end = 0
+
+  private constructor(file: FileHandle) {
+    this.#file = file
+  }
+
+  /** A new file, for its owner only. */
+  static async create(path: string): Promise<StoredZip> {
+    return new StoredZip(await open(path, 'wx', 0o600))
+  }
+
+  /**
+   * Adds a file.
+   *
+   * @param path with `/` between folders
+   * @param modified milliseconds since 1970
+   */
+  async add(path: string, modified: number, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const entry: Entry = { name: Buffer.from(path), modified, at: this.#end, size: 0, crc: 0 }
+    this.#end += localHeader(entry).length
+    for await (const piece of content) {
+      entry.crc = crc32(piece, entry.crc)
+      entry.size += piece.length
+      await this.#write(piece)
+    }
+    const header = localHeader(entry)
+    await this.#file.write(header, 0, header.length, entry.at)
+    this.#entries.push(entry)
+  }
+
+  /** Writes the directory. */
+  async finish(): Promise<void> {
+    const at = this.#end
+    for (const entry of this.#entries) await this.#write(centralHeader(entry))
+    await this.#write(endRecords(this.#entries.length, at, this.#end - at))
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    for (let done = 0; done < bytes.length;) {
+      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#end)
+      done += bytesWritten
+      this.#end += bytesWritten
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#file.close()
+  }
+}
+
+/** Its own header always has room for sizes of eight bytes: they are known only behind the data. */
+function localHeader(entry: Entry): Buffer {
+  const { name, size } = entry
+  const fixed = Buffer.alloc(30)
+  fixed.writeUInt32LE(0x04034b50, 0)
+  writeCommon(fixed, 4, entry, LARGEST)
+  fixed.writeUInt16LE(20, 28)
+  return Buffer.concat([fixed, name, wide([size, size])])
+}
+
+function centralHeader(entry: Entry): Buffer {
+  const { name, size, at } = entry
+  const fixed = Buffer.alloc(46)
+  fixed.writeUInt32LE(0x02014b50, 0)
+  fixed.writeUInt16LE(45, 4)
+  writeCommon(fixed, 6, entry, LARGEST)
+  const extra = wide(at < LARGEST ? [size, size] : [size, size, at])
+  fixed.writeUInt16LE(extra.length, 30)
+  fixed.writeUInt32LE(Math.min(at, LARGEST), 42)
+  return Buffer.concat([fixed, name, extra])
+}
+
+/** What both headers have in common: version, flags, method, time, checksum, sizes, length of the name. */
+function writeCommon(header: Buffer, at: number, { name, modified, crc }: Entry, size: number): void {
+  const time = new Date(modified)
+  const day = ((Math.max(time.getUTCFullYear(), 1980) - 1980) << 9) | ((time.getUTCMonth() + 1) << 5) | time.getUTCDate()
+  const clock = (time.getUTCHours() << 11) | (time.getUTCMinutes() << 5) | (time.getUTCSeconds() >> 1)
+  header.writeUInt16LE(45, at)
+  header.writeUInt16LE(FLAGS, at + 2)
+  header.writeUInt16LE(clock, at + 6)
+  header.writeUInt16LE(day, at + 8)
+  header.writeUInt32LE(crc, at + 10)
+  header.writeUInt32LE(size, at + 14)
+  header.writeUInt32LE(size, at + 18)
+  header.writeUInt16LE(name.length, at + 22)
+}
+
+/** The extra field of numbers that need eight bytes. */
+function wide(numbers: readonly number[]): Buffer {
+  const field = Buffer.alloc(4 + 8 * numbers.length)
+  field.writeUInt16LE(1, 0)
+  field.writeUInt16LE(8 * numbers.length, 2)
+  for (const [place, number] of numbers.entries()) field.writeBigUInt64LE(BigInt(number), 4 + 8 * place)
+  return field
+}
+
+function endRecords(count: number, at: number, size: number): Buffer {
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50, 0)
+  for (const place of [8, 10]) end.writeUInt16LE(Math.min(count, 0xffff), place)
+  end.writeUInt32LE(Math.min(size, LARGEST), 12)
+  end.writeUInt32LE(Math.min(at, LARGEST), 16)
+  if (count < 0xffff && at < LARGEST && size < LARGEST) return end
+  const whole = Buffer.alloc(56)
+  whole.writeUInt32LE(0x06064b50, 0)
+  whole.writeBigUInt64LE(44n, 4)
+  whole.writeUInt16LE(45, 12)
+  whole.writeUInt16LE(45, 14)
+  for (const [place, number] of [count, count, size, at].entries()) whole.writeBigUInt64LE(BigInt(number), 24 + 8 * place)
+  const locator = Buffer.alloc(20)
+  locator.writeUInt32LE(0x07064b50, 0)
+  locator.writeBigUInt64LE(BigInt(at + size), 8)
+  locator.writeUInt32LE(1, 16)
+  return Buffer.concat([whole, locator, end])
+}

@@ -1,0 +1,77 @@
+// How a command fails: what is said, and the exit code.
+import { SetupError, type FieldError, type ProblemDetails } from '../../../server/errors.ts'
+import { passingTrouble } from '../../../server/store/trouble.ts'
+
+/** TABLE of exit codes, besides 128 + the number of a signal. */
+export const EXIT = { done: 0, failed: 1, misuse: 2 } as const
+
+/** The command line itself is wrong: exit code 2, as usual. */
+export class Misuse extends Error {
+  override name = 'Misuse'
+}
+
+/** What the API refused. `message` is its sentence, in the words of the command line. */
+export class Refusal extends Error {
+  override name = 'Refusal'
+  readonly problem: ProblemDetails
+
+  constructor(problem: ProblemDetails) {
+    super(sentenceOf(problem))
+    this.problem = problem
+  }
+}
+
+/** Something failed after the rest was done and everything was said: only the exit code is left. */
+export class AlreadySaid extends Error {
+  override name = 'AlreadySaid'
+}
+
+/** Standard output cannot be written. `closed`: the reader has seen enough (`| head`). */
+export class OutputLost extends Error {
+  override name = 'OutputLost'
+  readonly closed: boolean
+
+  constructor(code: string, closed = code === 'EPIPE') {
+    super(`Standard output cannot be written (${code}).`)
+    this.closed = closed
+  }
+}
+
+/** A failure as `--json` prints it, on standard error. */
+export interface Failure {
+  object: 'error'
+  code: string
+  detail: string
+  errors?: readonly FieldError[] | undefined
+  request_id?: string | undefined
+}
+
+/** What is said of an error; undefined where it is none that a person can mend. */
+export function shown(error: unknown): Failure | undefined {
+  if (error instanceof Refusal) {
+    const { code, errors, request_id } = error.problem
+    return { object: 'error', code, detail: error.message, errors, request_id: request_id || undefined }
+  }
+  if (error instanceof Misuse) return { object: 'error', code: 'misuse', detail: error.message }
+  if (error instanceof OutputLost) return { object: 'error', code: 'output_lost', detail: error.message }
+  if (error instanceof SetupError) return { object: 'error', code: 'failed', detail: error.message }
+  const trouble = passingTrouble(error)
+  return trouble && { object: 'error', code: trouble.code, detail: trouble.detail }
+}
+
+/** Fields of the API whose options have other names. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  allowed_origins: 'origins', expires_at: 'expires', grace_seconds: 'grace',
+}
+
+/** Quoted fields at the beginning of a sentence become options, routes become commands. */
+function sentenceOf({ detail, errors = [] }: ProblemDetails): string {
+  const sentences = errors.length === 0 ? [detail] : errors.map(({ param, detail }) => {
+    const [field = ''] = param.split('.')
+    const option = `--${(OPTIONS[field] ?? field).replaceAll('_', '-')}`
+    return detail.replace(/^"[^"]*"/, option)
+  })
+  return sentences
+    .map((one) => one.replaceAll(/GET \/api\/v1\/(\w+)/g, '"tollmark $1 list"'))
+    .join('\n')
+}

@@ -1,0 +1,173 @@
+// The API on the store of this folder's settings, without a server: its routes answer in this process.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { provideAccount } from '../../../server/accounts/accounts.ts'
+import { FREE, readPlans, type Plans } from '../../../server/accounts/plans.ts'
+import type { Caller } from '../../../server/accounts/tokens.ts'
+import { newApi, type Api } from '../../../server/api.ts'
+import type { Config } from '../../../server/config.ts'
+import { Problem, SetupError } from '../../../server/errors.ts'
+import { newId } from '../../../server/id.ts'
+import { openStore, sqlitePath, type Store } from '../../../server/store/open.ts'
+import type { AccountRow } from '../../../server/store/schema.ts'
+import { Client } from './client.ts'
+
+interface Parts {
+  store: Store
+  config: Config
+  plans: Plans
+  clock: () => number
+  closing: AsyncDisposableStack
+}
+
+/** A running server looks for changed keys by itself, within a second. */
+const UNCACHED = { refresh: () => Promise.resolve() }
+
+/** Refusals that a running server has not written yet are its own to show. */
+const UNBUFFERED = { flush: () => Promise.resolve() }
+
+/** TABLE of the first words of the API's paths, and their routes; each is loaded when it is called. */
+const ROUTES: Readonly<Record<string, (parts: Parts) => Promise<Api>>> = {
+  accounts: async ({ store, plans, clock }) =>
+    (await import('../../../server/manage/accounts.ts')).accountRoutes(store, plans, UNCACHED, clock),
+  tokens: async ({ store, clock }) => (await import('../../../server/manage/tokens.ts')).tokenRoutes(store, clock),
+  keys: async ({ store, config, clock }) => {
+    const { keyRoutes } = await import('../../../server/manage/keys.ts')
+    const { PROVIDERS } = await import('../../../server/proxy/providers/table.ts')
+    const { storedProviders } = await import('../../../server/proxy/providers/stored.ts')
+    const all = [...PROVIDERS, ...config.customProviders, ...(await storedProviders(store))]
+    const known = new Set(all.map(({ id }) => id))
+    return keyRoutes(store, { keys: UNCACHED, table: () => ({ byId: (id) => known.has(id) || undefined }) }, clock)
+  },
+  usage: async ({ store, clock }) => (await import('../../../server/manage/usage.ts')).usageRoutes(store, clock),
+  requests: async ({ store, clock }) =>
+    (await import('../../../server/manage/requests.ts')).requestRoutes(store, UNBUFFERED, clock),
+  credentials: async (parts) => {
+    const { credentialRoutes } = await import('../../../server/manage/credentials.ts')
+    return credentialRoutes(parts.store, await providersOf(parts), parts.clock)
+  },
+  providers: async (parts) => {
+    const { providerRoutes } = await import('../../../server/manage/providers.ts')
+    return providerRoutes(parts.store, await providersOf(parts), parts.clock)
+  },
+  jobs: async (parts) => jobRoutes(parts),
+}
+
+const untried = () => Promise.resolve(undefined)
+
+/** The providers and their credentials; none is tried from here. */
+async function providersOf({ store, config }: Parts) {
+  const { masterKey } = await import('../../../server/master-key.ts')
+  const { openProviders } = await import('../../../server/proxy/open-providers.ts')
+  const master = masterKey(config.storage.masterKey, config.storage.data)
+  const surroundings = { clock: { mono: () => performance.now() }, log: { warn: () => {} }, tryOut: untried }
+  return { ...(await openProviders(config, store, master, surroundings)), probe: untried }
+}
+
+async function jobRoutes({ store, config, clock, closing }: Parts): Promise<Api> {
+  const { jobRoutes } = await import('../../../server/convert/job-routes.ts')
+  const { jobChanges } = await import('../../../server/convert/changes.ts')
+  const { watchJobs } = await import('../../../server/convert/watch.ts')
+  const { openBlobs } = await import('../../../server/store/blobs/open.ts')
+  const folder = mkdtempSync(join(tmpdir(), 'tollmark-'))
+  closing.defer(() => rmSync(folder, { recursive: true, force: true }))
+  let places = 0
+  const place = () => {
+    const path = join(folder, String(places++))
+    return { path, [Symbol.asyncDispose]: async () => rmSync(path, { recursive: true, force: true }) }
+  }
+  const blobs = await openBlobs(config.storage, { place, [Symbol.dispose]: () => {} }, closing)
+  const changes = jobChanges(store)
+  const watch = closing.use(watchJobs(store, changes))
+  return jobRoutes({ store, blobs, changes, watch, clock, limits: config.conversion })
+}
+
+/** What a command does with a store that is not there. */
+export interface Opening {
+  /** It makes something: the first account too, on this plan. */
+  makes: { plan: string } | null
+  /** Whether a new store is wanted. */
+  init: boolean
+}
+
+/**
+ * Opens the local store.
+ *
+ * @param given the settings as they are written: whether somebody has said where the store is
+ * @throws SetupError
+ */
+export async function openLocal(config: Config, given: Readonly<Record<string, string | undefined>>, { makes, init }: Opening): Promise<AsyncDisposable & { client: Client; store: Store }> {
+  const { storage } = config
+  const path = sqlitePath(storage)
+  const isNamed = Boolean(given['TOLLMARK_DATA'] || given['DATABASE_URL'])
+  if (path !== null && !existsSync(path) && !isNamed && !init) {
+    const how = makes === null ? '' : ', or start a new store here with --init'
+    throw new SetupError(
+      `There is no store of Tollmark at ${path}. Run this in the server's folder, set TOLLMARK_DATA or ` +
+      `DATABASE_URL as the server has them, name a running server with --url${how}.`,
+    )
+  }
+  const closing = new AsyncDisposableStack()
+  try {
+    return { ...(await opened(config, makes, closing)), [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  } catch (error) {
+    await closing.disposeAsync()
+    throw error
+  }
+}
+
+/** @param closing gets what has to be closed, also by what is opened at the first call */
+async function opened(config: Config, makes: Opening['makes'], closing: AsyncDisposableStack): Promise<{ client: Client; store: Store }> {
+  const { storage } = config
+  const clock = Date.now
+  const store = closing.use(await openStore({ ...storage, now: clock(), existing: makes === null }))
+  const parts = { store, config, plans: readPlans(config.accounts), clock, closing }
+  const caller = await operatorOf(store, parts.plans, makes?.plan ?? null)
+  const apis = new Map<string, Promise<Api>>()
+  const origin = config.server.publicUrl?.origin ?? `http://${config.server.host}:${config.server.port}`
+  const client = new Client(true, async (path, init) => {
+    const [, , , word = ''] = path.split(/[/?]/)
+    const load = ROUTES[word]
+    if (!load) throw new Error(`no local routes for ${path}`)
+    if (!apis.has(word)) apis.set(word, load(parts).then((routes) => surface(routes, caller, origin)))
+    const incoming = new IncomingMessage(new Socket())
+    return (await apis.get(word)!).fetch(new Request(`${origin}${path}`, init), { incoming, outgoing: new ServerResponse(incoming) })
+  })
+  return { client, store }
+}
+
+/** Whoever can read the store may do everything: an administrator, as which the first account is taken. */
+async function operatorOf(store: Store, plans: Plans, plan: string | null): Promise<Caller> {
+  const now = Date.now()
+  if (plan !== null && !plans.has(plan)) {
+    const names = plans.all.map(({ name }) => name).join(', ')
+    throw new SetupError(`There is no plan "${plan}". The plans are ${names}; TOLLMARK_PLANS adds others.`)
+  }
+  const nobody: AccountRow = { id: '-', name: '', email: null, plan: FREE, role: 'admin', created_at: now, disabled: 0 }
+  const account = plan === null
+    ? await store.db.selectFrom('accounts').selectAll().where('role', '=', 'admin').orderBy('id').limit(1).executeTakeFirst()
+    : await store.run(provideAccount, { name: null, plan, newId: newId('acc', now), now })
+  return { account: account ?? nobody, tokenId: null, sessionId: null, scopes: ['convert', 'manage'] }
+}
+
+/** Routes, called by the operator from this process. */
+function surface(routes: Api, operator: Caller, origin: string): Api {
+  const api = newApi()
+  api.use(async (c, next) => {
+    c.set('operator', operator)
+    c.set('requestId', '')
+    c.set('client', { origin, secure: false, address: 'local' })
+    c.set('transferIdle', 60_000)
+    c.set('turn', () => Promise.resolve())
+    await next()
+  })
+  api.onError((error) => {
+    if (!(error instanceof Problem)) throw error
+    return new Response(JSON.stringify(error.body('')), { status: error.status, headers: error.headers() })
+  })
+  api.route('/', routes)
+  return api
+}

@@ -1,0 +1,55 @@
+// The command line as commander parses it, built from the table of commands.
+import { Command as Parser, Option as ParserOption } from 'commander'
+import manifest from '../package.json' with { type: 'json' }
+import type { Command } from './command.ts'
+import { COMMANDS, GROUPS } from './commands/table.ts'
+import { Values } from './values.ts'
+
+/** Builds the parser. It throws CommanderError for help, for the version, and for what it cannot parse. */
+export function createProgram(): Parser {
+  const program = parser('tollmark', 'One server for your own machine: Notion exports to Markdown, and a proxy to AI providers.')
+  program
+    .version(`tollmark ${manifest.version}`, '-V, --version', 'print the version')
+    .helpCommand('help [command]', 'explain a command')
+    .addHelpText('after', '\ntollmark COMMAND --help explains a command, with examples.')
+  const groups = new Map<string, Parser>()
+  for (const command of COMMANDS) {
+    const [group = '', word] = command.name.split(' ')
+    if (word === undefined) program.addCommand(leaf(group, command))
+    else {
+      if (!groups.has(group)) {
+        groups.set(group, parser(group, GROUPS[group] ?? ''))
+        program.addCommand(groups.get(group)!)
+      }
+      groups.get(group)!.addCommand(leaf(word, command))
+    }
+  }
+  return program
+}
+
+function parser(name: string, description: string): Parser {
+  const made = new Parser(name).description(description)
+  return made
+    .helpOption('-h, --help', 'explain this')
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureOutput({ outputError: () => {}, writeErr: () => {} })
+}
+
+function leaf(word: string, { summary, args, options, notes, examples, run }: Command): Parser {
+  const made = parser(word, sentence(summary))
+  made.summary(summary)
+  if (args !== undefined) made.arguments(args)
+  for (const { flags, summary, choices } of options) {
+    const option = new ParserOption(flags, summary)
+    made.addOption(choices === undefined ? option : option.choices([...choices]))
+  }
+  if (notes !== undefined) made.addHelpText('after', `\n${notes}`)
+  made.addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`)
+  return made.action(() => run(new Values(made.opts()), made.args))
+}
+
+/** A phrase as a sentence. */
+function sentence(phrase: string): string {
+  return `${phrase[0]?.toUpperCase()}${phrase.slice(1)}.`
+}

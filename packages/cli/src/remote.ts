@@ -1,0 +1,23 @@
+// The API of a running server.
+import { SetupError, codeOf } from '../../../server/errors.ts'
+import { Client } from './client.ts'
+
+/**
+ * @param url where the server is
+ * @param token an API token; without one the server says that it is missing
+ */
+export function remoteClient(url: URL, token: string | null): Client {
+  const base = url.href.replace(/\/$/, '')
+  const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
+  return new Client(false, async (path, init) => {
+    try {
+      const headers = { ...Object.fromEntries(new Headers(init.headers)), ...authorization }
+      // The token goes to this server, and is not carried to another one.
+      return await fetch(base + path, { ...init, headers, redirect: 'manual' })
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : undefined
+      const why = codeOf(cause) ?? codeOf(error) ?? 'no answer'
+      throw new SetupError(`The server at ${url.origin} cannot be reached (${why}).`, { cause: error })
+    }
+  })
+}

@@ -1,0 +1,101 @@
+// The providers and their credentials, as the settings and the store have them: what the proxy and the management API share.
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { SetupError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Store } from '../store/open.ts'
+import { createPool, type Credential } from './credentials.ts'
+import { credentialsVersion, openCredentials } from './credentials/stored.ts'
+import type { Proxy } from './open.ts'
+import { storedProviders } from './providers/stored.ts'
+import { createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
+
+/** What a proxy knows of providers, and what it presents to them. */
+type Providers = Pick<Proxy, 'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint'>
+
+interface Surroundings {
+  clock: Pick<Clock, 'mono'>
+  log: Pick<Log, 'warn'>
+  /** Makes a test call with a credential. */
+  tryOut: (credential: Credential) => Promise<unknown>
+}
+
+/** Reads the providers and their credentials from the settings and the store; `refresh` reads them again. */
+export async function openProviders(config: Config, store: Store, master: Buffer, { clock, log, tryOut }: Surroundings): Promise<Providers> {
+  const pool = createPool(() => clock.mono(), tryOut)
+  const fixed = credentialsOf(config)
+  const given = settingsOf(config)
+  let table = buildTable(given, fixed)
+  let unreadable: ReadonlySet<string> = new Set()
+  let version = ''
+
+  const look = async (): Promise<void> => {
+    const added = await storedProviders(store)
+    const now = `${await credentialsVersion(store)} ${JSON.stringify(added)}`
+    if (now === version) return
+    const { usable, ...rest } = await openCredentials(store, master)
+    unreadable = new Set(rest.unreadable)
+    for (const id of unreadable) log.warn('A stored credential cannot be opened with this master key.', { credential: id })
+    const all = [...fixed, ...usable]
+    pool.use(all)
+    // A stored provider that the settings of this process leave no room for is left out; everybody else is served.
+    let fitting = given
+    for (const provider of added) {
+      const more = { ...fitting, custom: [...fitting.custom, provider] }
+      const wrong = complaintOf(more, all)
+      if (wrong === null) fitting = more
+      else log.warn('A stored provider cannot be used.', { provider: provider.id, reason: wrong })
+    }
+    table = buildTable(fitting, all)
+    version = now
+  }
+  // One look at a time, so that an older one never has the last word.
+  let looks = look()
+  const refresh = (): Promise<void> => (looks = looks.catch(() => {}).then(look))
+  await looks
+  return {
+    credentials: pool, unreadable: () => unreadable, table: () => table, configured: new Set(config.customProviders.map(({ id }) => id)), master, refresh,
+    complaint: async (provider) => {
+      const others = (await storedProviders(store)).filter(({ id }) => id !== provider.id)
+      return complaintOf({ ...given, custom: [...given.custom, ...others, provider] }, pool.all)
+    },
+  }
+}
+
+type Given = Required<Pick<TableSettings, 'overrides' | 'custom'>>
+
+function settingsOf({ upstreams, customProviders }: Config): Given {
+  const overrides = Object.fromEntries(Object.entries(upstreams).flatMap(([id, url]) => (url === null ? [] : [[id, url.href]])))
+  return { overrides, custom: customProviders }
+}
+
+/** Why there is no table of these settings, in a sentence; null where there is one. */
+function complaintOf(given: Given, credentials: readonly Credential[]): string | null {
+  try {
+    buildTable(given, credentials)
+    return null
+  } catch (error) {
+    if (error instanceof SetupError) return error.message
+    throw error
+  }
+}
+
+function buildTable(given: Given, credentials: readonly Credential[]): ProviderTable {
+  try {
+    return createProviderTable({ ...given, instances: credentials.filter(({ values }) => Object.keys(values).length > 0) })
+  } catch (error) {
+    throw new SetupError(error instanceof Error ? error.message : 'The providers cannot be set up.', { cause: error })
+  }
+}
+
+/** The credentials that the environment holds. */
+function credentialsOf({ credentials, proxy, customProviders }: Config): Credential[] {
+  const values: Record<string, Record<string, string>> = {
+    azure: proxy.azureResource === null ? {} : { resource: proxy.azureResource },
+    bedrock: proxy.bedrockRegion === null ? {} : { region: proxy.bedrockRegion },
+  }
+  const found = new Map<string, string>()
+  for (const [id, secret] of Object.entries(credentials)) if (secret !== null) found.set(id, secret)
+  for (const { id, secret } of customProviders) if (secret !== null) found.set(id, secret)
+  return [...found].map(([provider, secret]) => ({ id: `env_${provider}`, provider, secret, values: values[provider] ?? {}, weight: 1 }))
+}

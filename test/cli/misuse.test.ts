@@ -1,0 +1,109 @@
+// What is wrong with a command line is said in one line, before anything is opened or made.
+import assert from 'node:assert/strict'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { PAGE } from '../form.ts'
+import { tollmark } from '../harness.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { zip } from '../zip.ts'
+import { refusalOf } from './in-process.ts'
+
+const token = (...args: string[]): string[] => ['tokens', 'create', '--name', 'test', ...args]
+const key = (...args: string[]): string[] => ['keys', 'create', '--name', 'test', ...args]
+
+/** TABLE of command lines that are wrong: exit code 2. */
+const MISUSES: [args: string[], line: RegExp][] = [
+  [['frobnicate'], /^Unknown command 'frobnicate'\.$/],
+  [['tokns'], /^Unknown command 'tokns'\. Did you mean tokens\?$/],
+  [['tokens'], /^Say what to do with tokens: create, list, show, revoke\.$/],
+  [['tokens', 'drop'], /^Unknown command 'drop'\.$/],
+  [['tokens', 'create'], /^Give the token a name: --name NAME\.$/],
+  [['tokens', 'create', '--name', '  '], /^Give the token a name: --name NAME\.$/],
+  [['tokens', 'revoke'], /^Missing required argument 'id'\.$/],
+  [['accounts', 'create'], /^Give the account a name: --name NAME\.$/],
+  [token('--expires', 'soon'), /^--expires: "soon" is not a date\. Write 2027-01-31, .* or 30d\.$/],
+  [token('--expires', '2099-01-31T12:00:00'), /^--expires: "2099-01-31T12:00:00" is not a date\./],
+  [token('--account', ' '), /^--account must not be empty\.$/],
+  [token('--account', 'x'.repeat(201)), /^--account must not be longer than 200 characters\.$/],
+  [key('--account', ''), /^--account must not be empty\.$/],
+  [token('more'), /^Too many arguments for 'create'\. Expected 0 arguments but got 1: more\.$/],
+  [['keys', 'revoke', 'key_1', 'key_2'], /^Too many arguments for 'revoke'\. Expected 1 argument but got 2: .*$/],
+  [key('--rpm', '-1'), /^--rpm must be a whole number from 1 to 1000000\.$/],
+  [key('--objects', 'all'), /^Option '--objects <whose>' argument 'all' is invalid\. Allowed choices are own, upstream\.$/],
+  [key('--read-only=yes'), /^.+$/],
+  [token('--colour', 'red'), /^Unknown option '--colour'\.$/],
+  [token('--acount', 'x'), /^Unknown option '--acount'\. Did you mean --account\?$/],
+  [['keys', 'list', '--grace', '1'], /^Unknown option '--grace'\.$/],
+  [['keys', 'change', 'key_1'], /^Say what to change: --name, --models, --rpm, …$/],
+  [['keys', 'rotate', 'key_1', '--grace', '31d'], /^--grace must be at most 30d\.$/],
+  [['keys', 'rotate', 'key_1', '--grace', 'x'], /^--grace must be seconds, or a length of time such as .*\.$/],
+  [['keys', 'list', '--token', 'tmt_x'], /^--token is for a running server\. Give --url too\.$/],
+  [key('--url', 'http://localhost:1', '--init'), /^--init makes a store here, and --url names a server\. Give one of them\.$/],
+  [['credentials', 'test', 'cred_1'], /^A running server makes the call: give --url\.$/],
+  [['completion', 'cmd'], /^There is no completion for "cmd"\. There is for bash, zsh, fish\.$/],
+  [['convert'], /^Missing required argument 'files'\.$/],
+  [['convert', 'Page.html', '--format', 'docx'], /^Option '--format <format>' argument 'docx' is invalid\. Allowed choices are markdown, json\.$/],
+  [['convert', 'Page.html', '--json', '--format', 'markdown'], /^--json and --format markdown ask for two different documents\. Give one of them\.$/],
+  [['convert', 'Page.html', 'Page.html'], /^Several exports need a folder for their documents: -o FOLDER\/\.$/],
+  [['convert', '-', '-', '-o', 'out/'], /^Standard input \(-\) can be read once\.$/],
+  [['convert', 'Page.html', '--pdf'], /^Unknown option '--pdf'\.$/],
+]
+
+/** TABLE of command lines that are understood, and cannot be done: exit code 1. */
+const FAILURES: [args: string[], line: RegExp][] = [
+  [token('--plan', 'gold'), /^There is no plan "gold"\. The plans are free;/],
+  [token('--scopes', 'all'), /^--scopes must be one of "convert", "manage"\.$/],
+  [token('--expires', '2001-01-01'), /^--expires lies in the past\. /],
+  [token('--expires', '2099-02-30'), /^--expires .*2027-01-31.*\.$/],
+  [['tokens', 'create', '--name', 'x'.repeat(201)], /^--name must have at most 200 characters\.$/],
+  [key('--providers', 'openai,opnai'), /^--providers names "opnai", which is no provider here\. "tollmark providers list" lists them\.$/],
+  [key('--origins', 'app'), /^--origins is not valid: an origin looks like https:\/\/app\.example\.com\.$/],
+  [['tokens', 'revoke', 'tok_x'], /^No API token .* "tollmark tokens list" lists them\.$/],
+  [['keys', 'show', '../accounts'], /^No key .*$/],
+  [['keys', 'list', '--url', 'http://127.0.0.1:49999'], /^The server at http:\/\/127\.0\.0\.1:49999 cannot be reached \(ECONNREFUSED\)\.$/],
+  [['keys', 'list', '--account', 'nobody'], /^There is no account "nobody"\. "tollmark accounts list" shows them\.$/],
+]
+
+test('a command line that is wrong, or cannot be done, is one sentence', async (t) => {
+  process.env['TOLLMARK_DATA'] = temporaryFolder(t)
+  for (const [kind, table] of [['Misuse', MISUSES], ['failure', FAILURES]] as const) {
+    for (const [args, line] of table) {
+      const refusal = await refusalOf(args)
+      assert.match(refusal.detail, line, args.join(' '))
+      assert.equal(refusal.exit, kind === 'Misuse' ? 2 : 1, args.join(' '))
+    }
+  }
+})
+
+test('misuse exits with 2 and a failure with 1; with --json both are JSON on standard error', async (t) => {
+  const env = { TOLLMARK_DATA: temporaryFolder(t) }
+  const misuse = await tollmark(['keys', 'list', '--colour'], env)
+  assert.deepEqual(misuse, { code: 2, out: '', err: "tollmark: Unknown option '--colour'.\n" })
+  const failure = await tollmark(['keys', 'show', 'key_x', '--json'], env)
+  assert.deepEqual([failure.code, failure.out], [1, ''])
+  const { object, code, detail } = JSON.parse(failure.err) as Record<string, string>
+  assert.deepEqual([object, code], ['error', 'key_not_found'])
+  assert.match(detail ?? '', /^No key of this account has this id\./)
+})
+
+/** TABLE of files that cannot be converted, and why. */
+const BAD_FILES: [args: string[], line: RegExp][] = [
+  [['missing.html'], /^tollmark: missing\.html: there is no such file or folder\.\n$/],
+  [['notes.txt'], /^tollmark: notes\.txt: neither an HTML page nor a ZIP archive\..*\n$/],
+  [['Empty.zip'], /^tollmark: Empty\.zip: .+\n$/],
+  [['Page.html', '-o', 'no/such/folder/out.md'], /^tollmark: no\/such\/folder\/out\.md cannot be written: there is no such file or folder\.\n$/],
+]
+
+test('a file that cannot be converted is refused with one line and exit 1', async (t) => {
+  const cwd = temporaryFolder(t)
+  writeFileSync(join(cwd, 'Page.html'), PAGE)
+  writeFileSync(join(cwd, 'notes.txt'), 'just some words')
+  writeFileSync(join(cwd, 'Empty.zip'), zip({}))
+  for (const [args, line] of BAD_FILES) {
+    const { code, out, err } = await tollmark(['convert', ...args], {}, cwd)
+    assert.deepEqual([code, out], [1, ''], args.join(' '))
+    assert.match(err, line)
+  }
+  assert.deepEqual(readdirSync(cwd).sort(), ['Empty.zip', 'Page.html', 'notes.txt'])
+})
