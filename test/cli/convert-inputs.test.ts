@@ -1,0 +1,116 @@
+// Everything that can be converted besides a file: pipes, folders, the parts of an export, several exports; and what is left of it.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { AlreadySaid } from '../../packages/cli/src/failure.ts'
+import { perform } from '../../packages/cli/src/run.ts'
+import { MAIN, NODE_FLAGS } from '../node.ts'
+import { temporaryFolder } from '../temporary.ts'
+import { until } from '../until.ts'
+import { zip } from '../zip.ts'
+
+const page = (title: string, body = '<p>text</p>'): string =>
+  `<html><body><article class="page sans"><header><h1 class="page-title">${title}</h1></header><div class="page-body">${body}</div></article></body></html>`
+
+/** A folder, and one for temporary files that must be empty at the end. */
+function folders(t: TestContext): { cwd: string; temporary: string } {
+  const cwd = temporaryFolder(t)
+  const temporary = join(cwd, 'tmp')
+  mkdirSync(temporary)
+  return { cwd, temporary }
+}
+
+/** Runs a shell's command line with `tollmark` in it. */
+async function shell(line: string, { cwd, temporary }: ReturnType<typeof folders>): Promise<{ code: number | null; out: string; err: string }> {
+  const command = `tollmark() { "${process.execPath}" ${NODE_FLAGS.join(' ')} "${MAIN}" "$@"; }; ${line}`
+  const child = spawn('bash', ['-c', command], { cwd, env: { ...process.env, TMPDIR: temporary }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [out, err] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (out += piece))
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, out, err }
+}
+
+/** Longer than a pipe holds at once. */
+const LONG = page('Long', Array.from({ length: 5000 }, (_, n) => `<p>paragraph ${n}</p>`).join(''))
+
+/** TABLE of ways to give a page or an archive that can be read only once. */
+const STREAMS = ['cat Long.html | tollmark convert -', 'cat Long.html | tollmark convert /dev/stdin', 'tollmark convert <(cat Long.html)', 'cat Long.zip | tollmark convert -', 'tollmark convert - < Long.zip']
+
+test('a page, or an archive, is read from a pipe to its end', { skip: process.platform === 'win32' }, async (t) => {
+  const place = folders(t)
+  writeFileSync(join(place.cwd, 'Long.html'), LONG)
+  writeFileSync(join(place.cwd, 'Long.zip'), zip({ 'Long.html': LONG }))
+  const results = await Promise.all(STREAMS.map((line) => shell(line, place)))
+  for (const [n, { code, out, err }] of results.entries()) {
+    assert.deepEqual([code, err], [0, ''], STREAMS[n])
+    assert.match(out, /^# Long\n\nparagraph 0\n[\s\S]*\nparagraph 4999\n$/, STREAMS[n])
+  }
+  const head = await shell('tollmark convert Long.html | head -c 6; exit ${PIPESTATUS[0]}', place)
+  assert.deepEqual([head.code, head.out, head.err], [0, '# Long', ''])
+  assert.deepEqual(readdirSync(place.temporary), [])
+})
+
+test('an interrupted conversion leaves nothing behind, and ends as shells have it', { skip: process.platform === 'win32' }, async (t) => {
+  const { cwd, temporary } = folders(t)
+  for (const [signal, expected] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
+    const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'convert', '-'], { cwd, env: { ...process.env, TMPDIR: temporary }, stdio: ['pipe', 'ignore', 'inherit'] })
+    child.stdin.write(LONG)
+    await until(() => readdirSync(temporary).some((name) => existsSync(join(temporary, name, 'input'))))
+    child.kill(signal)
+    const [code] = (await once(child, 'close')) as [number | null]
+    assert.equal(code, expected)
+    assert.deepEqual(readdirSync(temporary), [])
+  }
+})
+
+test('an unpacked export is converted as its archive would be', async (t) => {
+  const { cwd } = folders(t)
+  const files = { 'Home.html': page('Home', '<figure><a href="Home/a.png"><img src="Home/a.png"/></a></figure><p><a href="Home/Sub.html">Sub</a></p>'), 'Home/Sub.html': page('Sub'), 'Home/a.png': 'PNG' }
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(cwd, 'Export', path, '..'), { recursive: true })
+    writeFileSync(join(cwd, 'Export', path), content)
+  }
+  writeFileSync(join(cwd, 'Packed.zip'), zip(files))
+  await perform(['convert', join(cwd, 'Export'), '-o', join(cwd, 'from-folder/')])
+  await perform(['convert', join(cwd, 'Packed.zip'), '-o', join(cwd, 'from-zip/')])
+  const read = (path: string) => readFileSync(join(cwd, path), 'utf8')
+  assert.equal(read('from-folder/Export.md'), read('from-zip/Packed.md'))
+  assert.equal(read('from-folder/Home/a.png'), 'PNG')
+})
+
+test('the parts of an export become one document, in whatever order they are named', async (t) => {
+  const { cwd } = folders(t)
+  const one = zip({ 'A.html': page('A', '<p><a href="B.html">B</a></p>') })
+  const two = zip({ 'B.html': page('B'), 'B/b.png': 'PNG' })
+  writeFileSync(join(cwd, 'Export-Part-1.zip'), one)
+  writeFileSync(join(cwd, 'Export-Part-2.zip'), two)
+  writeFileSync(join(cwd, 'Whole.zip'), zip({ 'Export-Part-1.zip': one, 'Export-Part-2.zip': two }))
+  await perform(['convert', join(cwd, 'Export-Part-2.zip'), join(cwd, 'Export-Part-1.zip'), '-o', join(cwd, 'out/')])
+  await perform(['convert', join(cwd, 'Whole.zip'), '-o', join(cwd, 'whole.md')])
+  assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['B', 'Export.md'])
+  assert.equal(readFileSync(join(cwd, 'out', 'Export.md'), 'utf8'), readFileSync(join(cwd, 'whole.md'), 'utf8'))
+})
+
+test('what cannot be converted does not keep the others from it', async (t) => {
+  const { cwd, temporary } = folders(t)
+  for (const name of ['a.html', 'c.html']) writeFileSync(join(cwd, name), page(name))
+  writeFileSync(join(cwd, 'bad.txt'), 'no page')
+  const { code, out, err } = await shell('tollmark convert a.html bad.txt c.html -o out/', { cwd, temporary })
+  assert.deepEqual([code, out], [1, ''])
+  assert.equal(err, 'tollmark: bad.txt: neither an HTML page nor a ZIP archive. Give it what Notion exported as HTML.\ntollmark: 1 of 3 exports could not be converted.\n')
+  assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['a.md', 'c.md'])
+  assert.deepEqual(readdirSync(temporary), [])
+  await assert.rejects(perform(['convert', join(cwd, 'bad.txt'), '--json']), AlreadySaid)
+})
+
+test('nothing is said of uploading where nothing is uploaded', async (t) => {
+  const { cwd, temporary } = folders(t)
+  writeFileSync(join(cwd, 'Cut.zip'), zip({ 'A.html': page('A') }).subarray(0, 90))
+  const { code, err } = await shell('tollmark convert Cut.zip', { cwd, temporary })
+  assert.equal(code, 1)
+  assert.doesNotMatch(err, /upload/i)
+})
