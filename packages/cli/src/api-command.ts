@@ -125,7 +125,7 @@ export async function accountId(client: Client, named: string | undefined, make:
   const name = named.trim()
   if (name === '') throw new Misuse('--account must not be empty.')
   if (name.length > 200) throw new Misuse('--account must not be longer than 200 characters.')
-  const found = (await client.list('accounts')).find((one) => one.text('id') === name || one.text('name') === name)
+  const found = (await client.list('accounts')).find((one) => [one.text('id'), one.text('name'), one.text('email')].includes(name))
   if (found) return found.text('id')
   if (make === null) throw new SetupError(`There is no account "${name}". "tollmark accounts list" shows them.`)
   return (await client.post('accounts', { name, ...make })).text('id')

@@ -31,8 +31,14 @@ const UNBUFFERED = { flush: () => Promise.resolve() }
 
 /** TABLE of the first words of the API's paths, and their routes; each is loaded when it is called. */
 const ROUTES: Readonly<Record<string, (parts: Parts) => Promise<Api>>> = {
-  accounts: async ({ store, plans, clock }) =>
-    (await import('../../../server/manage/accounts.ts')).accountRoutes(store, plans, UNCACHED, clock),
+  accounts: async ({ store, plans, clock }) => {
+    const { accountRoutes } = await import('../../../server/manage/accounts.ts')
+    const { passwordResetRoutes } = await import('../../../server/manage/password-resets.ts')
+    const api = newApi()
+    api.route('/', accountRoutes(store, plans, UNCACHED, clock))
+    api.route('/', passwordResetRoutes(store, plans, clock))
+    return api
+  },
   tokens: async ({ store, clock }) => (await import('../../../server/manage/tokens.ts')).tokenRoutes(store, clock),
   keys: async ({ store, config, clock }) => {
     const { keyRoutes } = await import('../../../server/manage/keys.ts')

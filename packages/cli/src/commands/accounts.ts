@@ -57,6 +57,27 @@ export const ACCOUNTS: readonly Command[] = [
       return described(await context.client.patch(`accounts/${await named(context)}`, { plan }))
     },
   }),
+  apiCommand({
+    name: 'accounts role',
+    args: '<account> <role>',
+    summary: 'make an account an administrator (admin) or not (member)',
+    examples: ['tollmark accounts role jo@example.com admin'],
+    act: async (context) => {
+      const account = await context.client.patch(`accounts/${await named(context)}`, { role: context.args[1] })
+      return { record: account.json, lines: [`${account.text('id')} is ${account.text('role')}.`] }
+    },
+  }),
+  apiCommand({
+    name: 'accounts reset-password',
+    args: '<account>',
+    summary: 'make a link that sets a new password; it works once, for a day',
+    secret: true,
+    examples: ['tollmark accounts reset-password jo@example.com'],
+    act: async (context) => {
+      const reset = await context.client.post(`accounts/${await named(context)}/reset-password`)
+      return { record: reset.json, lines: [reset.text('link')] }
+    },
+  }),
   ...(['disable', 'enable'] as const).map((word) =>
     apiCommand({
       name: `accounts ${word}`,
