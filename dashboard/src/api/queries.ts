@@ -29,6 +29,13 @@ interface Place {
   pages: readonly { cursor: string; before: number }[]
 }
 
+/** The page that was loaded last. */
+interface Good<T> {
+  of: string
+  data: PageOf<T>
+  before: number
+}
+
 /** The server may answer a page with fewer rows than asked for where few fit; it is asked at most so often for one page. */
 const MOST_CALLS = 5
 
@@ -56,12 +63,19 @@ export function usePages<S extends z.ZodMiniType>({ key, item, path, query, ever
     refetchInterval: ({ state }) => (cursor !== '' || every === undefined ? false : typeof every === 'number' ? every : every(state.data?.rows ?? [])),
   })
   const { data } = page
+  const [good, setGood] = useState<Good<z.output<S>> | null>(null)
+  if (data !== undefined && !page.isPlaceholderData && good?.data !== data) setGood({ of, data, before })
+  // A page that could not be loaded leaves the one before it where it is.
+  const stays = data === undefined && page.error !== null && good?.of === of ? good : null
   return {
     ...page,
+    data: stays === null ? data : stays.data,
+    isPlaceholderData: stays !== null || page.isPlaceholderData,
     /** Rows on the pages before this one. */
-    before,
+    before: stays === null ? before : stays.before,
     toNext: (): void => {
-      if (data?.next && !page.isPlaceholderData) setPlace({ of, pages: [...pages, { cursor: data.next, before: before + data.rows.length }] })
+      if (stays !== null) void page.refetch()
+      else if (data?.next && !page.isPlaceholderData) setPlace({ of, pages: [...pages, { cursor: data.next, before: before + data.rows.length }] })
     },
     toPrevious: (): void => setPlace({ of, pages: pages.slice(0, -1) }),
   }

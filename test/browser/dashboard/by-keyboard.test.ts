@@ -220,7 +220,7 @@ const REST: typeof PROXY = {
     ['dialog', 'Revoke “Robot”?'],
     ['press', 'button', 'Revoke for good'],
     ['see', 'row', /Robot .*Revoked/],
-    ['on', 'row', /Robot .*Revoked/],
+    ['on', 'button', 'Delete Robot'],
   ],
   'a colleague is invited, put on a plan, disabled and enabled': [
     ['enter', '/accounts'],
