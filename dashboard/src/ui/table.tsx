@@ -134,11 +134,11 @@ function Heading<T>({ column: { title, sort, quiet = false }, sorted }: { column
   if (quiet) return <span className="hidden">{title}</span>
   if (sort === undefined || !sorted) return title
   const next = sorted.by === `-${sort}` ? sort : `-${sort}`
-  const arrow = sorted.by === sort ? ' ↑' : sorted.by === `-${sort}` ? ' ↓' : ' ↕'
+  const arrow = sorted.by === sort ? '↑' : sorted.by === `-${sort}` ? '↓' : '↕'
   return (
     <button type="button" className={css.sort} onClick={() => sorted.change(next)}>
       {title}
-      <span aria-hidden="true">{arrow}</span>
+      <span aria-hidden="true" className={css.arrow} data-arrow={arrow} />
     </button>
   )
 }
