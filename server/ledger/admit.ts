@@ -15,6 +15,14 @@ export type { Settlement } from './rows.ts'
 /** What a request says of itself when it asks to be let through. */
 export type Asking = Omit<Reservation, 'created_at' | 'mono'>
 
+/** What is left of a key's limit. */
+export interface Left {
+  /** Requests that could pass now. */
+  readonly requests: number
+  /** Milliseconds until one more can pass; 0 where none has passed. */
+  readonly reset: number
+}
+
 /** Who may leave before the verdict. */
 export interface Leaving {
   readonly gone: boolean
@@ -40,6 +48,8 @@ export interface Ledger extends AsyncDisposable {
    * reads memory only, reserves nothing and counts nothing. Whoever refuses a request for it calls `countRefusal`.
    */
   fullFor(key: string, rpm: number | null): number | null
+  /** What is left of a key's limit now, where this process knows; synchronous, from memory. */
+  leftFor(key: string, rpm: number): Left | null
   /** Counts a request that was refused for `fullFor`, as `admit` counts those that it refuses. */
   countRefusal(key: { key_id: string; account_id: string }): void
   /** Completes a row, soon. */
@@ -89,6 +99,7 @@ export interface Admissions {
   ask(asked: Asked): void
   /** See `Ledger`. */
   fullFor(key: string, rpm: number): number | null
+  leftFor(key: string, rpm: number): Left | null
   /** Completes rows, in one unit with whatever else waits to enter the ledger. */
   complete(rows: readonly Settlement[]): Promise<void>
   /**
@@ -205,6 +216,7 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
         admissions.ask({ asking, caller, patience, resolve: asking.rpm === null ? resolve : answer, reject })
       }),
     fullFor: (key, rpm) => (rpm === null ? null : admissions.fullFor(key, rpm)),
+    leftFor: admissions.leftFor,
     countRefusal: refusals.note,
     settle: admissions.settle,
     failing: admissions.failing,

@@ -13,7 +13,7 @@ import type { Log } from '../log.ts'
 import { StoreError } from '../store/error.ts'
 import { first, procedure, type Steps } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
-import type { Admission, Admissions, Asked, Asking, Leaving } from './admit.ts'
+import type { Admission, Admissions, Asked, Asking, Leaving, Left } from './admit.ts'
 import { writeInOrder } from './in-order.ts'
 import type { Reservation, Settlement } from './rows.ts'
 import { toldWait, Window, WINDOW_MS } from './window.ts'
@@ -44,6 +44,8 @@ export interface Graced {
   ask(question: Question): void
   /** See `Ledger`; null while the store does not answer, because then another window decides. */
   fullFor(key: string, rpm: number): number | null
+  /** See `Ledger`; null while the store does not answer. */
+  leftFor(key: string, rpm: number): Left | null
   /** Hands a settlement on to be written, as soon as its row is. */
   settle(settlement: Settlement): void
   /** Whether the store has not answered since about a second, or refuses to write. */
@@ -310,6 +312,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   return {
     ask: (question) => take(new Pending(question)),
     fullFor: (key, rpm) => (state === 'up' ? inner.fullFor(key, rpm) : null),
+    leftFor: (key, rpm) => (state === 'up' ? inner.leftFor(key, rpm) : null),
     settle(settlement) {
       const { seq: number } = settlement
       if (number > 0) return write(settlement)

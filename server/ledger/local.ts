@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts'
 import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
-import type { Admissions, Asked } from './admit.ts'
+import type { Admissions, Asked, Left } from './admit.ts'
 import { FairQueue } from './fair-queue.ts'
 import { pack } from './fold.ts'
 import { goneError, leftError } from './grace.ts'
@@ -266,9 +266,15 @@ export async function openLocalAdmissions(store: Store, instance: string, clock:
     return wait === null || wait <= HOLD_MS ? null : toldWait(wait)
   }
 
+  function leftFor(key: string, rpm: number): Left | null {
+    const lane = lanes.get(key)
+    return lane === undefined || !lane.ready || lane.limit !== rpm ? null : lane.window.left(rpm, clock.mono())
+  }
+
   return {
     ask,
     fullFor,
+    leftFor,
     complete: (rows) => {
       const failures = failuresOf(rows)
       const packed = settlements(rows)

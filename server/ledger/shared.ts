@@ -254,6 +254,11 @@ export async function openSharedAdmissions(store: Store, instance: string, clock
       const wait = closedFor(key, rpm)
       return wait === null ? null : toldWait(wait)
     },
+    // Only the database knows what all processes admitted, and it is asked for the N-th newest admission alone.
+    leftFor: (key, rpm) => {
+      const wait = closedFor(key, rpm)
+      return wait === null ? null : { requests: 0, reset: wait }
+    },
     complete: async (rows) => {
       const failures = failuresOf(rows)
       // First, so that no row which has ended misses what was said of it.

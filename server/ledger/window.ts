@@ -95,6 +95,12 @@ export class Window {
     return this.#count < limit || over >= this.#count ? null : WINDOW_MS - (now - this.#at(over))
   }
 
+  /** How many more would pass under `limit`, and milliseconds until there is room for another one; 0 where nothing counts. */
+  left(limit: number, now: number): { requests: number; reset: number } {
+    const requests = Math.max(0, this.room(limit, now))
+    return { requests, reset: this.#count === 0 ? 0 : WINDOW_MS - (now - this.#at(0)) }
+  }
+
   /** Whether nothing in it matters any more. */
   idle(now: number): boolean {
     this.#expire(now)

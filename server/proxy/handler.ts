@@ -17,6 +17,7 @@ import { asPlain, checkOwnership, listChecked, mayStart } from './ownership.ts'
 import { Passage, type PassageParts } from './passage.ts'
 import { changesStored } from './providers/changes.ts'
 import { classify, refuseEndpoint, refuseUnknown } from './providers/endpoint.ts'
+import { rateLimitHeaders } from './rate-limit.ts'
 import { relay } from './relay.ts'
 import { Shares, type SharesLimits } from './shares.ts'
 import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './trip.ts'
@@ -188,11 +189,11 @@ function patienceOf(body: Outgoing['body'], { open }: Shares): number {
   return open === 1 ? 0 : Math.min(PATIENCE_MS + (body?.length ?? 0) / PATIENT_BYTES, MAX_PATIENCE_MS)
 }
 
-/** draft-ietf-httpapi-ratelimit-headers for `RateLimit`; AI SDKs read `Retry-After-Ms` first. */
+/** AI SDKs read `Retry-After-Ms` first. */
 function limited(rpm: number, { wait }: { wait: number }): Refused {
   const seconds = String(Math.ceil(wait / 1000))
   return new Refused('rate_limit_exceeded', `The API key allows ${rpm} requests a minute. The next one can pass in ${wait} ms.`, [
-    'Retry-After', seconds, 'Retry-After-Ms', String(wait), 'RateLimit-Policy', `"rpm";q=${rpm};w=60`, 'RateLimit', `"rpm";r=0;t=${seconds}`,
+    'Retry-After', seconds, 'Retry-After-Ms', String(wait), ...rateLimitHeaders(rpm, { requests: 0, reset: wait }),
   ])
 }
 

@@ -15,9 +15,10 @@ import type { Match } from './providers/endpoint.ts'
 import { madeSomewhere, OF_UNKNOWN_KIND } from './providers/ids.ts'
 import type { ObjectRef } from './providers/object-ref.ts'
 import type { Provider, Upstream } from './providers/provider.ts'
+import { tellsLimits } from './rate-limit.ts'
 import { REFUSALS, type RefusalCode } from './refusal.ts'
 import type { Passing, Relayed } from './relay.ts'
-import type { Passed, Trip } from './trip.ts'
+import { limitLeft, type Passed, type Trip } from './trip.ts'
 import { ErrorText, upstreamRequestId } from './upstream-error.ts'
 import type { Route } from './ways.ts'
 
@@ -93,6 +94,7 @@ export class Passage implements Passing {
     // The caller's own key was good: what the upstream refuses is our credential.
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
     headers.push('X-Proxy-Request-Id', this.#trip.id)
+    if (this.#trip.key!.rpm !== null && !tellsLimits(headers)) headers.push(...limitLeft(this.#parts, this.#trip))
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
     return this.#cors ? headers.concat(corsHeaders(headers)) : headers
   }

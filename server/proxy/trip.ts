@@ -4,12 +4,14 @@ import type { Caller } from '../http/caller.ts'
 import { onlyValueOf, valueOf } from '../http/fields.ts'
 import { keyOfHeader } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
+import type { Ledger } from '../ledger/admit.ts'
 import type { RefusalLog } from '../ledger/refusal-log.ts'
 import type { Log } from '../log.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import type { Usage } from './meter.ts'
 import type { Provider } from './providers/provider.ts'
+import { rateLimitHeaders } from './rate-limit.ts'
 import { refusal, type RefusalCode } from './refusal.ts'
 import type { Relayed } from './relay.ts'
 import type { Place } from './shares.ts'
@@ -59,6 +61,7 @@ export function busy(message: string): Refused {
 
 interface Parts {
   clock: Clock
+  ledger: Pick<Ledger, 'leftFor'>
   log: Log
   keys: KeyCache
   refusals: RefusalLog
@@ -85,13 +88,21 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   if (caller.answered) return caller.breakOff()
   const answer = refusal(code, message, trip.near)
   if (trip.admitted) trip.refusedAs = code
-  const all = [...answer.headers, ...headers, 'Date', new Date(parts.clock.now()).toUTCString(), ...requestIds(trip.id)]
+  const left = code === 'rate_limit_exceeded' ? [] : limitLeft(parts, trip)
+  const all = [...answer.headers, ...headers, ...left, 'Date', new Date(parts.clock.now()).toUTCString(), ...requestIds(trip.id)]
   caller.head(answer.status, answer.reason, valueOf(caller.headers, 'origin') === undefined ? all : all.concat(corsHeaders(all)))
   caller.write(answer.body)
   caller.end()
   caller.flush()
   logLine(parts, trip, answer.status, code)
   if (!trip.admitted) noteRefusal(parts, trip, { status: answer.status, code, detail: message })
+}
+
+/** What every answer to a key with a limit says of it; nothing where there is no limit, or where this process does not know. */
+export function limitLeft({ ledger }: Pick<Parts, 'ledger'>, { key }: Trip): string[] {
+  if (key === null || key.rpm === null) return []
+  const left = ledger.leftFor(key.id, key.rpm)
+  return left === null ? [] : rateLimitHeaders(key.rpm, left)
 }
 
 /** Takes note of a refusal of a known key, behind its answer. Some are decided before the key is looked at. */

@@ -89,7 +89,7 @@ async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: 
   /** Asked while the first row is written. */
   let meanwhile: Promise<Admission> | undefined
   const inner: Admissions = {
-    fullFor: () => 5,
+    fullFor: () => 5, leftFor: () => null,
     ask: (one) => queueMicrotask(() => (full ? one.reject(refused) : one.resolve({ admitted: true, seq: 99, created_at: 0 }))),
     complete: async () => {},
     record: async (rows) => {
@@ -137,7 +137,7 @@ test('so many rows may wait to be written, and no more', async (t) => {
   const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
   const refused = new StoreError('full', 'no room')
   const refuse = () => Promise.reject(refused)
-  const inner: Admissions = { fullFor: () => null, ask: (one) => one.reject(refused), complete: refuse, record: refuse, recall: async () => [], close: async () => {} }
+  const inner: Admissions = { fullFor: () => null, leftFor: () => null, ask: (one) => one.reject(refused), complete: refuse, record: refuse, recall: async () => [], close: async () => {} }
   const graced = await openGrace(inner, { store, clock, log: openLog('silent'), grace: 60_000, write: () => {} })
   let passed = 0
   const ends = Array.from({ length: 10_001 }, () => new Promise<Admission>((resolve, reject) => graced.ask({ asking: asking('k', null), caller: { gone: false }, patience: 0, resolve, reject })).then(() => passed++))

@@ -111,6 +111,7 @@ test('many admissions at once, one by one, before and after those that are there
         now += by
         const left = all.filter((at) => now - at <= WINDOW_MS)
         assert.equal(window.room(1000, now), 1000 - left.length)
+        assert.deepEqual(window.left(5, now), { requests: Math.max(0, 5 - left.length), reset: left.length === 0 ? 0 : WINDOW_MS - (now - left[0]!) })
         for (const limit of [1, 2, left.length]) {
           if (limit < 1 || left.length < limit) continue
           assert.equal(window.fullFor(limit, now), WINDOW_MS - (now - left[left.length - limit]!))

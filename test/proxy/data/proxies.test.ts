@@ -73,6 +73,22 @@ test('every answer names its request as the ledger knows it, beside the upstream
   }
 })
 
+test('a key with a limit is told with every answer what is left, unless the upstream tells of limits itself', async (t) => {
+  const served = await startServed(t, answer(200, {}, '{}'))
+  const { secret } = await served.key({ rpm: 3 })
+  const unlimited = await served.key()
+  const ask = (key: string, address = CHAT) => served.send(key, address, { body: '{"model":"gpt-5"}', headers: JSON_TYPE })
+  const told = ({ rawHeaders }: Answer) => ['ratelimit-policy', 'ratelimit'].map((name) => headerOf(rawHeaders, name)?.replace(/t=(\d|[1-5]\d|60)$/, 't=T'))
+  assert.deepEqual(told(await ask(secret)), ['"rpm";q=3;w=60', '"rpm";r=2;t=T'])
+  assert.deepEqual(told(await ask(secret, 'https://nowhere.test/')), ['"rpm";q=3;w=60', '"rpm";r=2;t=T'], 'a refusal takes nothing')
+  served.fake.play(answer(200, { 'RateLimit-Limit': '7' }, '{}'))
+  assert.deepEqual(told(await ask(secret)), [undefined, undefined])
+  served.fake.play(answer(500, {}, '{}'))
+  assert.deepEqual(told(await ask(secret)), ['"rpm";q=3;w=60', '"rpm";r=0;t=T'])
+  assert.deepEqual(told(await ask(secret)), ['"rpm";q=3;w=60', '"rpm";r=0;t=T'], 'also with 429')
+  assert.deepEqual(told(await ask(unlimited.secret)), [undefined, undefined])
+})
+
 test('every kind of answer passes through the whole gate as it was sent', async (t) => {
   const served = await startServed(t, answer(500, {}))
   for (const models of [null, ['gpt-*']]) {
