@@ -1,7 +1,7 @@
 // One step of a conversion: files in, files out. It knows no HTTP and no database, so that the request, the job and the command line all
 // use it.
 import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
-import { convertFile, convertShare, joinShares, type OnPage, type Share, type Write } from '@tollmark/notion-markdown/archive'
+import { convertFile, convertShare, joinShares, type ArchiveLimits, type OnPage, type Share, type Write } from '@tollmark/notion-markdown/archive'
 import type { FileKind } from './sniff.ts'
 import { FLUSHED } from './steady-file.ts'
 import type { Format } from './upload.ts'
@@ -16,6 +16,8 @@ export interface Task {
   readonly uploadedAt: number
   readonly format: Format
   readonly includeMetadata: boolean
+  /** Limits on an archive. Default: those of an upload. */
+  readonly limits?: Partial<ArchiveLimits>
   /** A folder that the conversion may make and use; the caller removes it. */
   readonly scratch: string
   /** Where the document is written. */

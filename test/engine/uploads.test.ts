@@ -1,10 +1,10 @@
 // Wrong uploads are told what they are; what is wrong with one page leaves the others as they are.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { InvalidArchive, convertFile, type Converted } from '@tollmark/notion-markdown/archive'
+import { InvalidArchive, OWN_LIMITS, convertFile, extractAssets, type Converted } from '@tollmark/notion-markdown/archive'
 import { archive } from '../archives/writer.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { zip } from '../zip.ts'
@@ -80,4 +80,31 @@ test('a page that cannot be converted keeps its place, with the reason', async (
 
 test('an archive whose pages all fail is refused', async (t) => {
   await assert.rejects(convert(t, zip({ 'index.html': sitemap, 'a.html': dense })), (error) => error instanceof InvalidArchive && error.fault === 'page_too_dense')
+})
+
+test('a large deflated part is converted as it is inflated, and leaves nothing behind', async (t) => {
+  const noise = Buffer.alloc(11 * 1024 * 1024, 'noise ')
+  for (let at = 0; at < noise.length; at += 16) noise.writeUInt32LE((at * 2_654_435_761) >>> 0, at)
+  const entries = { [`A ${id(1)}.html`]: page('A'), 'one.bin': noise, [`A ${id(1)}/B ${id(2)}.html`]: page('B'), 'two.bin': noise, 'x.png': 'x', [`C ${id(3)}.html`]: page('C') }
+  const bytes = archive([{ name: part(1), data: zip(entries) }, { name: part(2), data: zip({ [`D ${id(4)}.html`]: page('D') }) }])
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'Export.zip')
+  const scratch = join(folder, 'scratch')
+  mkdirSync(scratch)
+  writeFileSync(path, bytes)
+  let text = ''
+  await convertFile({ path, kind: 'zip', fileName: 'Export.zip', format: 'markdown', includeMetadata: false, uploadedAt: new Date(0), scratch }, (piece) => void (text += piece))
+  assert.deepEqual(text.match(/^# .*/gm), ['# A', '# B', '# C', '# D'])
+  assert.ok(readdirSync(scratch).every((name) => name.startsWith('shelf-')), 'only the converted pages are left')
+  const assets = join(folder, 'assets')
+  assert.equal(await extractAssets(path, assets), 3)
+  assert.deepEqual(readFileSync(join(assets, 'two.bin')), noise)
+})
+
+test('how large deflated parts may be is a limit of the caller’s', async (t) => {
+  const path = join(temporaryFolder(t), 'Export.zip')
+  writeFileSync(path, archive([{ name: part(1), data: zip({ 'a.html': page('A') }) }]))
+  const options = { path, kind: 'zip', fileName: 'Export.zip', format: 'markdown', includeMetadata: false, uploadedAt: new Date(0) } as const
+  await assert.rejects(convertFile({ ...options, limits: { partBytes: 100 } }, () => {}), (error) => error instanceof InvalidArchive && error.fault === 'parts_too_large')
+  await convertFile({ ...options, limits: OWN_LIMITS }, () => {})
 })

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { InvalidArchive } from '@tollmark/notion-markdown/archive'
+import { InvalidArchive, OWN_LIMITS } from '@tollmark/notion-markdown/archive'
 import { convert } from '../../../../server/convert/convert.ts'
 import { openConverters } from '../../../../server/convert/converters.ts'
 import { run, type Progress } from '../../../../server/convert/run.ts'
@@ -34,7 +34,7 @@ const CONVERTERS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap
 
 /** Converts on this machine. */
 export const convertHere: Convert = async ({ document, scratch, ...wanted }, watching) => {
-  const task = { ...wanted, scratch: join(scratch, 'work'), output: document, uploadedAt: Date.now() }
+  const task = { ...wanted, scratch: join(scratch, 'work'), output: document, uploadedAt: Date.now(), limits: OWN_LIMITS }
   try {
     if (task.kind === 'html') return await run(task, { whole: true })
     await using converters = openConverters(CONVERTERS)

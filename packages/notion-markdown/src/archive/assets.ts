@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { openExport } from './export.ts'
+import { OWN_LIMITS } from './limits.ts'
 import { fileSource } from './source.ts'
 
 /**
@@ -16,7 +17,7 @@ import { fileSource } from './source.ts'
  */
 export async function extractAssets(path: string, folder: string): Promise<number> {
   await using source = await fileSource(path)
-  await using opened = await openExport(source)
+  await using opened = await openExport(source, { limits: OWN_LIMITS })
   const stored = [...opened.files.values()]
   for (const file of stored) {
     const target = join(folder, ...file.split('/'))

@@ -11,6 +11,7 @@ import type { Database } from '../csv.ts'
 import { findDatabases, pagesByTitle, readDatabase, type PagesByTitle, type StoredDatabase } from './databases.ts'
 import { openExport, type ExportPage, type NotionExport } from './export.ts'
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
+import type { ArchiveLimits } from './limits.ts'
 import { pathKey } from './names.ts'
 import { readShelves, writeShelf } from './shelf.ts'
 import { fileSource } from './source.ts'
@@ -22,6 +23,8 @@ export interface ConvertOptions extends DocumentOptions {
   kind: 'html' | 'zip'
   /** What its owner calls it. */
   fileName: string
+  /** Limits on an archive. Default: those of an upload. */
+  limits?: Partial<ArchiveLimits>
   /** A folder of this conversion's own for what does not fit into memory. Default: a temporary one. */
   scratch?: string
 }
@@ -72,13 +75,23 @@ async function convertSingle(options: ConvertOptions, write: Write): Promise<Con
 }
 
 /**
+ * Checks everything of an archive that needs no conversion: its directory, and those of its parts.
+ *
+ * @throws InvalidArchive
+ */
+export async function checkArchive(options: ConvertOptions & { scratch: string }): Promise<void> {
+  await using source = await fileSource(options.path)
+  await using _ = await openExport(source, { scratch: options.scratch, fileName: options.fileName, ...(options.limits && { limits: options.limits }) })
+}
+
+/**
  * Converts one share of an archive's pages onto a shelf in the scratch folder.
  *
  * @throws InvalidArchive
  */
 export async function convertShare(options: ConvertOptions & { scratch: string }, share: Share, onPage?: OnPage): Promise<void> {
   await using source = await fileSource(options.path)
-  await using opened = await openExport(source, { scratch: options.scratch, fileName: options.fileName })
+  await using opened = await openExport(source, { scratch: options.scratch, fileName: options.fileName, ...(options.limits && { limits: options.limits }) })
   await using shelf = await writeShelf(options.scratch, share.index)
   const context = await contextOf(opened)
   const pages = [...opened.pages, ...context.unlisted]

@@ -126,7 +126,7 @@ async function openVolumes(
   const volumes: Volume[] = [{ source, entries: exported.filter((entry) => !isPart.has(entry)) }]
   let left = limits.entries - entries.length
   for (const part of parts) {
-    const volume = await openPart(source, part, { ...limits, entries: left }, scratch, stack)
+    const volume = await openPart(source, part, { ...limits, entries: left }, isRead, scratch, stack)
     left -= volume.entries.length
     volumes.push({ source: volume.source, entries: volume.entries.filter(isExported) })
   }
@@ -144,6 +144,9 @@ const JUNK = [/^__MACOSX\//, /(?:^|\/)\._[^/]*$/, /(?:^|\/)(?:\.DS_Store|Thumbs\
 const isExported = ({ path, isFolder }: ZipEntry) => !isFolder && !JUNK.some((pattern) => pattern.test(path))
 
 const isPage = (path: string) => /\.html?$/i.test(path)
+
+/** What of an export is ever inflated to convert it. */
+const isRead = (path: string): boolean => isPage(path) || isDatabaseFile(path)
 
 /** Where an export's sitemap lies: at the root, or in the one folder that holds the export. */
 const SITEMAP_PATH = /^(?:[^/]+\/)?index\.html$/i
@@ -178,7 +181,7 @@ function checkSizes(volumes: readonly Volume[], limits: ArchiveLimits): void {
   const all = { path: '', size: 0, packedSize: 0 }
   for (const entry of volumes.flatMap(({ entries }) => entries)) {
     const { path, size, packedSize } = entry
-    if (!isPage(path) && !isDatabaseFile(path)) {
+    if (!isRead(path)) {
       checkRatio('bomb_file', entry, limits.fileFloor, limits.ratio)
       continue
     }

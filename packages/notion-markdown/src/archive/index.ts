@@ -1,8 +1,8 @@
 // Node only: whole exports. Pages themselves are converted by the package's main entry.
 export { openExport, type ExportOptions, type ExportPage, type NotionExport } from './export.ts'
 export { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
-export { LIMITS, type ArchiveLimits } from './limits.ts'
+export { LIMITS, OWN_LIMITS, type ArchiveLimits } from './limits.ts'
 export { pathKey } from './names.ts'
 export { bytesSource, fileSource, rangeSource, type ByteSource, type OpenSource } from './source.ts'
-export { convertFile, convertShare, joinShares, type ConvertOptions, type Converted, type OnPage, type Share, type Write } from './convert.ts'
+export { checkArchive, convertFile, convertShare, joinShares, type ConvertOptions, type Converted, type OnPage, type Share, type Write } from './convert.ts'
 export { extractAssets } from './assets.ts'

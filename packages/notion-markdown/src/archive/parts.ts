@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { open, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { METHOD } from './format.ts'
 import { readEntry, streamEntry } from './inflate.ts'
+import { InflatedPart, cacheEntries } from './inflated-part.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
-import { bytesSource, fileSource, rangeSource, type ByteSource, type OpenSource } from './source.ts'
+import { bytesSource, rangeSource, type ByteSource } from './source.ts'
 import { readZip } from './zip.ts'
 
 /** One archive's entries, and where their data is. */
@@ -19,7 +17,7 @@ export interface Volume {
 /** Exports since 2024 are an archive of one or more of these, at its root and nowhere else. */
 const PART_NAME = /^[^/]*-Part-(\d+)\.zip$/i
 
-/** Inflated parts up to this size stay in memory. */
+/** Parts up to this size are inflated into memory. */
 const IN_MEMORY = 8 * 1024 * 1024
 
 /** A part anywhere in an archive, not at its root alone. */
@@ -56,43 +54,40 @@ export function findParts(entries: readonly ZipEntry[]): ZipEntry[] {
 }
 
 /**
- * Opens a part in place if it is stored, else from memory or from a scratch file that vanishes with its handle, also when the process is
- * killed. Its checksum is verified either way. What is opened goes onto `stack`.
+ * Opens a part in place if it is stored, else from memory, or (a large one) by inflating it as it is read. Its checksum is verified in any case.
+ * What is opened goes onto `stack`.
  *
- * @param folder for the scratch file; the system's folder for temporary files if not given
+ * @param isRead whether an entry is going to be read, by its path
+ * @param folder for scratch files; the system's folder for temporary files if not given
  * @throws InvalidArchive which names the part
  */
 export async function openPart(
   outer: ByteSource,
   part: ZipEntry,
   limits: ArchiveLimits,
+  isRead: (path: string) => boolean,
   folder: string | undefined,
   stack: AsyncDisposableStack,
 ): Promise<Volume> {
-  let source: ByteSource
-  if (part.method === METHOD.stored) {
-    source = rangeSource(outer, part.dataAt, part.packedSize)
-    for await (const _ of streamEntry(outer, part)) continue
-  } else if (part.size <= IN_MEMORY) {
-    source = bytesSource(await readEntry(outer, part))
-  } else {
-    source = stack.adopt(await spool(outer, part, folder ?? tmpdir()), (file) => file.close())
-  }
+  const isLarge = part.method !== METHOD.stored && part.size > IN_MEMORY
+  const inflated = isLarge ? new InflatedPart(outer, part) : undefined
+  const source = inflated ?? (await smallPart(outer, part))
+  await inflated?.check()
+  let entries: ZipEntry[]
   try {
-    return { source, entries: await readZip(source, limits) }
+    entries = await readZip(source, limits)
   } catch (error) {
     throw error instanceof InvalidArchive ? error.inPart(part.path) : error
   }
+  if (!inflated) return { source, entries }
+  inflated.forgetEnd()
+  const cached = await cacheEntries(inflated, entries.filter(({ path }) => isRead(path)), folder ?? tmpdir())
+  stack.defer(() => cached.close())
+  return { source: cached, entries }
 }
 
-async function spool(outer: ByteSource, part: ZipEntry, folder: string): Promise<OpenSource> {
-  const path = join(folder, `${randomUUID()}.part`)
-  const file = await open(path, 'wx', 0o600)
-  try {
-    await writeFile(file, streamEntry(outer, part))
-    return await fileSource(path)
-  } finally {
-    await unlink(path)
-    await file.close()
-  }
+async function smallPart(outer: ByteSource, part: ZipEntry): Promise<ByteSource> {
+  if (part.method !== METHOD.stored) return bytesSource(await readEntry(outer, part))
+  for await (const _ of streamEntry(outer, part)) continue
+  return rangeSource(outer, part.dataAt, part.packedSize)
 }
