@@ -4,7 +4,7 @@ import type { Context } from 'hono'
 import { compress } from 'hono/compress'
 import { HTTPException } from 'hono/http-exception'
 import { matchedRoutes } from 'hono/route'
-import { FREE, type Plans } from './accounts/plans.ts'
+import type { Plans } from './accounts/plans.ts'
 import { usedToday } from './accounts/quota.ts'
 import { rateLimitHeaders } from './accounts/ratelimit.ts'
 import { newApi, type Api, type ApiEnv } from './api.ts'
@@ -125,7 +125,7 @@ export function app(parts: AppParts): Doors {
   describeApi(api)
   // The router is compiled when it is first asked: by nobody whose streams would stand still for it.
   api.router.match('GET', '/')
-  const answerApi = listener(api, parts, () => rateLimitHeaders(plans.of(FREE), null, clock()))
+  const answerApi = listener(api, parts)
   const showPage = watched(dashboard, parts)
   const answer: RawHandler = (incoming, outgoing) => {
     if (faultOf(incoming) !== null || !showPage(incoming, outgoing)) answerApi(incoming, outgoing)
@@ -204,8 +204,7 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy, transf
   return api
 }
 
-/** @param more headers of what is answered before the first route */
-function listener(api: Api, { log, clock }: SurfaceParts, more: () => Record<string, string> = () => ({})): RawHandler {
+function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {
   const listen = getRequestListener((request, env) => api.fetch(request, env), {
     // Requests that are not read to their end are our own affair: see linger.ts.
     autoCleanupIncoming: false,
@@ -217,19 +216,18 @@ function listener(api: Api, { log, clock }: SurfaceParts, more: () => Record<str
       log.warn('a request could not be read', { reason: error instanceof Error ? error.name : 'unknown' })
       const id = newId('req', clock())
       const problem = new Problem('invalid_field', 'The address or the Host header of the request is not valid.')
-      return new Response(JSON.stringify(problem.body(id)), { status: problem.status, headers: { ...problem.headers(), ...SECURITY_HEADERS, ...more(), 'x-request-id': id } })
+      return new Response(JSON.stringify(problem.body(id)), { status: problem.status, headers: { ...problem.headers(), ...SECURITY_HEADERS, 'x-request-id': id } })
     },
   })
   return (incoming, outgoing) => void listen(incoming, outgoing)
 }
 
-/** Headers of answers under /api: the caller's quota, and that nothing keeps a copy. */
+/** Headers of answers under /api: that nothing keeps a copy, and the caller's quota where it is known who calls. */
 async function apiHeaders(c: Context<ApiEnv>, store: Store, plans: Plans, now: number): Promise<Record<string, string>> {
   if (!c.req.path.startsWith('/api/')) return {}
   const account = c.get('caller')?.account
-  const plan = plans.of(account?.plan ?? FREE)
   const used = account ? await usedToday(store, account.id, now).catch(() => null) : null
-  return { 'cache-control': 'no-store', ...rateLimitHeaders(plan, used, now) }
+  return { 'cache-control': 'no-store', ...(account && used !== null ? rateLimitHeaders(plans.of(account.plan), used, now) : {}) }
 }
 
 function problemAnswer(c: Context<ApiEnv>, problem: Problem, headers: Record<string, string> = {}): Response {

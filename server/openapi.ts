@@ -10,8 +10,8 @@ const INFO = {
 /** TABLE of the answers' headers: on which addresses and statuses, and what they say. `always`: every such answer has it. */
 const HEADERS: readonly { name: string; at: RegExp; status: RegExp; description: string; always?: true }[] = [
   { name: 'X-Request-Id', at: /^/, status: /^/, description: 'Id of this request, in the log and in problems.', always: true },
-  { name: 'RateLimit-Policy', at: /^\/api\//, status: /^/, description: 'Quota of the plan: `"free";q=10;w=86400` (IETF httpapi draft).', always: true },
-  { name: 'RateLimit', at: /^\/api\//, status: /^/, description: 'What is left of the quota, and seconds until it resets: `"free";r=9;t=43200`.', always: true },
+  { name: 'RateLimit-Policy', at: /^\/api\//, status: /^/, description: 'Quota of the plan: `"free";q=10;w=86400` (IETF httpapi draft). Only where the account is known and its plan has a limit.' },
+  { name: 'RateLimit', at: /^\/api\//, status: /^/, description: 'What is left of the quota, and seconds until it resets: `"free";r=9;t=43200`. With `RateLimit-Policy`.' },
   { name: 'Location', at: /^/, status: /^202$/, description: 'Address of the job.', always: true },
   { name: 'Retry-After', at: /^\/api\//, status: /^(?:202|429|503)$/, description: 'Seconds to wait before trying, or asking, again.' },
   { name: 'Retry-After', at: /\/jobs\/\{id\}$/, status: /^200$/, description: 'Seconds to wait before asking again, while the job is not finished.' },

@@ -61,9 +61,9 @@ export function readKey(header: string | undefined): string | undefined {
   throw new Problem('invalid_field', 'The Idempotency-Key must be 1 to 255 printable ASCII characters.')
 }
 
-/** What makes two uploads the same content: SHA-256 over the file's bytes (by their own SHA-256) and the options; the file's name is not content. */
-export function fingerprint({ sha256, format, includeMetadata }: Pick<Upload, 'sha256' | 'format' | 'includeMetadata'>): string {
-  return createHash('sha256').update(`${sha256}\n${format}\n${includeMetadata}`).digest('hex')
+/** What makes two uploads the same content: SHA-256 over the file's bytes (by their own SHA-256), its name, which may give the document its title, and the options. */
+export function fingerprint({ sha256, fileName, format, includeMetadata }: Pick<Upload, 'sha256' | 'fileName' | 'format' | 'includeMetadata'>): string {
+  return createHash('sha256').update(JSON.stringify([sha256, fileName, format, includeMetadata])).digest('hex')
 }
 
 /**

@@ -49,6 +49,7 @@ const convertRoute = createRoute({
   },
   responses: {
     200: documentAnswer,
+    415: problems('unsupported_file_type')[400],
     202: json('A ZIP archive that is converted in the background: the job', JobSchema),
     ...problems(
       'missing_file',

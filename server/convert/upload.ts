@@ -62,9 +62,12 @@ function mostBytes({ maxHtml, maxZip }: UploadLimits): number {
 /**
  * Refuses what the head alone says is no upload that can be taken, so that a caller who asks first sends nothing.
  *
- * @throws Problem `missing_file` (400) or `file_too_large` (413)
+ * @throws Problem `missing_file` (400), `file_too_large` (413) or `unsupported_file_type` (415, for a compressed body)
  */
-export function checkHead({ 'content-type': type = '', 'content-length': length }: IncomingHttpHeaders, limits: UploadLimits): void {
+export function checkHead({ 'content-type': type = '', 'content-length': length, 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders, limits: UploadLimits): void {
+  if (!/^\s*identity\s*$/i.test(encoding)) {
+    throw new Problem('unsupported_file_type', `The body of the request is compressed (Content-Encoding: ${encoding.slice(0, 40)}). Send the form as it is: an archive is compressed already.`, { status: 415 })
+  }
   if (Number(length ?? 0) > mostBytes(limits)) throw formTooLarge(limits)
   openForm(type)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PAGE, file, form } from '../form.ts'
-import { convert, startServer } from '../harness.ts'
+import { assertProblem, convert, startServer } from '../harness.ts'
 import { zip } from '../zip.ts'
 
 test('an HTML page is answered as Markdown', async (t) => {
@@ -57,13 +57,25 @@ test('every answer of the endpoint tells quota and request id', async (t) => {
     await convert(server.url, undefined, form(file('Page.html', PAGE))),
   ]
   assert.deepEqual(answers.map(({ status }) => status), [200, 400, 401])
-  for (const { headers } of answers) {
-    assert.equal(headers['ratelimit-policy'], '"free";q=10;w=86400')
-    assert.match(String(headers['ratelimit']), /^"free";r=\d+;t=\d+$/)
+  for (const { headers, status } of answers) {
+    // Nobody is told another one's quota.
+    assert.equal(headers['ratelimit-policy'], status === 401 ? undefined : '"free";q=10;w=86400')
+    if (status === 401) assert.equal(headers['ratelimit'], undefined)
+    else assert.match(String(headers['ratelimit']), /^"free";r=\d+;t=\d+$/)
     assert.match(String(headers['x-request-id']), /^req_\w+$/)
     assert.equal(headers['cache-control'], 'no-store')
     assert.equal(headers['x-content-type-options'], 'nosniff')
   }
   assert.match(String(answers[0]?.headers['ratelimit']), /r=9;/)
   assert.match(String(answers[1]?.headers['ratelimit']), /r=9;/)
+})
+
+test('a plan without a limit has no quota to tell, and a compressed form is told to come as it is', async (t) => {
+  const server = await startServer(t, { TOLLMARK_PLANS: '{"free":{"conversions_per_day":null}}' })
+  const token = await server.token()
+  const { status, headers } = await convert(server.url, token, form(file('Page.html', PAGE)))
+  assert.deepEqual([status, headers['ratelimit'], headers['ratelimit-policy']], [200, undefined, undefined])
+  const answer = await convert(server.url, token, form(file('Page.html', PAGE)), { 'content-encoding': 'gzip' })
+  assertProblem(answer, 415, 'unsupported_file_type')
+  assert.match(answer.text, /compressed \(Content-Encoding: gzip\)/)
 })

@@ -43,12 +43,13 @@ test('the same key with other content or other options is 422', async (t) => {
   assert.match(String(third.headers['ratelimit']), /r=9;/)
 })
 
-test('the order of the fields and the name of the file are not content', async (t) => {
+test('the order of the fields is not content, the name of the file is', async (t) => {
   const server = await startServer(t)
   const token = await server.token()
   const format = { name: 'format', content: 'markdown' }
   assert.equal((await convert(server.url, token, form(format, file('Page.html', PAGE)), keyed('a'))).status, 200)
-  assert.equal((await convert(server.url, token, form(file('Copy.html', PAGE), format), keyed('a'))).status, 200)
+  assert.equal((await convert(server.url, token, form(file('Page.html', PAGE), format), keyed('a'))).status, 200)
+  assertProblem(await convert(server.url, token, form(file('Copy.html', PAGE), format), keyed('a')), 422, 'idempotency_conflict')
 })
 
 test('an answer of 4xx frees its key', async (t) => {
@@ -75,7 +76,7 @@ test('many requests at once with one key are one conversion', async (t) => {
 async function underWay(server: TestServer, account: string): Promise<Admission> {
   const instance = 'ins_other'
   await server.store.db.insertInto('instances').values({ id: instance, host: 'elsewhere', pid: 1, seen_at: server.clock() }).execute()
-  const upload = { sha256: createHash('sha256').update(PAGE).digest('hex'), format: 'markdown', includeMetadata: false } as const
+  const upload = { fileName: 'Page.html', sha256: createHash('sha256').update(PAGE).digest('hex'), format: 'markdown', includeMetadata: false } as const
   const plan = { name: 'free', conversionsPerDay: 1 }
   const request = { account, plan, key: 'a', fingerprint: fingerprint(upload), instance }
   const admission = await admit(server.store, request, server.clock, new AbortController().signal, jobChanges(server.store), openLog('silent'))
