@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tollmark } from '../harness.ts'
+import { temporaryFolder } from '../temporary.ts'
+
+test('another administrator, and a link for a lost password, need no browser', async (t) => {
+  const env = { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_PUBLIC_URL: 'https://ai.example.com' }
+  const command = async (...args: string[]) => {
+    const { code, out, err } = await tollmark(['accounts', ...args, '--json'], env)
+    assert.equal(code, 0, err)
+    return JSON.parse(out) as Record<string, string>
+  }
+  const { id, role } = await command('create', '--name', 'jo')
+  assert.equal(role, 'member')
+  assert.equal((await command('role', 'jo', 'admin'))['role'], 'admin')
+  const reset = await command('reset-password', 'jo')
+  assert.equal(reset['account_id'], id)
+  assert.match(reset['link'] ?? '', /^https:\/\/ai\.example\.com\/reset-password\?token=tmr_/)
+})
