@@ -1,6 +1,7 @@
 // The table of the docs: every method of the AI SDK on the client packages, in each runtime and each major version of the AI SDK, through the real
 // server. `npm run bench -- runtimes [RUNTIME …]` installs the runtimes and the AI SDKs from the registry into a temporary folder (about 1 GB).
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,12 +14,16 @@ import { buildPackages, CLIENT_PACKAGES } from '../scripts/build-packages.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
 import { freePort } from '../test/free-port.ts'
 import { providers } from '../test/packages/answers.ts'
-import { startProxied } from '../test/packages/proxied.ts'
+import { startFake } from '../test/providers/fake.ts'
 import { until } from '../test/until.ts'
+import { makeSecrets } from './parts/secrets.ts'
+import { startServer } from './parts/server.ts'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'tollmark-runtimes-'))
-const ends: (() => unknown)[] = []
+
+/** TABLE of providers that are played: the setting of the upstream, and of its credential. */
+const PLAYED = [['GOOGLE', 'GOOGLE_GENERATIVE_AI_API_KEY'], ['VERTEX', 'GOOGLE_VERTEX_API_KEY'], ['OPENAI', 'OPENAI_API_KEY']] as const
 
 /** TABLE of what an app installs, by the major version of the AI SDK. */
 const AI_SDK = {
@@ -158,9 +163,11 @@ const versionOf = (at: string): string => z.looseObject({ version: z.string() })
 
 const wanted = process.argv.slice(2)
 let failed = 0
+const fake = await startFake(providers())
+const { key: apiKey } = await makeSecrets(folder, 'free', { objects: 'upstream' })
+const server = await startServer({ TOLLMARK_DATA: folder, ...Object.fromEntries(PLAYED.flatMap(([id, credential]) => [[`TOLLMARK_UPSTREAM_${id}`, fake.origin], [credential, 'upstream-secret']])) })
 try {
-  const proxied = await startProxied({ after: (end: () => unknown) => void ends.push(end) }, providers())
-  const options = { proxyUrl: proxied.proxyUrl, apiKey: await proxied.key() }
+  const options = { proxyUrl: `http://127.0.0.1:${server.port}`, apiKey }
   const apps = new Map<Major, string>()
   for (const major of MAJORS) apps.set(major, await project(major))
   for (const [name, start] of Object.entries(RUNTIMES)) {
@@ -176,7 +183,8 @@ try {
     }
   }
 } finally {
-  for (const end of ends.toReversed()) await end()
+  server.child.kill('SIGTERM')
+  await Promise.all([once(server.child, 'exit'), fake.close()])
   rmSync(folder, { recursive: true, force: true })
 }
 process.exitCode = failed > 0 ? 1 : 0

@@ -11,6 +11,9 @@ import { until } from '../until.ts'
 /** More than the system's buffers take on their own. */
 const LARGE = form(file('Page.html', pageOf(10_000_000)))
 
+/** Longer than this program stands still on a busy machine while it sends: it would be told that its upload stopped. */
+const IDLE = '2s'
+
 /** Uploads the page on a bare socket, which does not read by itself. */
 function upload(t: TestContext, port: number, token: string): Socket {
   const socket = connect(port, '127.0.0.1')
@@ -25,14 +28,14 @@ function upload(t: TestContext, port: number, token: string): Socket {
 }
 
 test('a caller that stops reading its document is left', async (t) => {
-  const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '500ms' })
+  const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: IDLE })
   const socket = upload(t, server.port, await server.token())
   await once(socket, 'readable')
   await until(() => server.lines.some((line) => /"status":200.*"aborted":true/.test(line)))
 })
 
 test('a caller that reads slowly gets all of its document', async (t) => {
-  const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: '500ms' })
+  const server = await startServer(t, { TOLLMARK_TRANSFER_IDLE: IDLE })
   let received = 0
   let pieces = 0
   for await (const piece of upload(t, server.port, await server.token())) {
