@@ -40,7 +40,7 @@ function work(name: string, steps: number, log: string[], took: () => void = () 
 test('a slice ends with the step in which its time is over', async () => {
   const { queue, pass, turn } = startQueue()
   const log: string[] = []
-  const { done } = queue.run(ownerOf('key'), work('a', 10, log, () => pass(SLICE_MS / 2)))
+  const { done } = queue.run(ownerOf('key'), work('a', 10, log, () => pass(SLICE_MS * 0.6)))
   const slices: number[] = []
   for (let before = 0; turn(); before = log.length) slices.push(log.length - before)
   // The first step's time is not measured, so that a short body costs no look at the clock.
