@@ -50,8 +50,9 @@ export interface StringWatch {
    *
    * @param bytes valid during the call only; the string is `bytes[from] … bytes[to - 1]`, what is inside of the quotes
    * @param escaped whether it holds a backslash, so that it has to be decoded; it may be malformed then
+   * @param hash 32 bits, of the bytes and of `escaped`
    */
-  each(bytes: Buffer, from: number, to: number, escaped: boolean): void
+  each(bytes: Buffer, from: number, to: number, escaped: boolean, hash: number): void
 }
 
 export interface ScanOptions {
@@ -221,7 +222,7 @@ export class JsonScanner implements Owner {
       const second = ints[at + 2]!
       const third = ints[at + 3]!
       switch (ints[at]) {
-        case STRING_TOLD: this.#strings.each(bytes, first, second, third === 1); break
+        case STRING_TOLD: this.#strings.each(bytes, first, second, (third & 1) === 1, third); break
         case VALUE_TOLD: this.#tellValue(paths[first / NODE_BYTES]!, bytes, second, third, start); break
         case VALUE_AGAIN: sink.again?.(paths[first / NODE_BYTES]!); break
         case CLOSED_TOLD: sink.closed?.(paths[first / NODE_BYTES]!); break

@@ -59,6 +59,7 @@ export class BatchLines {
     this.#bytes += piece.length
     if (this.#form === null) this.#scanner.write(piece)
     else this.#form.write(piece)
+    this.#findings.settle(Infinity)
   }
 
   /** The body is complete. */
@@ -72,6 +73,7 @@ export class BatchLines {
     const form = this.#form?.end()
     if (form !== undefined && (form.problem !== null || this.#files !== 1 || form.fields.length !== 1 || form.fields[0]!.value !== 'batch')) return null
     this.#scanner.end()
+    this.#findings.settle(Infinity)
     const { mentioned, unclear } = this.#findings
     return this.#scanner.complete && !unclear && mentioned.length <= MAX_NAMED ? mentioned : null
   }

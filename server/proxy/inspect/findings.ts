@@ -7,7 +7,8 @@ import type { ObjectRef } from '../providers/object-ref.ts'
 import { REFERENCE } from '../providers/ids.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { ToolModels, type ToolRun } from '../tool-models.ts'
-import { MOST_NAMED, refsIn, type Places } from './places.ts'
+import { ByteStrings } from './byte-strings.ts'
+import { MOST_IDS, MOST_NAMED, refsIn, type Places } from './places.ts'
 
 export interface Refusal {
   readonly code: 'ambiguous_body' | 'model_not_allowed'
@@ -16,6 +17,21 @@ export interface Refusal {
 
 export const ambiguous = (message: string): Refusal => ({ code: 'ambiguous_body', message })
 export const unknownModel = (message: string): Refusal => ({ code: 'model_not_allowed', message: `${message} This key is limited to certain models.` })
+
+/** Strings of a body that are looked at as they come; the others wait, because there may be so many that none has to be looked at. */
+const LOOKED_AT_ONCE = 32
+
+const MANY_NAMED = `${MOST_NAMED} models and stored objects`
+const MANY_IDS = `${MOST_IDS} different strings that could be ids of stored objects`
+
+/** A part of a body, and how many of its ids have been taken over. */
+interface Part {
+  readonly part: Findings
+  readonly perhaps: boolean
+  next: number
+}
+
+type TellString = (bytes: Buffer, from: number, to: number, hash: number) => void
 
 export class Findings implements JsonSink {
   /** Every model that is named, in the order of the body. */
@@ -44,10 +60,15 @@ export class Findings implements JsonSink {
   decided = false
   readonly #places: Places
   readonly #strict: boolean
-  readonly #idForms: IdForms | undefined
+  readonly idForms: IdForms | undefined
   readonly #seenIds = new Set<string>()
   /** Names of the objects. */
   readonly #placed = new Set<string>()
+  /** What can be an id and has not been looked at: strings, and parts of the body. */
+  readonly #waiting: { readonly strings: ByteStrings; readonly tell: TellString; next: number }[] = []
+  readonly #parts: Part[] = []
+  #strings: ByteStrings | null = null
+  #looked = 0
   #values = 0
   /** Where the last model was named. */
   #modelAt = ''
@@ -59,7 +80,7 @@ export class Findings implements JsonSink {
   constructor(places: Places, strict: boolean, idForms: IdForms | undefined) {
     this.#places = places
     this.#strict = strict
-    this.#idForms = idForms
+    this.idForms = idForms
   }
 
   /** Everything that it names: what stands where an object is expected comes first. */
@@ -69,26 +90,79 @@ export class Findings implements JsonSink {
 
   /** A collector for a part of the body, of which it is not known yet what it is. */
   aside(): Findings {
-    return new Findings(this.#places, this.#strict, this.#idForms)
+    return new Findings(this.#places, this.#strict, this.idForms)
   }
 
   /** Takes over which ids such a part names. @param perhaps whether they may be something else: then only another key's objects count */
   take(part: Findings, perhaps: boolean): void {
+    if (part.unclear || part.decided) this.#tooMany(MANY_IDS)
+    else if (part.#hasAny()) this.#parts.push({ part, perhaps, next: 0 })
+  }
+
+  /** Strings that are looked at when the findings are settled; more may be added to them until then. */
+  later(strings: ByteStrings, tell: TellString): void {
+    this.#waiting.push({ strings, tell, next: 0 })
+  }
+
+  /**
+   * Looks at what waits. Only then is it known what the body mentions.
+   *
+   * @param most strings that are looked at
+   * @returns whether all have been
+   */
+  settle(most: number): boolean {
+    return this.decided || this.#settle(most) > 0
+  }
+
+  /** @returns how many more could have been looked at; 0 where some may be left */
+  #settle(most: number): number {
+    let left = most
+    for (const one of this.#waiting) {
+      for (; left > 0 && one.next < one.strings.size; left--) one.strings.tell(one.next++, one.tell)
+    }
+    for (const one of this.#parts) {
+      if (left > 0) left = one.part.#settle(left)
+      if (left > 0) left = this.#takeIds(one, left)
+    }
+    return left
+  }
+
+  #takeIds(one: Part, most: number): number {
+    const { part, perhaps } = one
+    if (part.unclear || part.decided) this.#tooMany(MANY_IDS)
     if (part.refers && !perhaps) this.refers = true
-    if (part.unclear) this.#tooMany()
-    for (const ref of part.#ids) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
+    let left = most
+    for (; left > 0 && one.next < part.#ids.length; left--) {
+      const ref = part.#ids[one.next++]!
+      this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
+    }
+    return left
+  }
+
+  #hasAny(): boolean {
+    return this.refers || this.#ids.length > 0 || this.#waiting.length > 0 || this.#parts.length > 0
   }
 
   /** Hands the strings of a body over that can be an id; undefined where the provider has none. */
   strings(): StringWatch | undefined {
-    const forms = this.#idForms
+    const forms = this.idForms
     if (forms === undefined) return undefined
+    const look: TellString = (bytes, from, to, hash) => {
+      const raw = bytes.toString('utf8', from, to)
+      const text = (hash & 1) === 1 ? parseJson(`"${raw}"`) : raw
+      if (typeof text === 'string') this.text(text)
+    }
     return {
       filter: forms,
-      each: (bytes, from, to, escaped) => {
-        const raw = bytes.toString('utf8', from, to)
-        const text = escaped ? parseJson(`"${raw}"`) : raw
-        if (typeof text === 'string') this.text(text)
+      each: (bytes, from, to, _escaped, hash) => {
+        if (this.decided) return
+        if (this.#looked < LOOKED_AT_ONCE) {
+          this.#looked++
+          look(bytes, from, to, hash)
+          return
+        }
+        if (this.#strings === null) this.later((this.#strings = new ByteStrings(MOST_IDS)), look)
+        if (!this.#strings.add(bytes, from, to, hash)) this.#tooMany(MANY_IDS)
       },
     }
   }
@@ -96,7 +170,7 @@ export class Findings implements JsonSink {
   /** A whole, decoded string of the body. @param perhaps whether it may be something else than an id: then only another key's objects count */
   text(text: string, perhaps = false): void {
     if (text === REFERENCE && !perhaps) this.refers = true
-    const ref = this.#idForms?.refOf(text) ?? null
+    const ref = this.idForms?.refOf(text) ?? null
     if (ref !== null) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
   }
 
@@ -105,7 +179,7 @@ export class Findings implements JsonSink {
     if (this.decided) return
     const name = `${ref.kind} ${ref.id} ${ref.mayBeUnknown}`
     if (this.#seenIds.has(name)) return
-    if (this.#seenIds.size === MOST_NAMED) return this.#tooMany()
+    if (this.#seenIds.size === MOST_IDS) return this.#tooMany(MANY_IDS)
     this.#seenIds.add(name)
     if (!this.#placed.has(nameOf(ref))) this.#ids.push(this.#asMentioned(ref))
   }
@@ -227,8 +301,8 @@ export class Findings implements JsonSink {
     else this.unclear = true
   }
 
-  #tooMany(): void {
-    if (this.#strict) this.problem ??= ambiguous(`The body names more than ${MOST_NAMED} models and stored objects.`)
+  #tooMany(many = MANY_NAMED): void {
+    if (this.#strict) this.problem ??= ambiguous(`The body holds more than ${many}.`)
     else this.unclear = true
     this.decided = true
   }

@@ -24,6 +24,9 @@ export interface BodyQuestion {
   readonly limit: number
 }
 
+/** Strings that are looked at in one step, 1 µs each. */
+const STRINGS_OF_A_STEP = 128
+
 const UNDECODABLE = unknownModel('The body does not decode by its Content-Encoding within the limits of the proxy.')
 
 /** One body's inspection. Once a step has returned `done`, `refusal` and `findings` are what came of it. */
@@ -36,6 +39,8 @@ export class Inspection implements SlicedTask {
   readonly #places: Places
   #source: Source | null = null
   #reader: BodyReader | null = null
+  /** Whether it has been read to its end. */
+  #isRead = false
 
   /** @param pieces the whole body; their lengths need not be any in particular */
   constructor(question: BodyQuestion, pieces: readonly Buffer[]) {
@@ -76,6 +81,7 @@ export class Inspection implements SlicedTask {
     const source = this.#source
     const reader = this.#reader
     if (source === null || reader === null) return 'done'
+    if (this.#isRead) return this.#settle()
     const bytes = source.next(resume)
     if (bytes === 'waiting') return bytes
     if (bytes === 'broken') {
@@ -110,7 +116,10 @@ export class Inspection implements SlicedTask {
   #end(reader: BodyReader): 'more' | 'done' {
     const refusal = reader.end()
     this.#source?.close()
-    if (refusal === null) return 'done'
+    if (refusal === null) {
+      this.#isRead = true
+      return this.#settle()
+    }
     // What is no plain JSON is read once more, for every word that a more lenient server could take for a name.
     if (this.#readsWords(reader) && this.#open()) {
       const binary = isMedia(typeOf(this.#question.headers))
@@ -119,6 +128,11 @@ export class Inspection implements SlicedTask {
     }
     this.#refuse(refusal)
     return 'done'
+  }
+
+  /** Looks at what could be ids, where there is much of it. */
+  #settle(): 'more' | 'done' {
+    return this.findings.decided || this.findings.settle(STRINGS_OF_A_STEP) ? 'done' : 'more'
   }
 
   #readsWords(reader: BodyReader): boolean {

@@ -73,6 +73,9 @@ export const LONGEST_NAME = 2_048
 /** Models and stored objects that a body may name; a batch has 100,000 requests at most. Each is looked at while all other requests wait. */
 export const MOST_NAMED = 200_000
 
+/** Different strings of a body that could be ids, wherever they stand. A long conversation repeats some thousands of items; all of them are looked up. */
+export const MOST_IDS = 10_000
+
 /** Longest model name that is written down, in UTF-16 units: lists ask for no longer one, and no index of a database holds names of any length. */
 const LONGEST_WRITTEN = 300
 

@@ -21,6 +21,7 @@ const TABLE_ALIGNMENT = 16
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer }
   scan(start: number, end: number): number
+  words(start: number, end: number): number
 }
 
 /** Whose scan it is. */
@@ -39,6 +40,7 @@ export class Engine {
   readonly bytes: Buffer
   readonly ints: Int32Array
   readonly scan: Exports['scan']
+  readonly words: Exports['words']
   owner: Owner | null = null
   /** Whether events are being told: what is told may scan something itself. */
   busy = false
@@ -49,10 +51,11 @@ export class Engine {
   readonly #placed = new WeakMap<object, Placed>()
 
   constructor() {
-    const { memory, scan } = new WebAssembly.Instance(MODULE).exports as Exports
+    const { memory, scan, words } = new WebAssembly.Instance(MODULE).exports as Exports
     this.bytes = Buffer.from(memory.buffer)
     this.ints = new Int32Array(memory.buffer)
     this.scan = scan
+    this.words = words
   }
 
   /** The addresses of both tables. They stay where they are until another scan asks. */
@@ -97,11 +100,17 @@ export function freeEngine(): Engine {
   return engine
 }
 
+let forWords: Engine | null = null
+
+/** The instance that splits words: these stand where a scan of JSON keeps other things. */
+export const wordEngine = (): Engine => (forWords ??= new Engine())
+
 /** Whether the module itself failed. */
 export const isTrap = (error: unknown): boolean => error instanceof WebAssembly.RuntimeError
 
 /** Lets an instance go that failed: there will be another one. */
 export function dropEngine(engine: Engine): void {
+  if (engine === forWords) forWords = null
   const at = engines.indexOf(engine)
   if (at >= 0) engines.splice(at, 1)
 }

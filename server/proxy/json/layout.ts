@@ -65,6 +65,26 @@ export const QUICK = 0x4120
 /** Whether values that repeat themselves are told apart. */
 export const REPEATS = 0x4124
 
+/**
+ * A reader of words: the address behind the word so far; the addresses at which it and its last part begin; whether either is too long to be told, and
+ * whether it is a path; how many bytes of an escape have come; and these bytes.
+ */
+export const WORD_AT = 0x4148
+export const WORD_WIDE = 0x414c
+export const WORD_NARROW = 0x4150
+export const WORD_LONG = 0x4154
+export const WORD_ESCAPE = 0x4158
+export const WORD_ESCAPED = 0x4160
+export const WORD_STATE_BYTES = 0x20
+/** Whether every word is told, or only those that could be ids; and whether a length may precede a word. */
+export const EVERY_WORD = 0x4168
+export const BINARY_WORDS = 0x416c
+/** A word of the shortest name that any provider uses, and of the longest that is looked at. */
+export const SHORTEST_WORD = 6
+export const LONGEST_WORD = 2048
+/** Bytes of a tag and a length before a string, as in Protocol Buffers and MessagePack, that can be letters. */
+export const LONGEST_LENGTH = 4
+
 /** How many events there are, and the events: 16 bytes each. */
 export const EVENT_COUNT = 0x4140
 export const EVENTS = 0x4200
@@ -80,7 +100,7 @@ export const VALUE_AGAIN = 1
 export const ODDITY_TOLD = 2
 /** Node. */
 export const CLOSED_TOLD = 3
-/** Start, end, and whether it holds a backslash. */
+/** Start, end, and a hash whose lowest bit says whether it holds a backslash. */
 export const STRING_TOLD = 4
 
 /** Kinds of oddities, in the order of ODDITIES of json-scanner.ts. */
@@ -116,6 +136,9 @@ export const WINDOW_END = 0x30000
 /** A key or string without its escapes, in 16-bit units; and a key folded. */
 export const DECODED = 0x30800
 export const FOLDED = 0x37800
+/** Instead of these, in an instance for words: those that are told, and the one so far behind them. */
+export const WORDS = 0x30800
+export const WORDS_FULL = 0x36000
 /** Tables of paths and of watched strings, until the end of the memory. */
 export const TABLES = 0x38000
 export const MEMORY_PAGES = 64

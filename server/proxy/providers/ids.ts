@@ -58,6 +58,8 @@ const SEPARATOR = /[-_:]/
 export const REFERENCE = 'item_reference'
 /** Characters of an id behind its prefix. */
 const TAIL = /^[\w.~:-]{1,200}$/
+/** A string that needs no decoding, and is no address or path. */
+const PLAIN = /^[\w.~:-]+$/
 /** The end of an id as providers make them: long, without words. */
 const GENERATED = /^(?=.*\d)[A-Za-z0-9]{16,}$|^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** A fine-tuned model: the base model, and whose it is. */
@@ -114,6 +116,8 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false, dia
   }
 
   const refOf = (given: string): ObjectRef | null => {
+    // Most ids stand alone.
+    if (PLAIN.test(given)) return given.length < SHORTEST ? null : segmentRef(given)
     const text = (given.includes('%') ? decodedFully(given) : given).trim()
     return text.length < SHORTEST ? null : textRef(plainAddress(text))
   }

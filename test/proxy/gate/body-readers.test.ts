@@ -10,6 +10,7 @@ import { Findings } from '../../../server/proxy/inspect/findings.ts'
 import { MultipartReader } from '../../../server/proxy/inspect/multipart.ts'
 import { placesOf } from '../../../server/proxy/inspect/places.ts'
 import { WordReader } from '../../../server/proxy/inspect/words.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
 /** Cuts bytes at these places, in whatever order. */
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
@@ -111,9 +112,51 @@ test('every word that a lenient server could take for a name is told, once for e
       const reader = new WordReader(places.kinds, findings)
       for (const piece of cutAt(bytes, at)) reader.write(piece)
       assert.equal(reader.end(), null)
+      findings.settle(Infinity)
       assert.deepEqual(findings.objects.map(({ kind, id }) => ({ kind, id })), [...wordsOf(bytes)].flatMap((id) => [{ kind: 'file', id }, { kind: 'response', id }]))
     }),
     { numRuns: 5_000 },
+  )
+})
+
+const { ids } = createProviderTable({}).byId('openai')!
+
+/** What the words of a text name, and the names of several parts that they make, as regular expressions find them. */
+function namedIn(bytes: Buffer): Set<string> {
+  const text = bytes
+    .toString('latin1')
+    .replaceAll('\0', '')
+    .replace(/\\(?:\/|u([\da-f]{4}))/gi, (_, code?: string) => (code === undefined ? '/' : String.fromCharCode(Number.parseInt(code, 16))))
+  const findings = new Findings(placesOf(RULE), false, ids)
+  for (const alphabet of [/[\w.~-]{6,}/g, /[\w.~:/%-]{6,}/g]) {
+    for (const [word] of text.matchAll(alphabet)) if (word.length <= 2_048) findings.text(word)
+  }
+  return namesOf(findings)
+}
+
+const namesOf = ({ mentioned }: Findings): Set<string> => new Set(mentioned.map(({ kind, id }) => `${kind} ${id}`))
+
+test('of the words of a body that is no JSON those are looked at that could be ids, wherever they stand', () => {
+  const id = fc.constantFrom('file-abc', 'resp_0123456789abcdef', 'ft:gpt-4o:acme::abc', 'v1/files/file-x%2dy', 'https://api.openai.com/v1/files/file-z', '6f1c2b3a-0000-4000-8000-000000000001', 'fi\\u006ce-def', 'vs_1\\/files')
+  const mark = fc.constantFrom(' ', '"', ',', '\\', '\\n', '\0', 'é', ':', '/', '%', '\\u', '[[[[', '\n')
+  const filler = fc.tuple(fc.constantFrom('x', 'a b ', 'word ', 'lengthy, ', 'a:', 'abcdefgh/', ']'), fc.nat(2_100)).map(([unit, length]) => unit.repeat(Math.ceil(length / unit.length)))
+  const unit = fc.oneof({ weight: 3, arbitrary: id }, { weight: 4, arbitrary: mark }, { weight: 1, arbitrary: filler })
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 30 }), cuts, (units, at) => {
+      const bytes = Buffer.from(units.join(''), 'latin1')
+      const findings = new Findings(placesOf(RULE), false, ids)
+      const reader = new WordReader([], findings)
+      // Another one is in the middle of a word meanwhile.
+      const other = new WordReader([], new Findings(placesOf(RULE), false, ids))
+      for (const piece of cutAt(bytes, at)) {
+        reader.write(piece)
+        other.write(Buffer.from('file-other'))
+      }
+      assert.equal(reader.end(), null)
+      assert.equal(findings.settle(Infinity), true)
+      assert.deepEqual(namesOf(findings), namedIn(bytes))
+    }),
+    { numRuns: 2_000 },
   )
 })
 

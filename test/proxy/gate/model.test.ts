@@ -433,6 +433,24 @@ test('of a body that names models or stored objects without end so many are look
   }
 })
 
+test('of different strings that could be ids 10,000 are looked at, wherever they stand, and no more', async () => {
+  const provider = table.byId('openai')
+  assert.ok(provider)
+  const match = classify(provider, 'POST', '/v1/responses')
+  const body = (count: number, names = 20_000): Buffer =>
+    Buffer.from(`{"model":"allowed","input":[${Array.from({ length: count }, (_, i) => `"${i % 2 === 0 ? 'file-' : 'f\\u0069le-'}${i % names}"`).join(',')}]}`)
+  const verdict = async (bytes: Buffer): Promise<string | number> => {
+    const reach = await checkScope(compileScope(['allowed']), { provider, match, pathAndQuery: '/v1/responses', headers: JSON_TYPE, body: bytes, limit: 1e8 })
+    return reach.ok ? reach.objects.length : reach.code
+  }
+  assert.equal(await verdict(body(10_000)), 10_000)
+  assert.equal(await verdict(body(10_033)), AMBIGUOUS)
+  assert.notEqual(await readHeld(provider, match, JSON_TYPE, body(10_000), 1e8), null)
+  assert.equal(await readHeld(provider, match, JSON_TYPE, body(10_033), 1e8), null)
+  // The same ones again and again are few.
+  assert.equal(await verdict(body(50_000, 1_000)), 1_000)
+})
+
 test('a form that names its model over and over, byte by byte, takes no longer than any other', () => {
   const provider = table.byId('openai')
   assert.ok(provider)

@@ -101,7 +101,30 @@ export function hand(from: i32, to: i32): void {
   if (escaped) {
     if (quick != 0 && !mayBeWantedDecoded(quick, from, to)) return
   } else if (to - from > load<i32>(LONGEST) || (quick != 0 && !mayBeWanted(quick, from, to))) return
-  if (!isKnown(from, to)) tell(STRING_TOLD, from, to, i32(escaped))
+  tellString(from, to, escaped)
+}
+
+/** Hands a string over, with a hash whose lowest bit is `mark`, unless that was done not long ago. */
+export function tellString(from: i32, to: i32, mark: bool): void {
+  if (!isKnown(from, to)) tell(STRING_TOLD, from, to, (hashOf(from, to) & ~1) | i32(mark))
+}
+
+/** A hash of all bytes. */
+function hashOf(from: i32, to: i32): i32 {
+  const size = to - from
+  let mixed: u64 = 0
+  let at = from
+  for (; at + 8 <= to; at += 8) mixed = mix(mixed, load<u64>(at))
+  if (at < to && size >= 8) mixed = mix(mixed, load<u64>(to - 8))
+  else for (; at < to; at++) mixed = mix(mixed, load<u8>(at))
+  return (mix(mixed, size) >> 32) as i32
+}
+
+// @ts-ignore: decorator
+@inline
+function mix(mixed: u64, bytes: u64): u64 {
+  const product = (mixed ^ bytes) * 0x9e3779b97f4a7c15
+  return product ^ (product >> 32)
 }
 
 /** Units of a string with escapes that are looked at; and of those the ones that may be spaces before it. */
@@ -135,7 +158,7 @@ function isSpace(unit: u16): bool {
 }
 
 /** QuickCheck of tables.ts: what a string begins with, up to its first mark. */
-function mayBeWanted(quick: i32, from: i32, to: i32): bool {
+export function mayBeWanted(quick: i32, from: i32, to: i32): bool {
   const marks = quick + 64
   let start = from
   while (start < to && load<u8>(marks + load<u8>(start)) == 2) start++

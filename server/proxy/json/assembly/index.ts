@@ -9,6 +9,8 @@ import { BREAKS, lookUp } from './keys'
 import { endOfJsonScalar, endOfScalar, INCOMPLETE, INVALID, skipIntegers } from './scalars'
 import { endOfString } from './strings'
 
+export { words } from './words'
+
 const QUOTE: i32 = 0x22
 const COMMA: i32 = 0x2c
 const COLON: i32 = 0x3a
