@@ -105,7 +105,11 @@ function addListed(parents: number[], listed: readonly Placed[]): void {
     let top = page
     while (tops[top]! >= 0) top = tops[top]!
     // Ways are shortened as they are gone, or long chains would cost their square.
-    for (let at = page; at !== top; ) [at, tops[at]] = [tops[at]!, top]
+    for (let at = page; at !== top; ) {
+      const next = tops[at]!
+      tops[at] = top
+      at = next
+    }
     return top
   }
   for (const { page, parent } of listed) {
