@@ -134,8 +134,10 @@ export const EXPORT: Row[] = [
     /no HTML page/,
     () => Array.from({ length: 20 }).reduce<Buffer>((inner) => archive([part(inner)]), sound()),
   ],
-  ['a part in a folder', /no HTML page/, () => archive([{ ...part(sound()), name: 'Folder/Export-1-Part-1.zip' }])],
-  ['somebody\'s archive at the root', /no HTML page/, () => archive([{ ...part(sound()), name: 'attachment.zip' }])],
+  ['a part in a folder', /lie in a folder of the ZIP archive \("Folder\/Export-1-Part-1\.zip"\)/, () => archive([{ ...part(sound()), name: 'Folder/Export-1-Part-1.zip' }])],
+  ['somebody\'s archive at the root', /no page, but other archives \(such as "attachment\.zip"\)/, () => archive([{ ...part(sound()), name: 'attachment.zip' }])],
+  ['a table of contents alone', /only the table of contents/, () => archive([{ name: 'index.html', data: sitemapHtml('a') }])],
+  ['a part without its brothers, with pictures alone', /This is part 2 of an export/, () => archive([part(archive([{ name: 'a.png', data: 'x' }]), 2)])],
   [
     'two parts with different pages of one name',
     /Two parts .* "Page\.html"/,

@@ -15,7 +15,7 @@ export default function SignInPage() {
     <Entrance title="Sign in" lead={ended ? 'Your session has ended. Sign in again to continue.' : 'to the dashboard of this Tollmark server.'} foot="No account yet? Ask an administrator of this server for an invitation. Forgot your password? They can send you a link to set a new one.">
       <EntranceForm
         password="existing"
-        submit={waiting ? `Try again in ${duration(left * 1000)}` : 'Sign in'}
+        submit={waiting ? `Try again in ${left < 60 ? `${left} s` : duration(left * 1000)}` : 'Sign in'}
         busy={signIn.isPending}
         waiting={waiting}
         error={waiting ? new Refused(429, 'too_many_attempts', 'Too many failed attempts.') : left === 0 && isLimit(error) ? null : error}

@@ -95,7 +95,7 @@ function refusesKey({ status, headers }: Response): boolean {
 /** The address that takes `?url=`. @throws TypeError when `proxyUrl` is none that can be called from here */
 function endpointOf(proxyUrl: string): { origin: string; path: string } {
   try {
-    const [, origin = '', path = ''] = HTTP_ADDRESS.exec(proxyUrl === '' ? '' : new Request(proxyUrl).url) ?? []
+    const [, origin = '', path = ''] = HTTP_ADDRESS.exec(proxyUrl ? new Request(proxyUrl).url : '') ?? []
     if (origin === '' || origin.includes('@')) throw new TypeError()
     return { origin, path: `${path.replace(/\/+$/, '')}/proxy` }
   } catch (cause) {
