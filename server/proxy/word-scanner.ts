@@ -94,9 +94,9 @@ export class WordScanner implements Owner {
   }
 
   /** @param piece at most PIECE bytes */
-  #read({ bytes, ints, words }: Engine, piece: Buffer): void {
-    const end = WINDOW + piece.length
+  #read({ bytes, ints, words, withoutZeros }: Engine, piece: Buffer): void {
     bytes.set(piece, WINDOW)
+    const end = withoutZeros(WINDOW, WINDOW + piece.length)
     for (let at = WINDOW; at < end; ) {
       at = words(at, end)
       const count = ints[EVENT_COUNT >> 2]!

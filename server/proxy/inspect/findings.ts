@@ -24,6 +24,14 @@ const LOOKED_AT_ONCE = 32
 const MANY_NAMED = `${MOST_NAMED} models and stored objects`
 const MANY_IDS = `${MOST_IDS} different strings that could be ids of stored objects`
 
+/** Strings, and how many of them have been looked at. */
+interface Waiting {
+  readonly strings: ByteStrings
+  readonly tell: TellString
+  readonly cost: number
+  next: number
+}
+
 /** A part of a body, and how many of its ids have been taken over. */
 interface Part {
   readonly part: Findings
@@ -61,11 +69,12 @@ export class Findings implements JsonSink {
   readonly #places: Places
   readonly #strict: boolean
   readonly idForms: IdForms | undefined
-  readonly #seenIds = new Set<string>()
-  /** Names of the objects. */
-  readonly #placed = new Set<string>()
+  readonly #seen = new RefSet()
+  readonly #seenPerhaps = new RefSet()
+  /** The objects. */
+  readonly #placed = new RefSet()
   /** What can be an id and has not been looked at: strings, and parts of the body. */
-  readonly #waiting: { readonly strings: ByteStrings; readonly tell: TellString; next: number }[] = []
+  readonly #waiting: Waiting[] = []
   readonly #parts: Part[] = []
   #strings: ByteStrings | null = null
   #looked = 0
@@ -99,9 +108,9 @@ export class Findings implements JsonSink {
     else if (part.#hasAny()) this.#parts.push({ part, perhaps, next: 0 })
   }
 
-  /** Strings that are looked at when the findings are settled; more may be added to them until then. */
-  later(strings: ByteStrings, tell: TellString): void {
-    this.#waiting.push({ strings, tell, next: 0 })
+  /** Strings that are looked at when the findings are settled; more may be added to them until then. @param cost how many strings one of them counts as */
+  later(strings: ByteStrings, tell: TellString, cost = 1): void {
+    this.#waiting.push({ strings, tell, cost, next: 0 })
   }
 
   /**
@@ -114,11 +123,11 @@ export class Findings implements JsonSink {
     return this.decided || this.#settle(most) > 0
   }
 
-  /** @returns how many more could have been looked at; 0 where some may be left */
+  /** @returns how many more could have been looked at; none where some may be left */
   #settle(most: number): number {
     let left = most
     for (const one of this.#waiting) {
-      for (; left > 0 && one.next < one.strings.size; left--) one.strings.tell(one.next++, one.tell)
+      for (; left > 0 && one.next < one.strings.size; left -= one.cost) one.strings.tell(one.next++, one.tell)
     }
     for (const one of this.#parts) {
       if (left > 0) left = one.part.#settle(left)
@@ -174,14 +183,22 @@ export class Findings implements JsonSink {
     if (ref !== null) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
   }
 
+  /** A word that may name an object of any of these kinds: letters, digits, `_.~-`. Told once. */
+  word(word: string, kinds: readonly string[]): void {
+    for (const kind of kinds) this.objects.push(this.#asMentioned({ kind, id: word, mayBeUnknown: true }))
+    if (word === REFERENCE) this.refers = true
+    const ref = this.idForms?.refOf(word) ?? null
+    if (ref !== null && !(ref.id === word && kinds.includes(ref.kind))) this.mention(ref)
+  }
+
   /** An id, wherever it stands. */
   mention(ref: ObjectRef): void {
     if (this.decided) return
-    const name = `${ref.kind} ${ref.id} ${ref.mayBeUnknown}`
-    if (this.#seenIds.has(name)) return
-    if (this.#seenIds.size === MOST_IDS) return this.#tooMany(MANY_IDS)
-    this.#seenIds.add(name)
-    if (!this.#placed.has(nameOf(ref))) this.#ids.push(this.#asMentioned(ref))
+    const seen = ref.mayBeUnknown === true ? this.#seenPerhaps : this.#seen
+    if (seen.has(ref)) return
+    if (this.#seen.size + this.#seenPerhaps.size === MOST_IDS) return this.#tooMany(MANY_IDS)
+    seen.add(ref)
+    if (!this.#placed.has(ref)) this.#ids.push(this.#asMentioned(ref))
   }
 
   /** An object that the body names in a way that only its kind of body has. */
@@ -192,12 +209,11 @@ export class Findings implements JsonSink {
 
   /** An object that stands where the endpoint expects one. */
   place(ref: ObjectRef): void {
-    const name = nameOf(ref)
     this.objects.push(this.#asMentioned(ref))
-    this.#placed.add(name)
+    this.#placed.add(ref)
     // The same string was looked at a moment ago, before its place was known.
     const last = this.#ids.at(-1)
-    if (last !== undefined && nameOf(last) === name) this.#ids.pop()
+    if (last !== undefined && last.kind === ref.kind && last.id === ref.id) this.#ids.pop()
   }
 
   #asMentioned(ref: ObjectRef): ObjectRef {
@@ -308,7 +324,30 @@ export class Findings implements JsonSink {
   }
 }
 
-const nameOf = ({ kind, id }: ObjectRef): string => `${kind} ${id}`
+/** Sets of a kind: one of 10,000 ids takes 0.3 ms to grow, in the middle of a step. */
+const SETS = 16
+
+/** Different objects, by kind and id: half the cost of one set of both joined. */
+class RefSet {
+  readonly #kinds = new Map<string, Set<string>[]>()
+  size = 0
+
+  has({ kind, id }: ObjectRef): boolean {
+    return this.#kinds.get(kind)?.[setOf(id)]?.has(id) === true
+  }
+
+  add({ kind, id }: ObjectRef): void {
+    let sets = this.#kinds.get(kind)
+    if (sets === undefined) this.#kinds.set(kind, (sets = []))
+    const ids = sets[setOf(id)]
+    if (ids === undefined) sets[setOf(id)] = new Set([id])
+    else if (ids.has(id)) return
+    else ids.add(id)
+    this.size++
+  }
+}
+
+const setOf = (id: string): number => (id.charCodeAt(id.length - 1) * 7 + id.charCodeAt(id.length - 2)) & (SETS - 1)
 
 /** An item that is referred to must be somebody's; one that is repeated need not. Which of them it is, the end of a body may say. */
 class MentionedItem implements ObjectRef {

@@ -1,14 +1,12 @@
 // What a body could name that is no plain JSON, but that a more lenient server might read: whatever in it could be the name of a stored object.
 import { LONGEST_LENGTH } from '../json/layout.ts'
-import { objectRef } from '../providers/object-ref.ts'
 import { WordScanner } from '../word-scanner.ts'
 import type { BodyReader } from './body-reader.ts'
 import { ByteStrings } from './byte-strings.ts'
 import { ambiguous, type Findings, type Refusal } from './findings.ts'
+import { MOST_IDS } from './places.ts'
 
-/** So many different ones are looked for. */
-const MOST_WORDS = 50_000
-const TOO_MANY = ambiguous(`The body is no plain JSON, and holds more than ${MOST_WORDS} different words.`)
+const TOO_MANY = ambiguous(`The body is no plain JSON, and holds more than ${MOST_IDS} different words.`)
 
 /** Tells the words of a body, and the names of several parts that they make. What could name something is looked at when the findings are settled. */
 export class WordReader implements BodyReader {
@@ -25,8 +23,8 @@ export class WordReader implements BodyReader {
     this.#findings = findings
     const tell = (bytes: Buffer, from: number, to: number, hash: number): void => {
       const word = bytes.toString('latin1', from, to)
-      if ((hash & 1) === 0) for (const kind of kinds) findings.place({ ...objectRef(kind, word), mayBeUnknown: true })
-      findings.text(word, binary)
+      if ((hash & 1) === 0 && kinds.length > 0) findings.word(word, kinds)
+      else findings.text(word, binary)
       if (binary) for (let at = 1; at <= LONGEST_LENGTH; at++) findings.text(word.slice(at), true)
     }
     this.#scanner = new WordScanner({
@@ -34,7 +32,7 @@ export class WordReader implements BodyReader {
       every: kinds.length > 0,
       binary,
       each: (bytes, from, to, hash) => {
-        if (!this.#opened(tell).add(bytes, from, to, hash)) this.#tooMany = true
+        if (!this.#opened(tell, 1 + kinds.length + (binary ? LONGEST_LENGTH : 0)).add(bytes, from, to, hash)) this.#tooMany = true
       },
     })
   }
@@ -48,8 +46,8 @@ export class WordReader implements BodyReader {
     return this.#tooMany || !this.#scanner.ok ? TOO_MANY : null
   }
 
-  #opened(tell: (bytes: Buffer, from: number, to: number, hash: number) => void): ByteStrings {
-    if (this.#words === null) this.#findings.later((this.#words = new ByteStrings(MOST_WORDS)), tell)
+  #opened(tell: (bytes: Buffer, from: number, to: number, hash: number) => void, cost: number): ByteStrings {
+    if (this.#words === null) this.#findings.later((this.#words = new ByteStrings(MOST_IDS)), tell, cost)
     return this.#words
   }
 }

@@ -22,6 +22,7 @@ interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer }
   scan(start: number, end: number): number
   words(start: number, end: number): number
+  withoutZeros(start: number, end: number): number
 }
 
 /** Whose scan it is. */
@@ -41,6 +42,7 @@ export class Engine {
   readonly ints: Int32Array
   readonly scan: Exports['scan']
   readonly words: Exports['words']
+  readonly withoutZeros: Exports['withoutZeros']
   owner: Owner | null = null
   /** Whether events are being told: what is told may scan something itself. */
   busy = false
@@ -51,11 +53,12 @@ export class Engine {
   readonly #placed = new WeakMap<object, Placed>()
 
   constructor() {
-    const { memory, scan, words } = new WebAssembly.Instance(MODULE).exports as Exports
+    const { memory, scan, words, withoutZeros } = new WebAssembly.Instance(MODULE).exports as Exports
     this.bytes = Buffer.from(memory.buffer)
     this.ints = new Int32Array(memory.buffer)
     this.scan = scan
     this.words = words
+    this.withoutZeros = withoutZeros
   }
 
   /** The addresses of both tables. They stay where they are until another scan asks. */

@@ -160,6 +160,29 @@ test('of the words of a body that is no JSON those are looked at that could be i
   )
 })
 
+test('a word names an object of every kind, an id of its own kind too, and a reference to items counts', () => {
+  const findings = new Findings(placesOf(RULE), false, ids)
+  const reader = new WordReader(['file', 'item'], findings)
+  reader.write(Buffer.from('{file-abc msg_0123456789 vs_0123456789abcdef01 item_reference'))
+  assert.equal(reader.end(), null)
+  assert.equal(findings.settle(3), false)
+  assert.equal(findings.settle(Infinity), true)
+  const words = ['file-abc', 'msg_0123456789', 'vs_0123456789abcdef01', 'item_reference']
+  assert.deepEqual(namesOf(findings), new Set([...words.flatMap((id) => [`file ${id}`, `item ${id}`]), 'vector_store vs_0123456789abcdef01']))
+  assert.equal(findings.refers, true)
+})
+
+test('of the words of a body that is no JSON 10,000 may be told, and those that could be no ids do not count', () => {
+  const refused = (kinds: readonly string[], count: number): boolean => {
+    const reader = new WordReader(kinds, new Findings(placesOf(RULE), false, ids))
+    for (let i = 0; i < count; i++) reader.write(Buffer.from(`word${100_000 + i},`))
+    return reader.end() !== null
+  }
+  assert.equal(refused(['file'], 10_000), false)
+  assert.equal(refused(['file'], 10_001), true)
+  assert.equal(refused([], 20_000), false)
+})
+
 /** What a source gives in all; null where it breaks. */
 async function drain(pieces: readonly Buffer[], coding: string, limit = 1_000_000): Promise<Buffer | null> {
   const source = decodedSource(pieces, coding, limit)

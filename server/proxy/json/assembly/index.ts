@@ -9,7 +9,7 @@ import { BREAKS, lookUp } from './keys'
 import { endOfJsonScalar, endOfScalar, INCOMPLETE, INVALID, skipIntegers } from './scalars'
 import { endOfString } from './strings'
 
-export { words } from './words'
+export { withoutZeros, words } from './words'
 
 const QUOTE: i32 = 0x22
 const COMMA: i32 = 0x2c

@@ -32,8 +32,33 @@ let narrowIsLong = false
 /** Whether it holds a `/` or `%`: then any of its parts may be an id, also one that is spelled with them. */
 let isPath = false
 
+/** Takes the zeros out of the bytes from `start` to `end`. @returns where they end then */
+export function withoutZeros(start: i32, end: i32): i32 {
+  let out = start
+  let i = start
+  for (; i + 16 <= end; i += 16) {
+    const bytes = v128.load(i)
+    if (i8x16.all_true(bytes)) {
+      v128.store(out, bytes)
+      out += 16
+    } else {
+      for (let byte = i; byte < i + 16; byte++) {
+        const one = load<u8>(byte)
+        store<u8>(out, one)
+        out += i32(one != 0)
+      }
+    }
+  }
+  for (; i < end; i++) {
+    const one = load<u8>(i)
+    store<u8>(out, one)
+    out += i32(one != 0)
+  }
+  return out
+}
+
 /**
- * Reads from `start` to `end`. Loads reach up to 64 bytes further.
+ * Reads from `start` to `end`, which hold no zeros. Loads reach up to 64 bytes further.
  *
  * @returns how far it came: less than `end` where so many words were told that they have to be read first
  */
@@ -42,7 +67,7 @@ export function words(start: i32, end: i32): i32 {
   let i = at == wide && !wideIsLong && load<i32>(WORD_ESCAPE) == 0 ? skip(start, end) : start
   while (i < end && at < WORDS_FULL && load<i32>(EVENT_COUNT) < MAX_EVENTS - 8) {
     if (load<i32>(WORD_ESCAPE) > 0) {
-      if (load<u8>(i) == 0 || goOnWithEscape(load<u8>(i))) i++
+      if (goOnWithEscape(load<u8>(i))) i++
       continue
     }
     const bytes = v128.load(i)
@@ -56,7 +81,6 @@ export function words(start: i32, end: i32): i32 {
       if (run == 16 || i == end) continue
     }
     const byte = load<u8>(i++) as i32
-    if (byte == 0) continue
     if (byte == BACKSLASH) store<i32>(WORD_ESCAPE, 1)
     else if (isWide(byte)) addWide(byte)
     else {
@@ -88,22 +112,21 @@ function leave(): void {
 }
 
 /**
- * From a place between words: where a word begins that is long enough, or may be, or where a zero or a backslash comes. Words shorter than that cost
+ * From a place between words: where a word begins that is long enough, or may be, or where a backslash comes. Words shorter than that cost
  * nothing: 64 bytes are looked at together.
  */
 function skip(start: i32, end: i32): i32 {
   let i = start
   while (i < end) {
     let word: u64 = 0
-    let special: u64 = 0
+    let backslashes: u64 = 0
     for (let block = 0; block < 64; block += 16) {
-      const bytes = v128.load(i + block)
-      const classes = classesOf(bytes)
+      const classes = classesOf(v128.load(i + block))
       word |= (i8x16.bitmask(i8x16.gt_s(classes, i8x16.splat(0))) as u64) << block
       // Of the classes, only that of the backslash has the highest bit.
-      special |= (i8x16.bitmask(v128.or(classes, i8x16.eq(bytes, i8x16.splat(0)))) as u64) << block
+      backslashes |= (i8x16.bitmask(classes) as u64) << block
     }
-    const limit = min(special == 0 ? 64 : (ctz(special) as i32), end - i)
+    const limit = min(backslashes == 0 ? 64 : (ctz(backslashes) as i32), end - i)
     if (limit < 64) word &= ((1 as u64) << limit) - 1
     const two = word & (word >> 1)
     const six = two & (two >> 2) & (two >> 4)
