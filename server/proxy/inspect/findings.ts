@@ -329,16 +329,18 @@ const SETS = 16
 
 /** Different objects, by kind and id: half the cost of one set of both joined. */
 class RefSet {
-  readonly #kinds = new Map<string, Set<string>[]>()
+  /** Most bodies name nothing. */
+  #kinds: Map<string, Set<string>[]> | null = null
   size = 0
 
   has({ kind, id }: ObjectRef): boolean {
-    return this.#kinds.get(kind)?.[setOf(id)]?.has(id) === true
+    return this.#kinds !== null && this.#kinds.get(kind)?.[setOf(id)]?.has(id) === true
   }
 
   add({ kind, id }: ObjectRef): void {
-    let sets = this.#kinds.get(kind)
-    if (sets === undefined) this.#kinds.set(kind, (sets = []))
+    const kinds = (this.#kinds ??= new Map())
+    let sets = kinds.get(kind)
+    if (sets === undefined) kinds.set(kind, (sets = []))
     const ids = sets[setOf(id)]
     if (ids === undefined) sets[setOf(id)] = new Set([id])
     else if (ids.has(id)) return
