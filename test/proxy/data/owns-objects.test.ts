@@ -113,9 +113,9 @@ test('an id that another key made is refused also in a body that is no plain JSO
   const reached = fake.requests.length
   for (const id of ['resp_1', 'resp\\u005f1']) for (const [what, odd] of ODD) assert.deepEqual(await post(theirs, odd(named(id))), [403, 'endpoint_not_allowed'], what)
   assert.equal(fake.requests.length, reached)
-  const words = Array.from({ length: 50_001 }, (_, i) => `word-${i}`).join(' ')
+  const words = Array.from({ length: 10_001 }, (_, i) => `word-${i}`).join(' ')
   assert.deepEqual(await post(theirs, words), [400, 'ambiguous_body'])
-  for (const body of ['', 'no JSON at all', words.slice(0, 530_000), randomBytes(4_000_000)]) assert.deepEqual(await post(theirs, body), [200, null])
+  for (const body of ['', 'no JSON at all', words.slice(0, 100_000), randomBytes(4_000_000)]) assert.deepEqual(await post(theirs, body), [200, null])
 })
 
 /** TABLE of other ways to spell a path that names an object; a provider may read them as the plain one. */
