@@ -115,7 +115,7 @@ test('an id that another key made is refused also in a body that is no plain JSO
   assert.equal(fake.requests.length, reached)
   const words = Array.from({ length: 10_001 }, (_, i) => `word-${i}`).join(' ')
   assert.deepEqual(await post(theirs, words), [400, 'ambiguous_body'])
-  for (const body of ['', 'no JSON at all', words.slice(0, 100_000), randomBytes(4_000_000)]) assert.deepEqual(await post(theirs, body), [200, null])
+  for (const body of ['', 'no JSON at all', words.slice(0, 95_000), randomBytes(4_000_000)]) assert.deepEqual(await post(theirs, body), [200, null])
 })
 
 /** TABLE of other ways to spell a path that names an object; a provider may read them as the plain one. */
