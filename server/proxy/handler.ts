@@ -16,7 +16,8 @@ import type { InspectionQueue } from './inspect/scheduler.ts'
 import { asPlain, checkOwnership, listChecked, mayStart } from './ownership.ts'
 import { Passage, type PassageParts } from './passage.ts'
 import { changesStored } from './providers/changes.ts'
-import { classify, refuseEndpoint, refuseUnknown } from './providers/endpoint.ts'
+import { classify, refuseEndpoint, refuseUnknown, type Match } from './providers/endpoint.ts'
+import type { Provider } from './providers/provider.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
 import { relay } from './relay.ts'
 import { Shares, type SharesLimits } from './shares.ts'
@@ -83,7 +84,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     if (!proof.ok) throw new Refused(proof.code, proof.message)
     return (trip.key = proof.key)
   }
-  const { id, accountId, rpm, scope, providers, readOnly, objects: holdings } = prove()
+  const { id, accountId, rpm, scope, objects: holdings } = prove()
   // Only a caller with a key is told about WebSockets. Other upgrades are offers, which a server may ignore (RFC 9110, section 7.8).
   if (/^websocket$/i.test(valueOf(headers, 'upgrade') ?? '')) {
     throw new Refused('upgrade_not_supported', 'The proxy carries no WebSockets. Use an endpoint of the provider that answers over HTTP.')
@@ -99,7 +100,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   // 3. The provider.
   if (named === null) throw new Refused('upstream_not_allowed', `The host ${hostname} is not one of a provider that this proxy knows.`)
   const { provider } = named
-  if (providers !== null && !providers.has(provider.id)) throw new Refused('upstream_not_allowed', `This key may not call ${provider.name}.`)
+  checkProvider(trip.key!, provider)
 
   // 4. The endpoint.
   const match = (route.match ??= classify(provider, method, pathAndQuery))
@@ -107,13 +108,16 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   if (closed !== null) throw new Refused(closed.code, closed.message)
   const unknown = holdings === 'own' ? refuseUnknown(match, method) : null
   if (unknown !== null) throw new Refused('endpoint_not_allowed', unknown)
-  if (readOnly && changesStored(match, method)) throw new Refused('endpoint_not_allowed', 'This key may generate and read, but not change what the provider stores.')
+  checkReadOnly(trip.key!, match, method)
 
   // 5. The models, and the stored objects, that the request can reach.
   const inspecting = inspectRequest({ trip, provider, match, pathAndQuery }, parts, prove)
   const inspected = inspecting instanceof Promise ? await inspecting : inspecting
   if (inspected === null) return
   const key = trip.key!
+  // It may have been changed while the body came.
+  checkProvider(key, provider)
+  checkReadOnly(key, match, method)
   const about = { provider, key, match, method, headers }
   const checking = checkOwnership(parts.objects, about, inspected.objects)
   const maker = checking instanceof Promise ? await checking : checking
@@ -163,6 +167,16 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const code = passage.settle(relayed, usage, failure)
   if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
   if (list?.refused !== true) logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
+}
+
+/** @throws Refused where the key is for other providers */
+function checkProvider({ providers }: CachedKey, { id, name }: Provider): void {
+  if (providers !== null && !providers.has(id)) throw new Refused('upstream_not_allowed', `This key may not call ${name}.`)
+}
+
+/** @throws Refused where the key may not do this to what the provider stores */
+function checkReadOnly({ readOnly }: CachedKey, match: Match, method: string): void {
+  if (readOnly && changesStored(match, method)) throw new Refused('endpoint_not_allowed', 'This key may generate and read, but not change what the provider stores.')
 }
 
 /** What a browser may do with an answer besides reading it in a script: https://www.w3.org/TR/fetch-metadata/ */

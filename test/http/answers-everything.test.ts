@@ -56,6 +56,7 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
     '/api/v1/keys/{id}/objects/{object}',
     '/api/v1/keys/{id}/rotate',
     '/api/v1/keys/{id}/rotate/end',
+    '/api/v1/limits',
     '/api/v1/models',
     '/api/v1/overview',
     '/api/v1/password-resets/accept',

@@ -105,13 +105,13 @@ test('a dashboard that is not built says how to build it', async (t) => {
   assert.deepEqual(said, [503, 'The dashboard has not been built. `npm start` builds it.\n'])
 })
 
-test('JavaScript: 200 KB gzipped at most for the first page, 350 KB for all pages together', () => {
+test('JavaScript: 200 KB gzipped at most for the first page, 360 KB for all pages together', () => {
   const dist = join(import.meta.dirname, '..', '..', 'dashboard', 'dist')
   const folder = join(dist, readFileSync(join(dist, 'current'), 'utf8'))
   const size = (file: string): number => gzipSync(readFileSync(join(folder, file)), { level: 9 }).length
   const scripts = globSync('**/*.js', { cwd: folder })
   const all = scripts.reduce((sum, file) => sum + size(file), 0)
-  assert.ok(all <= 350 * 1024, `${all} bytes in all`)
+  assert.ok(all <= 360 * 1024, `${all} bytes in all`)
   // What the document asks for, and what each of those imports at once; the largest page comes on top.
   const first = new Set<string>()
   const visit = (file: string): void => {

@@ -50,12 +50,18 @@ export function apiCommand({ act, makes, secret, options = [], ...row }: ApiComm
     options: [...options, ...COMMON, ...(makes ? [INIT] : [])],
     run: async (values, args) => {
       if (secret) assertWritable()
-      const opening = { makes: makes ? { plan: values.text('plan') ?? 'free' } : null, init: values.flag('init') }
+      const opening = { makes: makes ? { plan: values.text('plan') ?? 'free', account: nameOf(values.text('account')) } : null, init: values.flag('init') }
       await using api = await openApi(values, opening)
       const outcome = await act({ client: api.client, config: api.config, values, args, now: Date.now() })
       await print(outcome, values.flag('json'))
     },
   }
+}
+
+/** The name of an account that can be made, where one is given. */
+function nameOf(named: string | undefined): string | null {
+  const name = named?.trim() ?? ''
+  return name === '' || name.length > 200 ? null : name
 }
 
 type Opening = Parameters<(typeof import('./local.ts'))['openLocal']>[2]

@@ -93,8 +93,8 @@ async function jobRoutes({ store, config, clock, closing }: Parts): Promise<Api>
 
 /** What a command does with a store that is not there. */
 export interface Opening {
-  /** It makes something: the first account too, on this plan. */
-  makes: { plan: string } | null
+  /** It makes something: the first account too, on this plan, by this name (null: one that we choose). */
+  makes: { plan: string; account: string | null } | null
   /** Whether a new store is wanted. */
   init: boolean
 }
@@ -131,7 +131,7 @@ async function opened(config: Config, makes: Opening['makes'], closing: AsyncDis
   const clock = Date.now
   const store = closing.use(await openStore({ ...storage, now: clock(), existing: makes === null }))
   const parts = { store, config, plans: readPlans(config.accounts), clock, closing }
-  const caller = await operatorOf(store, parts.plans, makes?.plan ?? null)
+  const caller = await operatorOf(store, parts.plans, makes)
   const apis = new Map<string, Promise<Api>>()
   const origin = config.server.publicUrl?.origin ?? `http://${config.server.host}:${config.server.port}`
   const client = new Client(true, async (path, init) => {
@@ -145,18 +145,17 @@ async function opened(config: Config, makes: Opening['makes'], closing: AsyncDis
   return { client, store }
 }
 
-/** Whoever can read the store may do everything: an administrator, as which the first account is taken. */
-async function operatorOf(store: Store, plans: Plans, plan: string | null): Promise<Caller> {
+/** Whoever can read the store may do everything: an administrator, as which the first account is taken, or made by the name that is given. */
+async function operatorOf(store: Store, plans: Plans, makes: Opening['makes']): Promise<Caller> {
   const now = Date.now()
-  if (plan !== null && !plans.has(plan)) {
+  if (makes !== null && !plans.has(makes.plan)) {
     const names = plans.all.map(({ name }) => name).join(', ')
-    throw new SetupError(`There is no plan "${plan}". The plans are ${names}; TOLLMARK_PLANS adds others.`)
+    throw new SetupError(`There is no plan "${makes.plan}". The plans are ${names}; TOLLMARK_PLANS adds others.`)
   }
+  const first = await store.db.selectFrom('accounts').selectAll().where('role', '=', 'admin').orderBy('id').limit(1).executeTakeFirst()
+  const account = first ?? (makes === null ? undefined : await store.run(provideAccount, { name: makes.account, plan: makes.plan, newId: newId('acc', now), now }))
   const nobody: AccountRow = { id: '-', name: '', email: null, plan: FREE, role: 'admin', created_at: now, disabled: 0 }
-  const account = plan === null
-    ? await store.db.selectFrom('accounts').selectAll().where('role', '=', 'admin').orderBy('id').limit(1).executeTakeFirst()
-    : await store.run(provideAccount, { name: null, plan, newId: newId('acc', now), now })
-  return { account: account ?? nobody, tokenId: null, sessionId: null, scopes: ['convert', 'manage'] }
+  return { account: account?.role === 'admin' ? account : nobody, tokenId: null, sessionId: null, scopes: ['convert', 'manage'] }
 }
 
 /** Routes, called by the operator from this process. */

@@ -430,6 +430,7 @@ const MEANWHILE: [what: string, change: (store: Store, id: string) => Promise<un
   ['disabled', (store, id) => changeKey(store, id, null, { disabled: true }, Date.now()), 'api_key_disabled'],
   ['replaced', (store, id) => rotateKey(store, id, null, 0, Date.now()), 'api_key_expired'],
   ['limited to other models', (store, id) => changeKey(store, id, null, { models: ['o*'] }, Date.now()), 'model_not_allowed'],
+  ['limited to other providers', (store, id) => changeKey(store, id, null, { providers: ['google'] }, Date.now()), 'upstream_not_allowed'],
 ]
 
 test('a key that changes while the body comes that has to be read first is what it is by then', async (t) => {
