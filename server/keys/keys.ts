@@ -119,6 +119,11 @@ export interface KeyFilter {
   sort?: KeySort | undefined
 }
 
+/** Whether every key has to be looked at for a page. */
+export function looksAtAll({ sort = '-created_at', search = '', model }: Pick<KeyFilter, 'sort' | 'search' | 'model'>): boolean {
+  return SORTS[sort].moves || search !== '' || model !== undefined
+}
+
 /** Rows that are looked at together where a filter cannot be asked of the store. */
 const BATCH = 500
 

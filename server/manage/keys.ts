@@ -4,7 +4,7 @@ import type { Caller } from '../accounts/tokens.ts'
 import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, type Api, type ApiContext } from '../api.ts'
 import { Problem, invalidField } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
-import { changeKey, countKeys, createKey, endPreviousSecrets, getKey, KEY_SORTS, listKeys, MOST_RPM, purgeKey, revokeKey, rotateKey } from '../keys/keys.ts'
+import { changeKey, countKeys, createKey, endPreviousSecrets, getKey, KEY_SORTS, listKeys, looksAtAll, MOST_RPM, purgeKey, revokeKey, rotateKey } from '../keys/keys.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { patchOf } from '../request/patch.ts'
@@ -129,8 +129,8 @@ interface Proxied {
 export function keyRoutes(store: Store, { keys, table }: Proxied, clock: () => number): Api {
   const api = newApi()
   const guard = guarded(store, clock)
-  /** What keys have used is read as the caller's report. */
-  const of = (c: ApiContext): Store => store.readingFor(callerOf(c).account.id)
+  /** A key, or a page of them, waits for no report: another account's could be long. */
+  const of = (c: ApiContext): Store => store.lookingUpFor(callerOf(c).account.id)
   /** @throws Problem `invalid_field` where a provider is none of the table: a misspelt one would lock the key out */
   const checkProviders = (ids: readonly string[] | null | undefined): void => {
     const unknown = ids?.find((id) => table().byId(id) === undefined)
@@ -166,7 +166,8 @@ export function keyRoutes(store: Store, { keys, table }: Proxied, clock: () => n
   api.openapi(list, async (c) => {
     const { limit, cursor, account, ...filter } = c.req.valid('query')
     const wanted = { ...filter, account: whose(callerOf(c), account) }
-    const [found, total] = await Promise.all([listKeys(of(c), wanted, limit, cursor, clock()), countKeys(of(c), wanted, clock())])
+    const reading = looksAtAll(wanted) ? store.readingFor(callerOf(c).account.id) : of(c)
+    const [found, total] = await Promise.all([listKeys(reading, wanted, limit, cursor, clock()), countKeys(reading, wanted, clock())])
     return c.json({ object: 'list' as const, data: found.keys, next_cursor: found.next, total }, 200)
   })
 

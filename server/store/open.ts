@@ -32,6 +32,8 @@ export interface Store extends AsyncDisposable {
   readNow<A, R>(procedure: Procedure<A, R>, args: A): Promise<R>
   /** The same store, whose reports take their turns among all reports as those of `owner`. */
   readingFor(owner: string): Store
+  /** The same with a reader of its own that no report holds up, for what is found by its key, or is a page of a list. */
+  lookingUpFor(owner: string): Store
   /** Runs queries atomically, in order; resolves when they are durable. @throws StoreError, and then nothing of them is stored */
   write(...queries: Query<unknown>[]): Promise<StatementResult[]>
   /** Runs a procedure atomically; resolves to its result when what it wrote is durable. @throws StoreError, and then nothing of it is stored */
@@ -88,13 +90,14 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
   const writer = await startThread(new URL('thread.ts', import.meta.url), { path }, changed, onFailure)
   const here = new Connection(path, 'read')
   const reading = openReading({ path, patient: true })
+  const lookups = openReading({ path, patient: false }, SHARES.lookups)
   const urgent = openReading({ path, patient: false }, SHARES.urgent)
 
   const write = async (...statements: Statement[]): Promise<StatementResult[]> => (await writer.send({ statements })) as StatementResult[]
   const writeOne = async (one: Statement): Promise<StatementResult> => (await write(one))[0]!
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
-    await Promise.all([reading.close(), urgent.close()])
+    await Promise.all([reading.close(), lookups.close(), urgent.close()])
     here.close()
     // Last, so that it finds itself alone and leaves one tidy file.
     await writer.close()
@@ -107,6 +110,7 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
     ...reportsOf(reading, NOBODY, writeOne, 'sqlite'),
     readNow: async <A, R>({ address }: Procedure<A, R>, args: A) => (await urgent.send(NOBODY, { procedure: address, args })) as R,
     readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, writeOne, 'sqlite') }),
+    lookingUpFor: (owner) => ({ ...store, ...reportsOf(lookups, owner, writeOne, 'sqlite') }),
     write: (...queries) => write(...queries.map(statement)),
     // What crosses back is what the procedure returned: plain data, as its declaration asks for.
     run: async <A, R>({ address }: Procedure<A, R>, args: A) => (await writer.send({ procedure: address, args })) as R,

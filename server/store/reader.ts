@@ -1,15 +1,16 @@
 // A thread that only reads: reports, and whatever else would hold up the thread that serves requests. Units run side by side and take turns by
-// the statement, so that a long one of many statements holds up nobody.
-import { setImmediate as turn } from 'node:timers/promises'
+// the time that each has taken, a statement at a time: a long one of many statements holds up nobody.
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreError, readError } from './error.ts'
 import { findProcedure } from './find-procedure.ts'
 import type { QueryBuilder, Statement, StatementResult } from './statement.ts'
+import { TimedTurns, type Runner } from './timed-turns.ts'
 import type { Answer, FromThread, ReadSource, ToThread, Unit } from './units.ts'
 
 const source = workerData as ReadSource
 const port = parentPort!
+const turns = new TimedTurns('url' in source ? source.most : 1)
 const send = (message: FromThread, moved: ArrayBuffer[] = []): void => port.postMessage(message, moved)
 
 // On Linux this is the priority of the calling thread alone (sched(7)); elsewhere it would be that of the whole process.
@@ -47,11 +48,11 @@ async function open(): Promise<Opened> {
   return { execute: (statement) => connection.execute(statement), close: () => connection.close() }
 }
 
-async function perform(unit: Unit): Promise<unknown> {
+async function perform(unit: Unit, runner: Runner): Promise<unknown> {
   const { within = Infinity } = unit
   const until = performance.now() + within
   const step = async (statement: Statement): Promise<StatementResult> => {
-    await turn()
+    await turns.turn(runner)
     if (performance.now() > until) throw new StoreError('slow', `it took longer than ${within} ms`)
     return execute(statement)
   }
@@ -67,10 +68,13 @@ async function perform(unit: Unit): Promise<unknown> {
 }
 
 async function answer(unit: Unit): Promise<Answer> {
+  const runner = turns.enter()
   try {
-    return { id: unit.id, value: await perform(unit) }
+    return { id: unit.id, value: await perform(unit, runner) }
   } catch (thrown) {
     return { id: unit.id, error: readError(thrown) }
+  } finally {
+    turns.leave(runner)
   }
 }
 

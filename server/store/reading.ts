@@ -18,9 +18,10 @@ interface Shares {
   longest: number
 }
 
-/** TABLE of kinds: reports, and what requests wait for, which is short unless a window is. */
+/** TABLE of kinds: reports; what is found by its key, or is a page, so that no report holds it up; and what the proxy waits for, which is short unless a window is. */
 export const SHARES = {
-  reports: { all: 8, ofOwner: 2, longest: 10_000 },
+  reports: { all: 8, ofOwner: 1, longest: 10_000 },
+  lookups: { all: 32, ofOwner: 1, longest: 10_000 },
   urgent: { all: Infinity, ofOwner: Infinity, longest: 600_000 },
 } as const satisfies Record<string, Shares>
 
@@ -36,7 +37,7 @@ export interface Reading {
 /**
  * Opens the reading of a store. Its thread is started at the first report, and again should it die.
  *
- * @param shares what runs at once takes turns by the statement
+ * @param shares what runs at once takes turns by the time that it has taken
  */
 export function openReading(source: ReadSource, shares: Shares = SHARES.reports): Reading {
   let thread: Promise<ThreadClient> | undefined

@@ -2,7 +2,7 @@
 import { randomText } from '../../secret.ts'
 import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
 import type { Store } from '../open.ts'
-import { NOBODY, openReading, reportsOf } from '../reading.ts'
+import { NOBODY, SHARES, openReading, reportsOf } from '../reading.ts'
 import { statement } from '../statement.ts'
 import { listen } from './listener.ts'
 import { migrate } from './migrate.ts'
@@ -11,8 +11,9 @@ import { readProcedure, runProcedure, runStatements } from './transaction.ts'
 import { Turns } from './turns.ts'
 
 /** Connections of one process, besides the one that listens. Ten processes fit into PostgreSQL's usual 100. */
-const CONNECTIONS = 6
+const CONNECTIONS = 5
 const REPORT_CONNECTIONS = 2
+const LOOKUP_CONNECTIONS = 1
 /** How long a statement may run: one that a request waits for, and one of a report (milliseconds). */
 const PATIENCE = 2_000
 const REPORT_PATIENCE = 10_000
@@ -35,13 +36,14 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
   // In a thread: what the driver makes of many rows would hold up the one that serves requests.
   const source = { url: url.href, name, most: REPORT_CONNECTIONS, patience: REPORT_PATIENCE, patient: true }
   const reading = openReading(source)
+  const lookups = openReading({ ...source, most: LOOKUP_CONNECTIONS, patient: false }, SHARES.lookups)
   const turns = new Turns()
   const listeners = new Set<() => void>()
   const listener = await listen(url, name, () => listeners.forEach((listener) => listener()))
 
   const one = executeOn(connections)
   const close = async (): Promise<void> => {
-    await Promise.all([listener.close(), connections.close(), reading.close()])
+    await Promise.all([listener.close(), connections.close(), reading.close(), lookups.close()])
   }
 
   const store: Store = {
@@ -50,6 +52,7 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
     ...reportsOf(reading, NOBODY, one, 'postgres'),
     readNow: (procedure, args) => readProcedure(connections, builder, procedure, args),
     readingFor: (owner) => ({ ...store, ...reportsOf(reading, owner, one, 'postgres') }),
+    lookingUpFor: (owner) => ({ ...store, ...reportsOf(lookups, owner, one, 'postgres') }),
     write: (...queries) => runStatements(connections, queries.map(statement)),
     run: (procedure, args) => runProcedure(connections, turns, builder, procedure, args),
     time: async () => {
