@@ -43,11 +43,15 @@ export interface Objects {
   created(provider: string, object: ObjectRef, by: Creation): void
   /** Has `look` wait for an answer that has passed and is still being decoded; `created` follows at once. */
   expect(reading: Promise<unknown>): void
+  /** When all of those that have passed until now are decoded. */
+  expected(): Promise<unknown>
   /**
    * Whether the key may name these objects; `credential`: the one that reaches them, null where none of them is known. One query for each thousand
    * names at most; others have their turns in between.
+   *
+   * @param ready what it waits for; without it, all that is expected
    */
-  look(naming: Naming): Promise<{ denied: Denial | null; credential: string | null }>
+  look(naming: Naming, ready?: Promise<unknown>): Promise<{ denied: Denial | null; credential: string | null }>
   /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
   anyForeign(provider: string, key: string, kind?: string): Promise<boolean>
 }
@@ -172,9 +176,11 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       expected.push(reading)
       void reading.then(() => expected.splice(expected.indexOf(reading), 1))
     },
-    async look(naming) {
+    expected: () => Promise.all(expected),
+    async look(naming, ready) {
       const { provider, key, objects } = naming
-      if (expected.length > 0) await Promise.all(expected)
+      if (ready !== undefined) await ready
+      else if (expected.length > 0) await Promise.all(expected)
       const slices = new TimeSlices()
       let credential: string | null = null
       let itemCredential: string | null = null

@@ -41,9 +41,11 @@ export function checkOwnership(objects: Objects, request: Request, named: readon
 
 /** Whether a batch may be started from a file of these lines: never rejects. */
 export async function mayStart(objects: Objects, { provider, key, match, method }: Request, lines: BatchLines): Promise<boolean> {
-  const named = lines.named()
+  // This is expected itself: it waits for nothing that came later, such as another upload's lines.
+  const ready = objects.expected()
+  const named = await lines.named()
   if (named === null) return false
-  return objects.look({ provider, key, match, method, objects: named }).then(({ denied }) => denied === null, () => false)
+  return objects.look({ provider, key, match, method, objects: named }, ready).then(({ denied }) => denied === null, () => false)
 }
 
 /** The headers of a request whose answer we have to read. */

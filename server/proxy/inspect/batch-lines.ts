@@ -1,5 +1,7 @@
 // Reads the lines of a batch while they are uploaded (JSON lines as a form's `file`, or as the whole body), for the objects that they name. They go up
-// as they come; what has not been read to its end, or could be read differently by two servers, can start no batch.
+// as they come; what has not been read to its end, holds more that could be ids than is looked at, or could be read differently by two servers, can
+// start no batch. While a piece passes, its strings are only put aside: they are looked at behind the upload, in slices.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { valuesOf } from '../../http/fields.ts'
 import { wantPaths } from '../json-paths.ts'
 import { JsonScanner } from '../json-scanner.ts'
@@ -7,10 +9,9 @@ import type { ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { Findings } from './findings.ts'
 import { boundaryOf, MultipartReader, type PartHead } from './multipart.ts'
-import { placesOf } from './places.ts'
+import { STRINGS_OF_A_STEP } from './inspection.ts'
+import { MOST_IDS, placesOf } from './places.ts'
 
-/** What the lines may name; they are looked up together. */
-const MAX_NAMED = 10_000
 const NO_PLACES = placesOf({ required: [] })
 const NOTHING_WANTED = wantPaths([])
 const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
@@ -59,7 +60,6 @@ export class BatchLines {
     this.#bytes += piece.length
     if (this.#form === null) this.#scanner.write(piece)
     else this.#form.write(piece)
-    this.#findings.settle(Infinity)
   }
 
   /** The body is complete. */
@@ -68,13 +68,14 @@ export class BatchLines {
   }
 
   /** What the lines name; null where they have not all been read, or are no lines. Asked once, when the provider answers. */
-  named(): readonly ObjectRef[] | null {
+  async named(): Promise<readonly ObjectRef[] | null> {
     if (!this.#ended && this.#bytes !== this.#length) return null
     const form = this.#form?.end()
     if (form !== undefined && (form.problem !== null || this.#files !== 1 || form.fields.length !== 1 || form.fields[0]!.value !== 'batch')) return null
     this.#scanner.end()
-    this.#findings.settle(Infinity)
-    const { mentioned, unclear } = this.#findings
-    return this.#scanner.complete && !unclear && mentioned.length <= MAX_NAMED ? mentioned : null
+    if (!this.#scanner.complete) return null
+    const findings = this.#findings
+    while (!findings.settle(STRINGS_OF_A_STEP)) await nextTurn()
+    return findings.unclear || findings.mentioned.length > MOST_IDS ? null : findings.mentioned
   }
 }

@@ -25,7 +25,7 @@ export interface BodyQuestion {
 }
 
 /** Strings that are looked at in one step, 1 µs each. */
-const STRINGS_OF_A_STEP = 128
+export const STRINGS_OF_A_STEP = 128
 
 const UNDECODABLE = unknownModel('The body does not decode by its Content-Encoding within the limits of the proxy.')
 

@@ -15,6 +15,9 @@ const line = (body: object): string => `${JSON.stringify({ custom_id: 'r', metho
 const GOOD = line({ model: 'gpt-5', input: 'Summarise file-theirs, please.' }) + line({ model: 'gpt-5', input: 'x' })
 const FOREIGN = GOOD + line({ model: 'gpt-5', input: [{ role: 'user', content: { type: 'input_file', file_id: 'file-theirs' } }] })
 
+/** Lines that name so many objects, of which nobody knows any. */
+const naming = (count: number): string => Array.from({ length: count }, (_, i) => `{"custom_id":"${i}","body":{"a":"resp_${i}"}}\n`).join('')
+
 const part = (disposition: string, content: string): string => `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`
 const form = (file: string, purpose = 'batch'): string => `${part('name="purpose"', purpose)}${part('name="file"; filename="a.jsonl"', file)}--b--\r\n`
 
@@ -27,6 +30,10 @@ const UPLOADS: [what: string, body: string | Buffer | Buffer[], headers: Record<
   ['a file of another key', form(FOREIGN), FORM, false],
   ['with an escape', form(FOREIGN.replace('file-theirs"', 'file\\u002dtheirs"')), FORM, false],
   ['a file that nobody made', form(line({ file: 'file-68a1b2c3d4e5f60718293a4b' })), FORM, false],
+  ['as many ids as are looked at', form(naming(10_000)), FORM, true],
+  ['more ids than are looked at', form(naming(10_001)), FORM, false],
+  ['many more ids than are looked at', form(naming(100_000)), FORM, false],
+  ['one id in many lines', form(naming(2).repeat(10_000)), FORM, true],
   ['another purpose', form(GOOD, 'user_data'), FORM, false],
   ['no lines of JSON', form('{"a":1}\n{'), FORM, false],
   ['nothing', form(''), FORM, false],

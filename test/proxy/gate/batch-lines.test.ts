@@ -1,0 +1,58 @@
+// How much of a batch's lines is looked at together: one upload must not hold up everybody else.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BatchLines } from '../../../server/proxy/inspect/batch-lines.ts'
+import type { ObjectRef } from '../../../server/proxy/providers/object-ref.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
+
+const ids = createProviderTable().byId('openai')!.ids!
+const HEADERS = ['Content-Type', 'multipart/form-data; boundary=b']
+const PIECE_BYTES = 65_536
+
+const form = (ids: readonly string[]): Buffer => {
+  const lines = ids.map((id) => `{"body":{"a":"${id}"}}\n`).join('')
+  const field = (name: string, content: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${content}\r\n`
+  return Buffer.from(`${field('purpose', 'batch')}${field('file', lines)}--b--\r\n`)
+}
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `resp_${i}`)
+
+/** Reads lines with so many ids: what they name, and the most strings that were looked at while a piece passed, and in one turn of the loop behind it. */
+async function read(count: number) {
+  let looked = 0
+  const refOf = (text: string): ObjectRef | null => {
+    looked++
+    return ids.refOf(text)
+  }
+  const body = form(numbered(count))
+  const lines = BatchLines.of(HEADERS, body.length, { ...ids, refOf })!
+  let inPiece = 0
+  for (let at = 0; at < body.length; at += PIECE_BYTES) {
+    looked = 0
+    lines.write(body.subarray(at, at + PIECE_BYTES))
+    inPiece = Math.max(inPiece, looked)
+  }
+  let [inTurn, asking] = [0, true]
+  looked = 0
+  const watch = (): void => {
+    inTurn = Math.max(inTurn, looked)
+    looked = 0
+    if (asking) setImmediate(watch)
+  }
+  setImmediate(watch)
+  const named = await lines.named()
+  asking = false
+  return { named, inPiece, inTurn: Math.max(inTurn, looked) }
+}
+
+test('the ids of a batch are looked at in small steps behind its upload', async () => {
+  const { named, inPiece, inTurn } = await read(10_000)
+  assert.deepEqual(named?.map(({ id }) => id), numbered(10_000))
+  assert.ok(inPiece <= 32, `${inPiece} strings while a piece passed`)
+  assert.ok(inTurn <= 256, `${inTurn} strings in one turn`)
+})
+
+test('of more ids than may be named none but the first is looked at', async () => {
+  const { named, inPiece, inTurn } = await read(50_000)
+  assert.equal(named, null)
+  assert.ok(inPiece + inTurn <= 32, `${inPiece} and ${inTurn} strings`)
+})
