@@ -69,6 +69,9 @@ const upwards = remembered((lower): UpwardFate => {
 
 const downwards = remembered((lower): DownwardFate => ({ lower, goesDown: !isNeverReturned(plainName(lower)), rewrite: REWRITES.get(lower) }))
 
+/** A request header's name as the tables write it. */
+export const plainNameOf = (name: string): string => upwards(name).plain
+
 /** The names that a raw list's `Connection` headers declare to be of this hop; null where there is none. */
 function connectionNames(raw: readonly string[]): Set<string> | null {
   let names: Set<string> | null = null

@@ -7,8 +7,7 @@ import { Created, type Creates } from './meter/created.ts'
 import type { Reader } from './meter/reader.ts'
 import { SniffingReader } from './meter/sniff.ts'
 import { type Finding, mergeFindings, UNKNOWN, type Usage } from './meter/usage.ts'
-import { askedFor, type Match } from './providers/endpoint.ts'
-import type { Asks } from './providers/endpoint-row.ts'
+import { askedFor, parametersOf, type Match } from './providers/endpoint.ts'
 import type { ObjectRef } from './providers/object-ref.ts'
 import type { Provider, UsageKind } from './providers/provider.ts'
 
@@ -50,8 +49,7 @@ export function createMeter(provider: Provider, match: Match, headers: readonly 
   const kind = usageKind(provider, match)
   const created = new Created(createsOf(match, kept))
   const { type, fromHeaders } = readHeaders(headers)
-  const asks = match.endpoint?.asks
-  if (asks !== undefined) for (const upload of begun(headers, asks)) created.add(upload)
+  if (provider.asks !== undefined) for (const upload of begun(headers, provider)) created.add(upload)
   const deaf: Meter = { created: created.objects, write() {}, end: () => (kind === null ? null : fromHeaders) ?? UNKNOWN }
   const reader = kind === null && created.creates === NONE ? null : READERS.find((row) => row.type.test(type))!.reader(created)
   const codings = codingsOf(headers)
@@ -130,9 +128,11 @@ function decoded(codings: readonly string[], read: (bytes: Buffer) => void, sett
 const BEDROCK = 'x-amzn-bedrock-'
 
 /** The upload that was begun, as the address where it goes on names it (https://ai.google.dev/api/files). */
-function begun(raw: readonly string[], asks: Asks): readonly ObjectRef[] {
+function begun(raw: readonly string[], { asks = {}, objectHeaders = {} }: Provider): readonly ObjectRef[] {
   const address = valueOf(raw, 'x-goog-upload-url')
-  return address !== undefined && URL.canParse(address) ? askedFor(asks, new URL(address).searchParams) : []
+  if (address === undefined || !URL.canParse(address)) return []
+  const named = Object.entries(objectHeaders).flatMap(([name, kind]) => valuesOf(raw, name).map((id) => ({ kind, id })))
+  return [...askedFor(asks, parametersOf(new URL(address).search.slice(1))), ...named]
 }
 
 /** What the headers say: type, and Bedrock's token counts (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-invoke.html). */

@@ -2,7 +2,7 @@
 import type { CachedKey } from '../keys/cache.ts'
 import type { BatchLines } from './inspect/batch-lines.ts'
 import { CheckedList } from './checked-list.ts'
-import { headerRefs } from './inspect/places.ts'
+import { headerRefs } from './header-refs.ts'
 import type { Denial, Objects } from './objects.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { ObjectRef } from './providers/object-ref.ts'
@@ -34,9 +34,10 @@ const DENIALS: Readonly<Record<Denial, string>> = {
  * @throws Refused
  */
 export function checkOwnership(objects: Objects, request: Request, named: readonly ObjectRef[]): string | null | Promise<string | null> {
-  const { provider, match } = request
-  if (named.length === 0 && provider.objectHeaders === undefined && match.endpoint?.lists === undefined) return null
-  return check(objects, request, named)
+  const { provider, match, headers } = request
+  const inHeaders = headerRefs(provider, headers)
+  if (named.length === 0 && inHeaders.length === 0 && match.endpoint?.lists === undefined) return null
+  return check(objects, request, inHeaders.length === 0 ? named : named.concat(inHeaders))
 }
 
 /** Whether a batch may be started from a file of these lines: never rejects. */
@@ -71,8 +72,7 @@ export function listChecked(objects: Objects, { provider, key, match, method }: 
   })
 }
 
-async function check(objects: Objects, { provider, key, match, method, headers }: Request, named: readonly ObjectRef[]): Promise<string | null> {
-  const all = provider.objectHeaders === undefined ? named : named.concat(headerRefs(provider, headers))
+async function check(objects: Objects, { provider, key, match, method }: Request, all: readonly ObjectRef[]): Promise<string | null> {
   const lists = match.endpoint?.lists
   if (lists !== undefined && (await objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
   if (all.length === 0) return null

@@ -3,6 +3,7 @@ import type { Caller, CallerBody } from '../../http/caller.ts'
 import { valuesOf, type RawHeaders } from '../../http/fields.ts'
 import type { CachedKey } from '../../keys/cache.ts'
 import { discard, readWhole, type BodyPace, type WholeBody } from '../body.ts'
+import { headerRefs } from '../header-refs.ts'
 import { requestHeaders } from '../headers.ts'
 import type { Objects } from '../objects.ts'
 import { trailersOf } from '../outside-body.ts'
@@ -179,18 +180,19 @@ function decideInspected(target: Target, read: Read, inspection: Inspection): In
   const { caller } = trip
   const { findings, refusal } = inspection
   const body = outgoingBody(caller, provider, match, read, null, [])
+  const behind = headerRefs(provider, read.trailers)
   if (inspection.strict) {
     const resolved = resolveModels(trip.key!.scope, { provider, match, pathAndQuery, headers: caller.headers }, inspection)
     if (!resolved.ok) throw new Refused(resolved.code, resolved.message)
     trip.model = written(resolved.models[0] ?? match.model)
     trip.kept = resolved.kept
-    return { objects: resolved.objects, body, observer: null }
+    return { objects: resolved.objects.concat(behind), body, observer: null }
   }
   if (refusal !== null || findings.unclear) throw new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
   if (trip.key!.objects === 'own' && inspection.isUnreadable) throw new Refused('ambiguous_body', 'The body is neither JSON nor a form of UTF-8, so it is not known which stored objects it names.')
   trip.model = written(findings.model ?? headModel(match, pathAndQuery))
   trip.kept = findings.kept
-  return { objects: match.objects.concat(findings.mentioned), body, observer: null }
+  return { objects: match.objects.concat(findings.mentioned, behind), body, observer: null }
 }
 
 /** Where it fails, the rest of a body that has been read in part is let go. */
@@ -213,5 +215,7 @@ function outgoingBody({ body }: Caller, provider: Provider, match: Match, read: 
   const named = (place !== undefined && 'body' in place ? place.headers : undefined) ?? []
   const trailers = (raw: RawHeaders) => (raw.length === 0 ? raw : trailersOf(requestHeaders(raw, provider, match.endpoint), named))
   if (read !== null) return { length: body.length, held: read.pieces, heldTrailers: read.trailers, rest: null, watch: null, trailers }
-  return { length: body.length, held: begun, heldTrailers: [], rest: body, watch: observer === null ? null : (piece) => observer.write(piece), trailers }
+  // The head is on its way when these come: what they would name cannot be asked for any more.
+  const nameless = (raw: RawHeaders) => trailers(raw.flatMap((_, i) => (i % 2 === 0 && headerRefs(provider, raw.slice(i, i + 2)).length === 0 ? raw.slice(i, i + 2) : [])))
+  return { length: body.length, held: begun, heldTrailers: [], rest: body, watch: observer === null ? null : (piece) => observer.write(piece), trailers: nameless }
 }

@@ -28,6 +28,8 @@ export interface PartHead {
   readonly name: string
   /** Whether it has a file name. */
   readonly isFile: boolean
+  /** Its file names, decoded. */
+  readonly fileNames: readonly string[]
   /** Its content type; `''` where it has none. */
   readonly type: string
   /** Its `Content-Transfer-Encoding` in lower case; `''` where the content stands there as it is. */
@@ -226,11 +228,15 @@ interface Field extends PartHead {
 
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
+/** A file name without escapes, and without the charset of an extended one (RFC 8187). */
+const fileNameOf = (text: string): string => Buffer.from(text, 'latin1').toString('utf8').replaceAll(/\\(.)/g, '$1').replace(/^[\w-]*'[\w-]*'/, '')
+
 /** The field name of a part, and whether its content stands there as plain text. */
 function readDisposition(head: string): Field | string {
   let name: string | undefined
   let plain = true
   let [type, encoding] = ['', '']
+  const fileNames: string[] = []
   let isFile = false
   for (const line of head.split('\r\n')) {
     const colon = line.indexOf(':')
@@ -262,7 +268,8 @@ function readDisposition(head: string): Field | string {
     if (parameters.some(([, key]) => /^filename/i.test(key ?? ''))) {
       plain = false
       isFile = true
+      fileNames.push(...parameters.flatMap(([, key = '', quoted, token]) => (/^filename/i.test(key) ? [fileNameOf(quoted ?? token ?? '')] : [])))
     }
   }
-  return name === undefined ? 'A part of the multipart body has no name.' : { name, isFile, type, encoding, plain }
+  return name === undefined ? 'A part of the multipart body has no name.' : { name, isFile, fileNames, type, encoding, plain }
 }

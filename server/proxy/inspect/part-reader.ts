@@ -44,6 +44,8 @@ export class PartReader implements PartWatch {
     this.#json = null
     this.#decoder = null
     this.#findings.text(head.name)
+    // A caller may have named a file of their own like that.
+    for (const name of head.fileNames) this.#findings.text(name, true)
     if (!isAsciiCompatible(head.type) && !isMedia(head.type)) this.#findings.unreadable('A part of the multipart body is in a charset that is not read.')
     if (head.encoding === '') return
     this.#decoder = transferDecoder(head.encoding)

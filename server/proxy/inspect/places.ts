@@ -1,9 +1,7 @@
 // Where a request names models and stored objects: headers, query, and the places of its body.
-import { valuesOf } from '../../http/fields.ts'
 import { type WantedPaths, wantPaths } from '../json-paths.ts'
 import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
-import type { Provider } from '../providers/provider.ts'
 import { toolPaths, type ToolPaths } from '../tool-models.ts'
 
 /** The places of a rule, by what they name; their paths compiled once. */
@@ -92,9 +90,4 @@ export function refsIn(kind: string, value: unknown): ObjectRef[] {
   const ref = objectRef(kind, value)
   const [id = ''] = ref.id.split(':', 1)
   return id === ref.id ? [ref] : [ref, { kind, id }]
-}
-
-/** What the headers of a request name. */
-export function headerRefs({ objectHeaders = {} }: Provider, headers: readonly string[]): ObjectRef[] {
-  return Object.entries(objectHeaders).flatMap(([name, kind]) => valuesOf(headers, name).map((value) => objectRef(kind, value)))
 }

@@ -10,7 +10,7 @@ export const inMessages = (
 ): { readonly also: readonly string[]; readonly texts: readonly string[]; readonly tools: readonly ToolPlace[] } => {
   const places = ['tools[]', 'messages[].content[].tool.definition', 'messages[].content[].tool_changes[].tool.definition'].map((place) => at + place)
   return {
-    also: [...places.map((place) => `${place}.model`), `${at}fallbacks[].model`],
+    also: [...places.map((place) => `${place}.model`), `${at}fallbacks[].model`, `${at}fallback_model`],
     texts: [`${at}messages[].content`],
     tools: places.map((place) => ({ at: place, by: 'type', tools })),
   }

@@ -64,5 +64,7 @@ export const azure: ProviderRow = {
   admin: OPENAI_ADMIN,
   spelling: { prefixes: { ...OPENAI_PREFIXES, task_: 'video_job', gen_: 'generation' }, uuids: true },
   errors: 'openai',
+  // It chooses the deployment behind an endpoint: learn.microsoft.com/azure/machine-learning/how-to-deploy-online-endpoints
+  accountChoice: ['azureml-model-deployment'],
   usage: 'openai',
 }

@@ -5,6 +5,7 @@ import { PLACES, type Resembled } from './endpoint-table.ts'
 import { ANY_KIND, namesObject, OF_UNKNOWN_KIND } from './ids.ts'
 import { decodedFully, objectRef, type ObjectRef } from './object-ref.ts'
 import type { Provider } from './provider.ts'
+import { refsOf } from './spelled.ts'
 
 /** What is known of a request from its method and path alone. */
 export interface Match {
@@ -49,17 +50,37 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   const question = pathAndQuery.indexOf('?')
   if (question < 0) return classifyPath(provider, method, pathAndQuery)
   const match = classifyPath(provider, method, pathAndQuery.slice(0, question))
-  const query = new URLSearchParams(pathAndQuery.slice(question))
-  const asked = match.endpoint?.asks === undefined ? [] : askedFor(match.endpoint.asks, query)
-  const spelled = [...query.values()].flatMap((value) => provider.ids?.refOf(value) ?? [])
+  const query = parametersOf(pathAndQuery.slice(question + 1))
+  const asked = askedFor({ ...provider.asks, ...match.endpoint?.asks }, query)
+  const { ids } = provider
+  const spelled = ids === undefined ? [] : query.flatMap(([name, value]) => (PARAMETER.test(name) ? [value] : [name, value])).flatMap((text) => refsOf(text, ids))
   const others = spelled.filter((ref) => !asked.some(({ kind, id }) => kind === ref.kind && id === ref.id))
   return asked.length + others.length === 0 ? match : { ...match, objects: [...match.objects, ...asked, ...others] }
 }
 
 /** The stored objects that a query names, by the parameters in which a row expects them. */
-export function askedFor(asks: Asks, query: URLSearchParams): ObjectRef[] {
-  return Object.entries(asks).flatMap(([name, kind]) => query.getAll(name).map((id) => ({ kind, id })))
+export function askedFor(asks: Asks, query: readonly Parameter[]): ObjectRef[] {
+  return Object.entries(asks).flatMap(([asked, kind]) => {
+    const values = query.flatMap(([name, value]) => (bare(decodedFully(name)) === bare(asked) ? [value] : []))
+    return values.flatMap((id): ObjectRef[] => {
+      const decoded = decodedFully(id).trim()
+      return decoded === id ? [{ kind, id }] : [{ kind, id }, { kind, id: decoded, mayBeUnknown: true }]
+    })
+  })
 }
+
+/** What a parameter is called, as `upload_protocol`: ids have other characters as well. */
+const PARAMETER = /^[a-z]+(?:_[a-z]+)*$/
+
+type Parameter = readonly [name: string, value: string]
+
+/** The parameters of a query. Some servers part them at a semicolon as well (HTML 4.01, appendix B.2.2). */
+export function parametersOf(query: string): Parameter[] {
+  return (query.includes(';') ? [query, ...query.split(/[&;]/)] : [query]).flatMap((text) => [...new URLSearchParams(text)])
+}
+
+/** A parameter's name as a lenient server reads it: `uploadId`, `Upload-ID` and `upload_id[]` are one. */
+const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 function classifyPath(provider: Provider, method: string, path: string): Match {
   // A path that a row spells out is what it seems.

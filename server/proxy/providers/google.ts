@@ -176,6 +176,9 @@ const versionRows = (version: string): EndpointRow[] => {
 /** The batch surface, which wraps any other call in a multipart body. */
 export const GOOGLE_MINTING: readonly RegExp[] = [/^\/batch($|[/:])/]
 
+/** An upload that was begun is named by its address, at any path of the host, and by a header: https://ai.google.dev/api/files */
+export const GOOGLE_UPLOADS = { asks: { upload_id: 'upload' }, objectHeaders: { 'x-guploader-uploadid': 'upload' } } as const
+
 /** Gemini API: https://ai.google.dev/api */
 export const google: ProviderRow = {
   id: 'google',
@@ -198,6 +201,7 @@ export const google: ProviderRow = {
   errors: 'google',
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],
+  ...GOOGLE_UPLOADS,
   // Stock voices have names, agents of Google's are published, and an environment may be a kind of one: ai.google.dev/api/interactions-api.
   publicObjects: { voice: /^[A-Z][a-z]+$/, agent: /^(?:deep-research|antigravity|computer-use)(?:-|$)/, environment: /^(?:remote|none)$/ },
   // `openai` bodies write the bare name, cachedContents `models/…`, paths the bare name behind `models/`.

@@ -35,7 +35,7 @@ export interface Spelling {
 /** What OpenAI's ids begin with: https://platform.openai.com/docs/api-reference */
 export const OPENAI_PREFIXES: Readonly<Record<string, string>> = {
   'file-': 'file', 'file_': 'file', 'assistant-': 'file', resp_: 'response', conv_: 'conversation', batch_: 'batch', vs_: 'vector_store', cntr_: 'container', asst_: 'assistant', thread_: 'thread',
-  'ftjob-': 'fine_tuning_job', 'ft:': 'tuned_model', upload_: 'upload', video_: 'video', 'chatcmpl-': 'completion', eval_: 'eval', skill_: 'skill', voice_: 'voice', cons_: 'voice_consent',
+  'ftjob-': 'fine_tuning_job', 'ft:': 'tuned_model', upload_: 'upload', part_: 'upload_part', video_: 'video', 'chatcmpl-': 'completion', eval_: 'eval', skill_: 'skill', voice_: 'voice', cons_: 'voice_consent',
   char_: 'character', pmpt_: 'prompt',
   // Items of responses: https://platform.openai.com/docs/api-reference/responses/object
   msg_: ITEM, rs_: ITEM, fc_: ITEM, fco_: ITEM, ws_: ITEM, fs_: ITEM, ci_: ITEM, ig_: ITEM, cu_: ITEM, cuo_: ITEM, mcp_: ITEM, mcpl_: ITEM, mcpr_: ITEM, ctc_: ITEM, cto_: ITEM, lsh_: ITEM,
@@ -49,7 +49,7 @@ const DIALECT: Spelling = { prefixes: OPENAI_PREFIXES, uuids: true }
 const WORDS: ReadonlySet<string> = new Set([
   'file_search', 'file_search_call', 'file_id', 'file_ids', 'file_url', 'file_uri', 'file_data', 'file_name', 'file_path', 'file_citation', 'file_size', 'file_type', 'file_count', 'file_counts', 'file_batch',
   'file_content', 'file_search_store_names', 'batch_size', 'batch_id', 'thread_id', 'video_id', 'voice_id', 'skill_id', 'skill_reference', 'container_id', 'container_auto', 'container_reference',
-  'container_upload', 'container_file_citation', 'agent_id', 'agent_config', 'agent_reference', 'mcp_call', 'mcp_list_tools', 'mcp_approval_request', 'mcp_approval_response', 'env_vars', 'upload_id',
+  'container_upload', 'container_file_citation', 'agent_id', 'agent_config', 'agent_reference', 'mcp_call', 'mcp_list_tools', 'mcp_approval_request', 'mcp_approval_response', 'env_vars', 'upload_id', 'part_id', 'part_ids', 'part_number', 'part_index',
 ])
 
 /** What ends a prefix. */

@@ -7,7 +7,7 @@ import { OPENROUTER_CONTENT, OPENROUTER_PDF, OPENROUTER_PLUGINS, OPENROUTER_TOOL
 // `models` are tried in turn; a preset is stored and may bring models of its own; plugins and server tools may name one.
 const ROUTED = {
   required: ['model', 'models[]'],
-  also: [...(BODY.also ?? []), 'fallbacks[].model', 'tools[].parameters.model', 'plugins[].model', 'plugins[].models[]', 'plugins[].analysis_models[]'],
+  also: [...(BODY.also ?? []), 'fallbacks[].model', 'tools[].parameters.model', 'plugins[].model', 'plugins[].models[]', 'plugins[].allowed_models[]', 'plugins[].analysis_models[]'],
   stored: ['preset', 'plugins[].preset'],
   texts: ['messages[].content', 'input', 'input[]', 'input[].content'],
   tools: [

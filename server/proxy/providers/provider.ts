@@ -2,7 +2,7 @@
 import type { StringFilter } from '../json/tables.ts'
 import type { Spelling } from './ids.ts'
 import type { EndpointTable } from './endpoint-table.ts'
-import type { EndpointRow } from './endpoint-row.ts'
+import type { Asks, EndpointRow } from './endpoint-row.ts'
 import type { ObjectRef } from './object-ref.ts'
 
 /** How a credential is presented: `Authorization: Bearer …`, `x-api-key: …`. */
@@ -46,7 +46,9 @@ export interface ProviderRow {
   readonly accountChoice?: readonly string[]
   /** Request headers that pass although their names read like a credential or a person (headers/rules.ts): the provider documents them. */
   readonly passes?: readonly string[]
-  /** Request headers that name a stored object, and its kind. */
+  /** What the query of a request names, whatever its path. */
+  readonly asks?: Asks
+  /** Headers that name a stored object, and its kind. */
   readonly objectHeaders?: Readonly<Record<string, string>>
   /** How the ids of its objects are spelled; without it as in OpenAI's dialect. */
   readonly spelling?: Spelling

@@ -1,6 +1,6 @@
 import { inMessages } from './anthropic.ts'
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
-import { GEMINI_ROUTED, GEMINI_STORED, GOOGLE_MINTING } from './google.ts'
+import { GEMINI_ROUTED, GEMINI_STORED, GOOGLE_MINTING, GOOGLE_UPLOADS } from './google.ts'
 import { body, creates, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
@@ -65,6 +65,7 @@ export const vertex: ProviderRow = {
   errors: 'google',
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],
+  ...GOOGLE_UPLOADS,
   modelNames: (name) => {
     const found = /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/([^/]+)\/models\/([^/]+)$/.exec(name)
     const [, publisher, id] = found ?? []
