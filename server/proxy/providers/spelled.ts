@@ -36,6 +36,7 @@ function beginsLikeOne(text: string, { marks, headBytes, slots, uuids }: QuickCh
 /** The objects that a whole text names, or the strings of JSON that it is; a key that stands twice counts twice. */
 export function refsOf(text: string, ids: IdForms): ObjectRef[] {
   const plain = text.includes('%') ? decodedFully(text) : text
-  const strings = IS_JSON.test(plain) ? (plain.match(JSON_STRING) ?? []).map(parseJson) : [text]
+  // A UUID may stand in braces.
+  const strings = IS_JSON.test(plain) ? [text, ...(plain.match(JSON_STRING) ?? []).map(parseJson)] : [text]
   return strings.flatMap((one) => (typeof one === 'string' ? (ids.refOf(one) ?? []) : []))
 }
