@@ -22,6 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   decodeWhole: 'Node’s decoders, for 1 MB of an error at most.',
   PartReader: 'Reads the parts of a form: Inspection.',
   WordReader: 'Reads what is not quite JSON: Inspection.',
+  WordScanner: 'Parts the words for it: Inspection.',
   UrlencodedReader: 'Reads a body in the form of a query: Inspection.',
 }
 

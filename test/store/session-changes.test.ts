@@ -15,6 +15,8 @@ const CURRENT = 'the current password'
 /** An account with its password and two sessions, and another one with a session. */
 async function prepare(store: Store) {
   const account = await store.run(provideAccount, { name: null, plan: 'free', newId: 'acc_a', now: NOW })
+  // The last administrator could not be disabled.
+  await store.db.updateTable('accounts').set({ role: 'member' }).where('id', '=', account.id).execute()
   const hash = await hashPassword(CURRENT)
   await store.db.insertInto('passwords').values({ account_id: account.id, hash }).execute()
   const sessions = [makeSession(NOW).session, makeSession(NOW).session]
