@@ -16,13 +16,15 @@ interface Shares {
   all: number
   ofOwner: number
   longest: number
+  /** What is said of one that took longer: that it was too much, or, where it never is, that the store does not answer. */
+  late: 'slow' | 'unavailable'
 }
 
 /** TABLE of kinds: reports; what is found by its key, or is a page, so that no report holds it up; and what the proxy waits for, which is short unless a window is. */
 export const SHARES = {
-  reports: { all: 8, ofOwner: 1, longest: 10_000 },
-  lookups: { all: 32, ofOwner: 1, longest: 10_000 },
-  urgent: { all: Infinity, ofOwner: Infinity, longest: 600_000 },
+  reports: { all: 8, ofOwner: 1, longest: 10_000, late: 'slow' },
+  lookups: { all: 32, ofOwner: 1, longest: 10_000, late: 'unavailable' },
+  urgent: { all: Infinity, ofOwner: Infinity, longest: 600_000, late: 'slow' },
 } as const satisfies Record<string, Shares>
 
 type Waiting = { start(): void; refuse(error: StoreError): void }
@@ -70,6 +72,8 @@ export function openReading(source: ReadSource, shares: Shares = SHARES.reports)
     try {
       thread ??= startThread(new URL('reader.ts', import.meta.url), source, () => {}, () => (thread = undefined))
       return await (await thread).send(work, shares.longest)
+    } catch (error) {
+      throw error instanceof StoreError && error.code === 'slow' ? new StoreError(shares.late, error.message) : error
     } finally {
       count(owner, -1)
       next()
@@ -85,7 +89,7 @@ export function openReading(source: ReadSource, shares: Shares = SHARES.reports)
       const at = line.indexOf(one)
       if (at >= 0) line.splice(at, 1)
       if (line.length === 0 && waiting.get(owner) === line) waiting.delete(owner)
-      reject(new StoreError('slow', 'its turn did not come in time'))
+      reject(new StoreError(shares.late, 'its turn did not come in time'))
     }, shares.longest)
     const one: Waiting = {
       start: () => {
