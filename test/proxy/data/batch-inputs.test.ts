@@ -80,6 +80,7 @@ test('a file or dataset whose lines passed by unread starts no batch', async (t)
   const start = async (address: string, body: object) => (await send(mine.secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status
   // An upload in parts: what completes it is no line of the file.
   await made(`${V1}/uploads`, { id: 'upload_1' }, '{"filename":"a.jsonl","purpose":"batch","bytes":1,"mime_type":"text/jsonl"}')
+  await made(`${V1}/uploads/upload_1/parts`, { id: 'part_1', object: 'upload.part' })
   await made(`${V1}/uploads/upload_1/complete`, { id: 'upload_1', file: { id: 'file-parts' } }, '{"part_ids":["part_1"]}')
   await made(`${GEMINI}/files:register`, { files: [{ name: 'files/registered' }] }, '{"uris":["gs://b/a.jsonl"]}')
   await made(`${COHERE}/v1/datasets`, { id: 'lines-of-mine' })
