@@ -48,8 +48,8 @@ export interface Ledger extends AsyncDisposable {
    * reads memory only, reserves nothing and counts nothing. Whoever refuses a request for it calls `countRefusal`.
    */
   fullFor(key: string, rpm: number | null): number | null
-  /** What is left of a key's limit now, where this process knows; synchronous, from memory. */
-  leftFor(key: string, rpm: number): Left | null
+  /** What is left of a key's limit now, as far as this process knows; synchronous, from memory. It may not have seen what other processes admitted. */
+  leftFor(key: string, rpm: number): Left
   /** Counts a request that was refused for `fullFor`, as `admit` counts those that it refuses. */
   countRefusal(key: { key_id: string; account_id: string }): void
   /** Completes a row, soon. */
@@ -99,6 +99,7 @@ export interface Admissions {
   ask(asked: Asked): void
   /** See `Ledger`. */
   fullFor(key: string, rpm: number): number | null
+  /** See `Ledger`; null where the key's window is not in memory. */
   leftFor(key: string, rpm: number): Left | null
   /** Completes rows, in one unit with whatever else waits to enter the ledger. */
   complete(rows: readonly Settlement[]): Promise<void>

@@ -44,8 +44,8 @@ export interface Graced {
   ask(question: Question): void
   /** See `Ledger`; null while the store does not answer, because then another window decides. */
   fullFor(key: string, rpm: number): number | null
-  /** See `Ledger`; null while the store does not answer. */
-  leftFor(key: string, rpm: number): Left | null
+  /** See `Ledger`. */
+  leftFor(key: string, rpm: number): Left
   /** Hands a settlement on to be written, as soon as its row is. */
   settle(settlement: Settlement): void
   /** Whether the store has not answered since about a second, or refuses to write. */
@@ -182,6 +182,12 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
     return window
   }
 
+  /** What is left by what this process alone let through. */
+  function ownLeft(key: string, rpm: number): Left {
+    const left = windows.get(key)?.left(rpm, clock.mono())
+    return left === undefined ? { requests: rpm, reset: 0 } : { ...left, reset: Math.min(left.reset, WINDOW_MS) }
+  }
+
   function pass(one: Pending): void {
     // A set that gets and loses an entry with every request would cost more than the rest of this file.
     if (passed.length > 2 * unanswered + 64) passed = passed.filter(({ answered }) => !answered)
@@ -312,7 +318,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   return {
     ask: (question) => take(new Pending(question)),
     fullFor: (key, rpm) => (state === 'up' ? inner.fullFor(key, rpm) : null),
-    leftFor: (key, rpm) => (state === 'up' ? inner.leftFor(key, rpm) : null),
+    leftFor: (key, rpm) => (state === 'up' ? inner.leftFor(key, rpm) : null) ?? ownLeft(key, rpm),
     settle(settlement) {
       const { seq: number } = settlement
       if (number > 0) return write(settlement)

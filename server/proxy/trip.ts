@@ -98,11 +98,10 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   if (!trip.admitted) noteRefusal(parts, trip, { status: answer.status, code, detail: message })
 }
 
-/** What every answer to a key with a limit says of it; nothing where there is no limit, or where this process does not know. */
+/** What every answer to a key with a limit says of it; nothing where there is no limit. */
 export function limitLeft({ ledger }: Pick<Parts, 'ledger'>, { key }: Trip): string[] {
   if (key === null || key.rpm === null) return []
-  const left = ledger.leftFor(key.id, key.rpm)
-  return left === null ? [] : rateLimitHeaders(key.rpm, left)
+  return rateLimitHeaders(key.rpm, ledger.leftFor(key.id, key.rpm))
 }
 
 /** Takes note of a refusal of a known key, behind its answer. Some are decided before the key is looked at. */

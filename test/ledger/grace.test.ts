@@ -170,6 +170,8 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     const { ledger } = graced
     const passed: Asking[] = []
     for (let i = 0; i < 3; i++) assert.ok((await go(ledger, 'k', 5, passed)).admitted)
+    const leftOf = (key: string) => ledger.leftFor(key, 5).requests
+    assert.deepEqual([leftOf('k'), leftOf('new')], [2, 5])
     place.stop()
     // The first are on their way to the store when it stops, and wait until it counts as failing.
     const early = Array.from({ length: 20 }, () => go(ledger, 'k', 5, passed))
@@ -179,6 +181,7 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     assert.equal((await Promise.all(early)).filter(({ admitted }) => admitted).length, 2)
     assert.ok((await Promise.all(late)).every(({ admitted }) => admitted))
     assert.ok(ledger.failing())
+    assert.deepEqual([leftOf('k'), leftOf('new')], [0, 5])
     for (let i = 0; i < 20; i++) {
       const refused = await go(ledger, 'k', 5, passed)
       assert.ok(!refused.admitted && refused.wait > 0)
@@ -186,6 +189,8 @@ for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
     }
     place.goOn()
     await until(() => !ledger.failing())
+    // Before anybody asks again, the store's own windows are not in memory.
+    assert.equal(leftOf('k'), 0)
     assert.ok(!(await go(ledger, 'k', 5, passed)).admitted)
     assert.ok((await go(ledger, 'free', null, passed)).admitted)
     await assertWhole(graced, passed)
