@@ -1,13 +1,13 @@
-// `npm test`: everything that must hold, in the order in which it fails fastest. `npm run check` stops after the lint.
+// `npm test`: everything that must hold; the checks first, side by side. `npm run check` stops after them.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildWhereChanged } from '../dashboard/build.ts'
-import { NODE_FLAGS } from '../test/node.ts'
+import { NODE_FLAGS, TEST_FLAGS } from '../test/node.ts'
 import { startPostgres } from '../test/postgres.ts'
+import { prebundle } from './prebundle.ts'
 
 const root = join(import.meta.dirname, '..')
-const node = process.execPath
 const bin = (name: string) => join(root, 'node_modules', ...name.split('/'))
 
 const tests = globSync(['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'server/**/*.test.ts'], {
@@ -15,25 +15,41 @@ const tests = globSync(['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'se
   exclude: ['**/node_modules/**'],
 }).sort()
 
-/** TABLE of steps: what it proves, and the command. */
-const steps: { name: string; args: string[]; check?: true }[] = [
-  { name: 'types', args: [bin('typescript/bin/tsc'), '-p', 'tsconfig.json'], check: true },
-  { name: 'types of the client packages, without Node\'s', args: [bin('typescript/bin/tsc'), '-p', 'packages/tsconfig.json'], check: true },
-  { name: 'types of the dashboard', args: [bin('typescript/bin/tsc'), '-p', 'dashboard/tsconfig.json'], check: true },
-  { name: 'nothing unused', args: [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'], check: true },
-  { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--report-unused-disable-directives-severity=error'], check: true },
-  {
-    name: 'tests',
-    args: [...NODE_FLAGS, '--test', '--test-reporter=spec', '--test-timeout=120000', '--test-concurrency=2', ...tests],
-  },
+interface Step {
+  /** What it proves. */
+  readonly name: string
+  readonly args: readonly string[]
+}
+
+/** TABLE of checks. None needs another. */
+const CHECKS: readonly Step[] = [
+  { name: 'types', args: [bin('typescript/bin/tsc'), '-p', 'tsconfig.json'] },
+  { name: 'types of the client packages, without Node\'s', args: [bin('typescript/bin/tsc'), '-p', 'packages/tsconfig.json'] },
+  { name: 'types of the dashboard', args: [bin('typescript/bin/tsc'), '-p', 'dashboard/tsconfig.json'] },
+  { name: 'nothing unused', args: [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'] },
+  { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--report-unused-disable-directives-severity=error'] },
 ]
 
-/** Runs one step; resolves to its exit code. */
-function run(args: string[], env: Record<string, string>): Promise<number> {
-  return new Promise((resolve) => {
-    const child = spawn(node, args, { cwd: root, stdio: 'inherit', env: { ...process.env, NODE_ENV: 'test', ...env } })
-    child.on('exit', (code) => resolve(code ?? 1))
-  })
+const TESTS: Step = {
+  name: 'tests',
+  args: [
+    ...NODE_FLAGS, ...TEST_FLAGS, '--test', '--test-timeout=120000', '--test-concurrency=2',
+    '--test-reporter=spec', '--test-reporter-destination=stdout',
+    `--test-reporter=${join(root, 'scripts', 'slowest.ts')}`, '--test-reporter-destination=stdout',
+    ...tests,
+  ],
+}
+
+/** Runs one step and says how it ended; what it prints is printed at its end, unless it is `live`. Resolves to whether it passed. */
+async function run({ name, args }: Step, { live = false, env = {} }: { live?: boolean; env?: Record<string, string> } = {}): Promise<boolean> {
+  const started = performance.now()
+  const child = spawn(process.execPath, args, { cwd: root, stdio: live ? 'inherit' : ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_ENV: 'test', ...env } })
+  const printed: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece: Buffer) => printed.push(piece))
+  const code = await new Promise<number>((resolve) => child.on('close', (ended) => resolve(ended ?? 1)))
+  process.stdout.write(Buffer.concat(printed))
+  console.log(`${code === 0 ? 'passed' : 'FAILED'}: ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+  return code === 0
 }
 
 function stopOn(problem: string | null): void {
@@ -42,16 +58,13 @@ function stopOn(problem: string | null): void {
   process.exit(1)
 }
 
-const onlyChecks = process.argv[2] === 'check'
-for (const step of steps) {
-  if (onlyChecks && !step.check) continue
-  const started = performance.now()
+const checked = await Promise.all(CHECKS.map((step) => run(step)))
+if (checked.includes(false)) process.exit(1)
+if (process.argv[2] !== 'check') {
   // What a server does at its start would be in the way of tests of that start.
-  if (!step.check) stopOn(buildWhereChanged())
+  stopOn(buildWhereChanged())
   // One PostgreSQL for all files; a file that runs alone starts its own.
-  await using postgres = step.check || process.env['TEST_DATABASE_URL'] ? null : await startPostgres()
-  const code = await run(step.args, postgres ? { TEST_DATABASE_URL: postgres.url.href } : {})
-  const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  console.log(`${code === 0 ? 'passed' : 'FAILED'}: ${step.name} (${seconds} s)`)
-  if (code !== 0) process.exit(code)
+  await using postgres = process.env['TEST_DATABASE_URL'] ? null : await startPostgres()
+  const env = { NODE_OPTIONS: await prebundle(), ...(postgres ? { TEST_DATABASE_URL: postgres.url.href } : {}) }
+  process.exitCode = (await run(TESTS, { live: true, env })) ? 0 : 1
 }

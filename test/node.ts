@@ -6,3 +6,9 @@ export const NODE_FLAGS = ['--conditions=tollmark', '--disable-warning=Experimen
 
 /** The command line; with `serve`, the server. */
 export const MAIN = join(import.meta.dirname, '..', 'packages', 'cli', 'src', 'main.ts')
+
+/**
+ * For the processes of tests, which live for seconds: room for young objects from the start (megabytes), where the default begins with 1 MB
+ * and a server's start alone is collected twenty times.
+ */
+export const TEST_FLAGS = ['--min-semi-space-size=16']
