@@ -44,6 +44,8 @@ export interface Running extends AsyncDisposable {
 export interface ServeOptions {
   /** Milliseconds since 1970; the machine's clock unless a test has another. */
   clock?: () => number
+  /** Whether converters and the reports' thread start before the first conversion or report asks for them; a test that starts many servers does without. */
+  warm?: boolean
 }
 
 /** Where the built dashboard is. */
@@ -52,6 +54,7 @@ const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist')
 /** What every process has, whatever its role. */
 interface Common extends SurfaceParts, Omit<ConversionParts, 'converters'> {
   config: Config
+  warm: boolean
 }
 
 /**
@@ -60,7 +63,7 @@ interface Common extends SurfaceParts, Omit<ConversionParts, 'converters'> {
  *
  * @throws SetupError with a sentence for the person at the terminal
  */
-export async function serve(config: Config, logged: Log, { clock = Date.now }: ServeOptions = {}): Promise<Running> {
+export async function serve(config: Config, logged: Log, { clock = Date.now, warm = true }: ServeOptions = {}): Promise<Running> {
   await using starting = new AsyncDisposableStack()
   const { server, storage } = config
   let stopping = false
@@ -89,9 +92,9 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   await setUpBySettings(store, config.accounts, clock())
   // The thread of reports: to start it takes this one some milliseconds, which nobody's stream should stand still for.
   // Where that fails whoever asks for a report is told.
-  void store.reports.selectFrom('instances').select('id').limit(1).execute().catch(() => {})
+  if (warm) void store.reports.selectFrom('instances').select('id').limit(1).execute().catch(() => {})
   const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy, transferIdle: config.conversion.transferIdle }
-  const common: Common = { config, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
+  const common: Common = { config, warm, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
 
   const { doors, setup, stop, proxied, queue = NO_REQUESTS } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
   if (proxied !== undefined) failing = () => instance.failing() || proxied.failing()
@@ -104,7 +107,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now }: S
   })
   if (server.role !== 'web') {
     // Where the same process answers requests, a job leaves one processor to them.
-    const converters = starting.use(openConverters(convertersOf(config, server.role === 'all' ? 1 : 0)))
+    const converters = starting.use(openConverters({ ...convertersOf(config, server.role === 'all' ? 1 : 0), warm }))
     starting.use(openWorker({ ...common, converters, queue, retention: config.conversion.retention }))
   }
   const setupLink = setup !== undefined && (await setupRequired(store)) ? new URL(`/setup?token=${setup}`, server.publicUrl ?? listening.url).href : null
@@ -131,11 +134,11 @@ interface Web {
 
 /** The parts that answer requests. */
 async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<Web> {
-  const { config, log, clock, store, instance, changes, metrics } = common
+  const { config, warm, log, clock, store, instance, changes, metrics } = common
   const { storage, conversion, accounts } = config
   const master = masterKey(storage.masterKey, storage.data)
   const proxied = starting.use(await openProxy(config, store, master, instance.id, systemClock(clock), log))
-  const converters = starting.use(openConverters(convertersOf(config, 0)))
+  const converters = starting.use(openConverters({ ...convertersOf(config, 0), warm }))
   const queue = openConversionQueue({ atOnce: converters.size, queue: conversion.queue })
   const receiver = starting.use(openReceiver(takeTurns(() => proxied.shares.open > 0)))
   const watch = starting.use(watchJobs(store, changes))

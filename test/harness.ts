@@ -84,7 +84,7 @@ export async function startServer(t: TestContext, env: Record<string, string> = 
   let held: number | undefined
   const clock = (): number => Math.round((held ?? performance.now()) + offset)
   const config = readConfig({ PORT: '0', ...(await storeSettings(data)), TOLLMARK_SHUTDOWN_TIMEOUT: '2s', ...env })
-  const running = await serve(config, log, { clock })
+  const running = await serve(config, log, { clock, warm: false })
   t.after(() => running[Symbol.asyncDispose]())
   const newToken = async ({ account, plan = 'free', scopes = ['convert'], expiresAt }: Wanted = {}): Promise<NewToken> => {
     const made = await createToken(running.store, { name: account ?? null, plan }, { name: 'test', scopes, expiresAt: expiresAt ?? null }, clock())

@@ -27,6 +27,8 @@ export interface ConverterLimits {
   readonly deadline: number
   /** Bytes of JavaScript objects that one conversion may use. */
   readonly heap: number
+  /** Whether one starts at once, so that the first conversion does not wait for it (the default). */
+  readonly warm?: boolean
 }
 
 export interface Converters extends AsyncDisposable {
@@ -63,8 +65,8 @@ const YOUNG = 4
 /** Letters of a converter's last words that are kept for the log. */
 const LAST_WORDS = 4000
 
-/** Opens the pool; one converter is started at once so that the first conversion does not wait for it. */
-export function openConverters({ atOnce, deadline, heap }: ConverterLimits, program: URL = PROGRAM): Converters {
+/** Opens the pool. */
+export function openConverters({ atOnce, deadline, heap, warm = true }: ConverterLimits, program: URL = PROGRAM): Converters {
   const waiting: Item[] = []
   const idle = new Map<ChildProcess, NodeJS.Timeout>()
   const all = new Set<ChildProcess>()
@@ -157,8 +159,10 @@ export function openConverters({ atOnce, deadline, heap }: ConverterLimits, prog
     converter.send({ task: item.task, step: item.step })
   }
 
-  const first = start()
-  if (first.pid !== undefined) rest(first)
+  if (warm) {
+    const first = start()
+    if (first.pid !== undefined) rest(first)
+  }
 
   return {
     size: atOnce,

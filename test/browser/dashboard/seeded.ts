@@ -68,7 +68,7 @@ export async function openSite(data: string, env: Record<string, string> = {}): 
     PORT: '0', TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '1s', OPENAI_API_KEY: 'sk-x', GOOGLE_GENERATIVE_AI_API_KEY: 'AIza-x',
     TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...env,
   })
-  const running = await serve(config, openLog('silent'), { clock: () => Date.now() - Math.round(offset) })
+  const running = await serve(config, openLog('silent'), { clock: () => Date.now() - Math.round(offset), warm: false })
   const url = `http://localhost:${running.port}`
   const api = (cookie: string | null, method: string, path: string, body?: unknown): Promise<Response> =>
     fetch(url + path, {

@@ -39,7 +39,7 @@ export async function startServed(t: Ends, script: Script, env: Settings | ((ori
     PORT: '0', HOST: '127.0.0.1', ...(await storeSettings(data)), TOLLMARK_SHUTDOWN_TIMEOUT: '1s', ...SECRETS,
     TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...settings,
   })
-  const running = await serve(config, log)
+  const running = await serve(config, log, { warm: false })
   t.after(async () => {
     await fake.close()
     await running[Symbol.asyncDispose]()
