@@ -1,4 +1,4 @@
-// An upstream's error on its way to the caller, without our credential where it repeats it.
+// An upstream's error or redirect on its way to the caller, without our credential where it repeats it.
 import { isUtf8 } from 'node:buffer'
 import type { Caller } from '../http/caller.ts'
 import { valueOf, without, type RawHeaders } from '../http/fields.ts'
@@ -96,11 +96,11 @@ export class MaskedAnswer implements AnswerSink {
     // Text was never encoded, whatever its header says. Of anything else it is not known what a client would make of it.
     if (decoded === null && !isUtf8(encoded)) return this.#giveUp()
     if (this.#caller.gone) return
-    const masked = decoded === null ? null : this.#mask.bytes(decoded)
+    const masked = decoded === null ? null : this.#mask.whole(decoded)
     const found = masked !== null && masked !== decoded
     this.#caller.head(status, reason, found ? asPlain(headers, masked.length) : headers)
     // What stands behind the end of what was decoded is looked through as well.
-    this.#caller.write(found ? masked : this.#mask.bytes(encoded))
+    this.#caller.write(found ? masked : this.#mask.whole(encoded))
     this.#caller.end(trailers)
     this.#caller.flush()
   }

@@ -7,7 +7,7 @@ import { UpstreamError, type Incoming, type Outgoing, type Sender, type Upstream
 
 /** What looks at the answer while it passes. None of it can hold it up. */
 export type Passing = {
-  /** What an error may not tell the caller; null: nothing. */
+  /** What a redirect or an error may not tell the caller; null: nothing. */
   readonly mask: Mask | null
   /** The upstream's head; returns the headers that the caller gets. */
   head(status: number, headers: RawHeaders): RawHeaders
@@ -17,8 +17,8 @@ export type Passing = {
   body(chunk: Buffer): void
 }
 
-/** The first status that is an error. */
-const FIRST_ERROR = 400
+/** The first status whose answer is written by a server, not by a model: redirects and errors. They are short, and may repeat the request. */
+const FIRST_MASKED = 300
 
 /** How a relayed request ended. */
 export type Relayed = {
@@ -71,12 +71,12 @@ class Relay implements Incoming, AnswerWatcher {
   }
 
   onInterim(status: number, reason: string, headers: RawHeaders): void {
-    this.#caller.interim(status, reason, this.#passing.fields(headers))
+    this.#caller.interim(status, this.#passing.mask?.text(reason) ?? reason, this.#passing.fields(headers))
   }
 
   onHead(status: number, reason: string, headers: RawHeaders): void {
     this.#status = status
-    const mask = status >= FIRST_ERROR ? this.#passing.mask : null
+    const mask = status >= FIRST_MASKED ? this.#passing.mask : null
     if (mask !== null) this.#answer = new MaskedAnswer(this.#caller, mask, () => this.#giveUp())
     this.#answer.head(status, reason, this.#passing.head(status, headers))
   }

@@ -1,4 +1,4 @@
-// An upstream's error that repeats our credential reaches the caller without it; everything else passes as it came.
+// An upstream's error or redirect that repeats our credential reaches the caller without it; everything else passes as it came.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -42,10 +42,10 @@ test('in a plain error, its headers and its reason', async (t) => {
   assert.ok(!text.includes(SECRET))
 })
 
-test('of every status from 400 on, and of none below', async (t) => {
+test('of every status from 300 on, and of none below', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
-  for (const [status, masked] of [[200, false], [302, false], [399, false], [400, true], [403, true], [404, true], [429, true], [500, true], [529, true]] as const) {
+  for (const [status, masked] of [[200, false], [206, false], [300, true], [302, true], [399, true], [400, true], [403, true], [404, true], [429, true], [500, true], [529, true]] as const) {
     served.fake.play(answer(status, { ...JSON_TYPE, 'X-Echo': SECRET }, said(SECRET)))
     const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
     const left = masked ? STARS : SECRET
@@ -151,7 +151,7 @@ test('an error that breaks off is broken off for the caller too, or no answer wh
   }
 })
 
-test('in the address of a redirect, or of an upload, and nowhere else below 400', async (t) => {
+test('in the address of a redirect, or of an upload, and nowhere else below 300', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { secret } = await served.key()
   /** TABLE of addresses that an answer gives, and what the caller sees of them. */
@@ -166,6 +166,45 @@ test('in the address of a redirect, or of an upload, and nowhere else below 400'
   for (const [status, name, address, shown] of cases) {
     served.fake.play(answer(status, { [name]: address, 'X-Echo': SECRET }, said(SECRET)))
     const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
-    assert.deepEqual([got.status, headerOf(got.rawHeaders, name.toLowerCase()), headerOf(got.rawHeaders, 'x-echo'), got.body.toString()], [status, shown, SECRET, said(SECRET)], address)
+    const left = status >= 300 ? STARS : SECRET
+    assert.deepEqual([got.status, headerOf(got.rawHeaders, name.toLowerCase()), headerOf(got.rawHeaders, 'x-echo'), got.body.toString()], [status, shown, left, said(left)], address)
+  }
+})
+
+test('in the fields and the reason of an interim answer, and in trailers', async (t) => {
+  const served = await startServed(t, async (call) => {
+    await call.body()
+    call.write(`HTTP/1.1 103 Hints ${SECRET}\r\nLink: </a?k=${SECRET}>; rel=preload\r\nX-Echo: Bearer ${SECRET}\r\n\r\n`)
+    call.write(Buffer.concat([Buffer.from(head(200, ['Transfer-Encoding', 'chunked'])), chunk('{}'), Buffer.from(`0\r\nX-Sum: ${SECRET}\r\n\r\n`)]))
+  })
+  const { secret } = await served.key()
+  const text = await raw(served.port, `GET /proxy?url=${OPENAI}/v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`)
+  const [interim = ''] = text.split('\r\n\r\n')
+  assert.deepEqual(interim.split('\r\n'), [`HTTP/1.1 103 Hints ${STARS}`, `Link: </a?k=${STARS}>; rel=preload`, `X-Echo: Bearer ${STARS}`])
+  assert.ok(text.includes(`X-Sum: ${STARS}\r\n`), text)
+})
+
+test('in an error of UTF-16 or in hexadecimal, and where the end cuts it off', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { secret } = await served.key()
+  const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le')
+  const hex = Buffer.from(SECRET).toString('hex')
+  const cut = SECRET.slice(0, -2)
+  /** TABLE of error bodies, and what the caller gets of them. */
+  const cases: [name: string, body: Buffer, shown: Buffer][] = [
+    ['UTF-16LE', utf16(said(SECRET)), utf16(said(STARS))],
+    ['UTF-16BE', utf16(said(SECRET)).swap16(), utf16(said(STARS)).swap16()],
+    ['hexadecimal', Buffer.from(`key: ${hex}.`), Buffer.from(`key: ${'*'.repeat(hex.length)}.`)],
+    ['cut', Buffer.from(`key: ${cut}`), Buffer.from(`key: ${'*'.repeat(cut.length)}`)],
+    ['UTF-16LE, cut', utf16(`key: ${cut}`), utf16(`key: ${'*'.repeat(cut.length)}`)],
+  ]
+  for (const [name, body, shown] of cases) {
+    const pieces = Array.from({ length: Math.ceil(body.length / 7) }, (_, i) => body.subarray(i * 7, (i + 1) * 7))
+    const scripts: Script[] = [answer(500, {}, body), chunked(500, [], pieces), answer(500, { 'Content-Encoding': 'gzip' }, gzipSync(body))]
+    for (const [i, script] of scripts.entries()) {
+      served.fake.play(script)
+      const got = await served.send(secret, CHAT, { body: '{}', headers: JSON_TYPE })
+      assert.deepEqual([got.whole, got.body.toString('latin1')], [true, shown.toString('latin1')], `${name} ${i}`)
+    }
   }
 })

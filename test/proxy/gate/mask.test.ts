@@ -27,6 +27,10 @@ const SPELLINGS: [name: string, spelling: string][] = [
   ['HTML, by numbers with zeros', [...SECRET].map((one) => `&#X00${hexOf(one)};`).join('')],
   ['HTML, by names', SECRET.replaceAll('&', '&amp;').replaceAll('+', '&plus;').replaceAll('=', '&equals;').replaceAll('%', '&percnt;').replaceAll('\\', '&bsol;')],
   ['HTML twice', SECRET.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('&', '&amp;')],
+  ...['', ' ', ':', '-'].flatMap((between): [string, string][] => {
+    const hex = [...SECRET].map(hexOf).join(between)
+    return [[`hexadecimal with "${between}"`, hex], [`hexadecimal in capitals with "${between}"`, hex.toUpperCase()]]
+  }),
   ['HTML', SECRET.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')],
 ]
 
@@ -55,6 +59,43 @@ test('in base64 no more than the digits at its ends are left, wherever it begins
   }
 })
 
+/** TABLE of encodings that write zeros beside each character. */
+const WIDE: [name: string, encode: (text: string) => Buffer][] = [
+  ['UTF-16LE', (text) => Buffer.from(text, 'utf16le')],
+  ['UTF-16BE', (text) => Buffer.from(text, 'utf16le').swap16()],
+  ['UTF-16LE with a mark', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+  ['UTF-16BE with a mark', (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+  ['UTF-32LE', (text) => Buffer.from([...text].flatMap((one) => [one.charCodeAt(0), 0, 0, 0]))],
+  ['UTF-32BE', (text) => Buffer.from([...text].flatMap((one) => [0, 0, 0, one.charCodeAt(0)]))],
+]
+
+test('in UTF-16 and UTF-32 the same is masked as in UTF-8, and the zeros stay', () => {
+  const mask = new Mask(SECRET)
+  for (const [name, encode] of WIDE) {
+    for (const [spelled, spelling] of SPELLINGS) {
+      const text = `{"error":"${spelling}"} ${spelling} more`
+      const stars = '*'.repeat(spelling.length)
+      assert.deepEqual(mask.bytes(encode(text)), encode(`{"error":"${stars}"} ${stars} more`), `${name} ${spelled}`)
+    }
+    const other = encode(`nearly: ${SECRET.slice(0, -1)}, ${SECRET.slice(1)}`)
+    assert.equal(mask.bytes(other), other)
+  }
+})
+
+test('a long beginning of the credential at the end of all is masked; a short one, or one in the middle, is a word', () => {
+  const mask = new Mask(SECRET)
+  for (const [name, spelling] of SPELLINGS) {
+    const cut = spelling.slice(0, -1)
+    assert.equal(mask.whole(Buffer.from(`a ${cut}`)).toString(), `a ${'*'.repeat(cut.length)}`, name)
+    assert.equal(mask.text(`a ${cut}`), `a ${'*'.repeat(cut.length)}`, name)
+  }
+  for (const [name, encode] of WIDE) assert.deepEqual(mask.whole(encode(`a ${SECRET.slice(0, 9)}`)), encode(`a ${'*'.repeat(9)}`), name)
+  for (const text of [`a ${SECRET.slice(0, 7)}`, `a ${SECRET.slice(0, 9)} b`, `a ${SECRET.slice(1, 12)}`, '100%', 'a \\', '&nbsp12345678']) {
+    const bytes = Buffer.from(text)
+    assert.equal(mask.whole(bytes), bytes, text)
+  }
+})
+
 test('base64 is found however it is escaped', () => {
   const text = Buffer.from(`u:${SECRET}`).toString('base64')
   const mask = new Mask(SECRET)
@@ -74,12 +115,13 @@ test('a text without the credential is the same text, and the same bytes', () =>
 })
 
 test('in pieces of any size the same is masked as in the whole, and no more is held than may be the credential', () => {
-  const words = [SECRET, ...SPELLINGS.map(([, spelling]) => spelling), SECRET.slice(0, 9), 's', 'sk-', 'sk-sk-A+b', Buffer.from(`u:${SECRET}`).toString('base64'), 'other']
-  const longest = Math.max(...words.map((word) => word.length), ...SPELLINGS.map(([, spelling]) => spelling.length))
+  const texts = [SECRET, ...SPELLINGS.map(([, spelling]) => spelling), SECRET.slice(0, 9), 's', 'sk-', 'sk-sk-A+b', Buffer.from(`u:${SECRET}`).toString('base64'), 'other', '\0\0\0\0\0']
+  const words = [...texts, ...WIDE.map(([, encode]) => encode(SECRET).toString('latin1'))]
+  const longest = Math.max(...words.map((word) => word.length)) * 4
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...words), { maxLength: 8 }), fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (parts, sizes) => {
       const mask = new Mask(SECRET)
-      const whole = Buffer.from(parts.join(' '))
+      const whole = Buffer.from(parts.join(' '), 'latin1')
       const stream = new MaskedStream(mask)
       const out: Buffer[] = []
       let sent = 0
@@ -97,7 +139,7 @@ test('in pieces of any size the same is masked as in the whole, and no more is h
         if (held > 0) assert.ok(mask.begun(whole.subarray(0, Math.min(at, whole.length))) >= held)
       }
       out.push(stream.end())
-      assert.equal(Buffer.concat(out).toString(), mask.bytes(whole).toString())
+      assert.equal(Buffer.concat(out).toString('latin1'), mask.whole(whole).toString('latin1'))
     }),
   )
   const stream = new MaskedStream(new Mask(SECRET))

@@ -1,0 +1,29 @@
+// Text of UTF-16 or UTF-32, read as the ASCII that it holds: zeros stand beside each character, before or behind it.
+
+/** Zeros beside one character, in UTF-32. More of them are no text. */
+export const MOST_ZEROS = 3
+
+export interface WithoutZeros {
+  readonly bytes: Buffer
+  /** Where each of these bytes stands. */
+  readonly places: Uint32Array
+  /** How many bytes there were with the zeros. */
+  readonly length: number
+}
+
+/** Bytes without the zeros between characters; null where there are none, as in nearly every text. */
+export function withoutZeros(bytes: Buffer): WithoutZeros | null {
+  if (!bytes.includes(0)) return null
+  const kept = Buffer.allocUnsafe(bytes.length)
+  const places = new Uint32Array(bytes.length)
+  let count = 0
+  let zeros = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    zeros = byte === 0 ? zeros + 1 : 0
+    if (zeros > 0 && zeros <= MOST_ZEROS) continue
+    kept[count] = byte
+    places[count++] = at
+  }
+  return { bytes: kept.subarray(0, count), places, length: bytes.length }
+}
