@@ -155,7 +155,10 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   }
 
   // 8. The stream, both ways.
-  const passage = new Passage(parts, trip, { route, named, match, pathAndQuery, credential, lane, admission, linesRead: inspected.lines ? () => mayStart(parts.objects, about, inspected.lines!) : null })
+  const passage = new Passage(parts, trip, {
+    route, named, match, pathAndQuery, credential, lane, admission, objects: inspected.objects, isUnread: inspected.isUnread ?? false,
+    linesRead: inspected.lines ? () => mayStart(parts.objects, about, inspected.lines!) : null,
+  })
   const relayed = await relay(parts.sender, outgoing, list ?? caller, passage)
   if (inspected.observer !== null) trip.model = written(inspected.observer.end())
 

@@ -6,15 +6,15 @@ import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
 import type { FailureCode, Lane } from './credentials/health.ts'
 import { responseHeaders } from './headers.ts'
+import { MadeObjects } from './made.ts'
 import { Mask } from './mask.ts'
 import { createMeter, UNKNOWN, type Meter, type Usage } from './meter.ts'
 import { BATCH_INPUT } from './inspect/places.ts'
 import type { Creation, Objects } from './objects.ts'
 import type { UpstreamErrorRow } from '../store/schema.ts'
 import type { Match } from './providers/endpoint.ts'
-import { madeSomewhere, OF_UNKNOWN_KIND } from './providers/ids.ts'
 import type { ObjectRef } from './providers/object-ref.ts'
-import type { Provider, Upstream } from './providers/provider.ts'
+import type { Upstream } from './providers/provider.ts'
 import { tellsLimits } from './rate-limit.ts'
 import { REFUSALS, type RefusalCode } from './refusal.ts'
 import type { Passing, Relayed } from './relay.ts'
@@ -41,6 +41,10 @@ export interface Bound {
   /** Whose health its answer tells of. */
   readonly lane: Lane
   readonly admission: Admitted
+  /** What its path, query and body name. */
+  readonly objects: readonly ObjectRef[]
+  /** Whether its body goes up unread. */
+  readonly isUnread: boolean
   /** Whether the key may name what the lines of an uploaded file name, asked when the provider answers; null where it uploads none. */
   readonly linesRead: (() => Promise<boolean>) | null
 }
@@ -66,6 +70,9 @@ export class Passage implements Passing {
   /** Reads what an error says. */
   #errorText: ErrorText | null = null
   #upstreamId: string | null = null
+  /** Whether the answer may make something: no error does, and no redirect. */
+  #isSuccess = false
+  #made: MadeObjects | null = null
   /** How many of the objects that the answer created are written down. */
   #noted = 0
 
@@ -90,6 +97,7 @@ export class Passage implements Passing {
       this.#upstreamId = upstreamRequestId(raw, this.mask)
     }
     this.#meter = createMeter(named.provider, match, raw, this.#trip.kept)
+    this.#isSuccess = status < 300
     const headers = this.#downstream(raw)
     // The caller's own key was good: what the upstream refuses is our credential.
     if (status === 401) headers.push('X-Proxy-Error', 'upstream_credential_rejected')
@@ -107,7 +115,7 @@ export class Passage implements Passing {
   }
 
   fields(raw: RawHeaders): RawHeaders {
-    return this.#downstream(raw)
+    return this.mask.headers(this.#downstream(raw))
   }
 
   /** What the answer says that it used; at once, unless it has to be decoded. */
@@ -143,10 +151,11 @@ export class Passage implements Passing {
 
   #note({ created }: Meter): void {
     const { named, match, credential } = this.#bound
-    if (this.#noted === created.length) return
+    if (this.#noted === created.length || !this.#isSuccess) return
+    const made = (this.#made ??= new MadeObjects({ ...this.#bound, provider: named.provider, headers: this.#trip.caller.headers }))
     const by = { key: this.#trip.key!.id, credential: credential.id, now: this.#parts.clock.now(), response: [...created, ...match.objects].find(({ kind }) => kind === 'response')?.id }
     for (; this.#noted < created.length; this.#noted++) {
-      const object = known(created[this.#noted]!, named.provider)
+      const object = made.of(created[this.#noted]!)
       if (object === null) continue
       this.#parts.objects.created(named.provider.id, object, by)
       if (object.kind === 'file' && this.#bound.linesRead !== null) this.#noteLines(object.id, by)
@@ -168,11 +177,6 @@ export class Passage implements Passing {
     const mask = { text: (text: string) => maskOf(credential).text(text) }
     return responseHeaders(raw, { upstream: named, table: route.table, pathAndQuery, mask, cors: this.#cors })
   }
-}
-
-/** An object that was made, by the kind that its id shows where its endpoint is not known; null where that shows none. */
-function known(object: ObjectRef, { ids }: Provider): ObjectRef | null {
-  return object.kind !== OF_UNKNOWN_KIND ? object : ids === undefined ? null : madeSomewhere(object.id, ids)
 }
 
 interface Ended {

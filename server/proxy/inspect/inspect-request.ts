@@ -25,6 +25,8 @@ export interface InspectedRequest {
   /** Stored objects that it names where its endpoint expects one, and those in its path. */
   readonly objects: readonly ObjectRef[]
   readonly body: Outgoing['body']
+  /** Whether nothing is known of what the body names. */
+  readonly isUnread?: boolean
   /** Reads the model of a body that is not held while it goes up. */
   readonly observer: BodyObserver | null
   /** Reads a file that may become a batch's input while it goes up. */
@@ -115,7 +117,8 @@ function decideUnread({ trip, provider, match, pathAndQuery }: Target, begun: re
   // It is not known in time.
   trip.kept = watching !== null
   const lines = key!.objects === 'own' && caller.body !== null && storesFile(match) ? BatchLines.of(caller.headers, caller.body.length, provider.ids) : null
-  return { objects: match.objects, body: withLines(outgoingBody(caller, provider, match, null, watching, begun), lines), observer: watching, lines }
+  const body = withLines(outgoingBody(caller, provider, match, null, watching, begun), lines)
+  return { objects: match.objects, body, isUnread: body !== null, observer: watching, lines }
 }
 
 /** Whether what is uploaded becomes a file. */

@@ -59,6 +59,8 @@ export interface EndpointRow {
   readonly asks?: Asks
   /** Places of the answer that name an object that came into being, and its kind. */
   readonly creates?: Readonly<Record<string, string>>
+  /** Whether callers may choose the name of what they make: the provider refuses one that is taken. */
+  readonly chosen?: true
   /** The kind among them that is only there where the body's rule `keeps` the answer. */
   readonly kept?: string
   /** What of its body is a file, which is content and names nothing: a part of a form, or all of it. */

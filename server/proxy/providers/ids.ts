@@ -146,15 +146,26 @@ export function withUnknownForms(forms: IdForms): IdForms {
     firsts: firstBytes([...ALPHANUMERIC, ...ANYWHERE]).map((is, byte) => is | firsts[byte]!),
     shortest,
     longest,
-    refOf: (text) => forms.refOf(text) ?? (OF_ANY_KIND.test(text.trim()) ? perhaps({ kind: ANY_KIND, id: text.trim() }) : null),
+    refOf: (text) => {
+      const ref = forms.refOf(text)
+      if (ref !== null) return ref
+      const id = segmentsOf(text).findLast((segment) => OF_ANY_KIND.test(segment))
+      return id === undefined ? null : perhaps({ kind: ANY_KIND, id })
+    },
   }
+}
+
+/** A text without spaces around it, or the segments of the path or address that it is. */
+function segmentsOf(text: string): readonly string[] {
+  const plain = (text.includes('%') ? decodedFully(text) : text).trim()
+  return !plain.includes('/') || /\s/.test(plain) ? [plain] : plain.split(/[/?#]/)
 }
 
 /** What an answer of such an endpoint names as made; null where it is a name, or nothing that is kept. */
 export function madeSomewhere(id: string, forms: IdForms): ObjectRef | null {
   const ref = withUnknownForms(forms).refOf(id)
   if (ref === null || OFTEN_UNKNOWN.has(ref.kind)) return null
-  return ref.kind === ANY_KIND ? { kind: OF_UNKNOWN_KIND, id } : { kind: ref.kind, id: ref.id }
+  return { kind: ref.kind === ANY_KIND ? OF_UNKNOWN_KIND : ref.kind, id: ref.id }
 }
 
 /** Whether a segment of such an endpoint's path names an object: it can hardly be anything else. */

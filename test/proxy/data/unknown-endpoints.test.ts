@@ -58,6 +58,50 @@ test('what an unknown endpoint has made is its maker\'s; what nobody made is ref
   assert.equal(await post(own, `${V1}/chat/of/tomorrow`, { x: 'chat' }), '200')
 })
 
+test('what the request itself named is not made by the answer that repeats it, wherever it stood', async (t) => {
+  const THING = 'thing_68a1b2c3d4e5f607'
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, JSON.stringify({ id: THING })), more)
+  const [thief, other] = [await key({ objects: 'upstream' }), await key({ objects: 'upstream' })]
+  const FORM = { 'Content-Type': 'multipart/form-data; boundary=b' }
+  const URLENCODED = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  const json = (body: object) => ({ body: JSON.stringify(body), headers: JSON_TYPE })
+  /** TABLE of requests that name what nobody here has made, and have it repeated. */
+  const echoed: [address: string, sent: { body: string; headers: Record<string, string> }][] = [
+    [`${V1}/things`, json({ id: THING })], [`${V1}/things`, json({ a: [{ b: [THING] }] })], [`${V1}/things`, json({ [THING]: 1 })], [`${V1}/things`, json({ name: `things/${THING}` })],
+    [`${V1}/things`, json({ name: `https://api.openai.com/v1/things/${THING}?x=1` })], [`${V1}/things`, json({ id: THING.toUpperCase() })], [`${V1}/things`, json({ id: ` ${THING}\n` })],
+    [`${V1}/things`, { body: `{"id":"${THING.replace('t', '\\u0074')}"}`, headers: JSON_TYPE }], [`${V1}/things/${THING}`, json({})], [`${V1}/things?id=${THING}`, json({})], [`${V1}/things?${THING}`, json({})],
+    [`${V1}/things?id=%74${THING.slice(1)}`, json({})], [`${V1}/things`, { body: '{}', headers: { ...JSON_TYPE, 'X-Thing': THING } }], [`${V1}/things`, { body: '{}', headers: { ...JSON_TYPE, 'X-Things': `a, ${THING}` } }],
+    [`${V1}/things`, { body: `--b\r\nContent-Disposition: form-data; name="x"\r\n\r\n${THING}\r\n--b--\r\n`, headers: FORM }], [`${V1}/things`, { body: `x=${THING}`, headers: URLENCODED }],
+  ]
+  for (const [address, sent] of echoed) {
+    const what = `${address} ${sent.body} ${JSON.stringify(sent.headers)}`
+    assert.equal((await send(thief.secret, address, sent)).status, 200, what)
+    assert.equal((await send(other.secret, `${V1}/things/${THING}`, json({}))).status, 200, `${what}: it is nobody's`)
+  }
+  // Made by an answer that names it first.
+  assert.equal((await send(thief.secret, `${V1}/things`, json({ name: 'x' }))).status, 200)
+  assert.equal((await send(other.secret, `${V1}/things/${THING}`, json({}))).status, 403)
+
+  /** TABLE of known endpoints: the request names what the answer repeats where it names what it made. */
+  const known: [address: string, body: object, answered: object, status?: number][] = [
+    [`${V1}/responses`, { model: 'm', tools: [{ type: 'code_interpreter', container: 'cntr_68a1b2c3d4e5f607' }] }, { id: 'resp_1', output: [{ type: 'code_interpreter_call', container_id: 'cntr_68a1b2c3d4e5f607' }] }],
+    [`${ANTHROPIC}/v1/messages`, { model: 'm', container: 'container_011CNha8iCJcU1wX' }, { id: 'msg_1', container: { id: 'container_011CNha8iCJcU1wX' } }],
+    // An error makes nothing.
+    [`${V1}/files`, {}, { id: 'file-68a1b2c3d4e5f607' }, 409], [`${V1}/things`, {}, { id: 'thing_78a1b2c3d4e5f607' }, 404],
+  ]
+  for (const [address, body, answered, status = 200] of known) {
+    fake.play(answer(status, JSON_TYPE, JSON.stringify(answered)))
+    assert.equal((await send(thief.secret, address, json(body))).status, status)
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    const [id] = JSON.stringify([body, answered]).match(/(?:cntr|container|file|thing)[-_]\w{16,}/) ?? []
+    assert.equal((await send(other.secret, address.replace(/(?:responses|messages|files|things)$/, 'messages'), json({ model: 'm', container: id }))).status, 200, `${address} ${id}`)
+  }
+  // Names that callers choose for what they make are theirs: the provider refuses one that is taken.
+  fake.play(answer(200, JSON_TYPE, '{"file":{"name":"files/my-report"}}'))
+  assert.equal((await send(thief.secret, `${GOOGLE}/v1beta/files`, json({ file: { name: 'files/my-report' } }))).status, 200)
+  assert.equal((await send(other.secret, `${GOOGLE}/v1beta/files/my-report`, { method: 'GET' })).status, 403)
+})
+
 test('a text that is an id of another provider\'s form passes; of its own provider\'s it is one', async (t) => {
   const { key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { secret } = await key()
