@@ -82,6 +82,9 @@ export function written(model: string | null | undefined): string | null {
   return !model || model.length > LONGEST_WRITTEN ? null : model
 }
 
+/** What stands before a colon and is no id, but the beginning of one: `ag:0684fac8:20250612:name:1a2b3c4d`. */
+const BEGINS_ID = /^[a-z]{1,3}$/
+
 /** What a value names in a place of objects: its id, behind which a step of a training or a version may stand with a colon. */
 export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (typeof value !== 'string') return []
@@ -89,5 +92,5 @@ export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (kind === BATCH_INPUT || kind === BATCH_DATASET) return [objectRef(kind === BATCH_INPUT ? 'file' : 'dataset', value), objectRef(BATCH_INPUT, value)]
   const ref = objectRef(kind, value)
   const [id = ''] = ref.id.split(':', 1)
-  return id === ref.id ? [ref] : [ref, { kind, id }]
+  return id === ref.id || BEGINS_ID.test(id) ? [ref] : [ref, { kind, id }]
 }

@@ -3,14 +3,17 @@ import { creates, model, neutral, referring, STORED, within } from './openai-row
 import type { ProviderRow } from './provider.ts'
 import { ANTHROPIC_TOOLS, type ToolPlace, type ToolTypes } from './tools.ts'
 
-/** Places of Messages that name a model beside their own: tools, which a message may bring too, and the chain of fallbacks. */
+/**
+ * Places of Messages that name a model beside their own: tools, which a message may bring too, and the chain of fallbacks. The text "default" in
+ * place of that chain leaves the choice to Anthropic, and is refused: platform.claude.com/docs/en/build-with-claude/refusals-and-fallback
+ */
 export const inMessages = (
   at: string,
   tools: ToolTypes = ANTHROPIC_TOOLS,
 ): { readonly also: readonly string[]; readonly texts: readonly string[]; readonly tools: readonly ToolPlace[] } => {
   const places = ['tools[]', 'messages[].content[].tool.definition', 'messages[].content[].tool_changes[].tool.definition'].map((place) => at + place)
   return {
-    also: [...places.map((place) => `${place}.model`), `${at}fallbacks[].model`, `${at}fallback_model`],
+    also: [...places.map((place) => `${place}.model`), `${at}fallbacks[].model`],
     texts: [`${at}messages[].content`],
     tools: places.map((place) => ({ at: place, by: 'type', tools })),
   }

@@ -64,7 +64,8 @@ export const azure: ProviderRow = {
   admin: OPENAI_ADMIN,
   spelling: { prefixes: { ...OPENAI_PREFIXES, task_: 'video_job', gen_: 'generation' }, uuids: true },
   errors: 'openai',
-  // It chooses the deployment behind an endpoint: learn.microsoft.com/azure/machine-learning/how-to-deploy-online-endpoints
+  // It sends a request to one deployment behind an endpoint, whatever the endpoint's traffic rules say:
+  // learn.microsoft.com/azure/machine-learning/how-to-safely-rollout-online-endpoints
   accountChoice: ['azureml-model-deployment'],
   usage: 'openai',
 }

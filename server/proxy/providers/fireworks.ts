@@ -1,6 +1,6 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from './endpoint-row.ts'
-import { BODY, compatibleRows, creates, model, neutral, toolsIn } from './openai-rows.ts'
+import { compatibleRows, creates, model, neutral, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
 
@@ -14,7 +14,7 @@ export const fireworks: ProviderRow = {
   hosts: ['api.fireworks.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/inference/v1', { also: [...(BODY.also ?? []), 'draft_model'], tools: toolsIn('', CALLER_TOOLS) }),
+    ...compatibleRows('/inference/v1', { tools: toolsIn('', CALLER_TOOLS) }),
     neutral('GET DELETE /inference/v1/responses/{response}'),
     model('POST /inference/v1/messages', messagesBody(''), { usage: 'anthropic' }),
     ...['text_to_image', 'image_to_image', 'control_net'].map((verb) => model(`POST /inference/v1/workflows/{model*}/${verb}`, image)),

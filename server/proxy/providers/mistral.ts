@@ -3,10 +3,10 @@ import type { ProviderRow } from './provider.ts'
 import { MISTRAL_CONTENT, MISTRAL_GUARD, MISTRAL_TOOLS, type ToolPlace } from './tools.ts'
 
 const TOOLS = { 'tools[].library_ids[]': 'library', 'tools[].connector_id': 'connector' } as const
-const MESSAGES = { 'messages[].content[].file_id': 'file', ...TOOLS } as const
+const AGENT = { agent_id: 'agent' } as const
+const MESSAGES = { 'messages[].content[].file_id': 'file', ...TOOLS, ...AGENT } as const
 const INPUTS = { 'inputs[].content[].file_id': 'file' } as const
 const DOCUMENT = { 'document.file_id': 'file' } as const
-const AGENT = { agent_id: 'agent' } as const
 const MANNED = { 'handoffs[]': 'agent', ...TOOLS } as const
 
 /** Guardrails moderate with a model of their own. */
@@ -38,9 +38,10 @@ export const mistral: ProviderRow = {
   hosts: ['api.mistral.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...compatibleRows('/v1', { also: ALSO, ...running(''), objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
-    model('POST /v1/fim/completions', body({ also: ALSO, ...running('') })),
-    model('POST /v1/agents/completions', STORED, { names: { ...AGENT, ...MESSAGES } }),
+    // A stored agent answers with its own model, whatever `model` says.
+    ...compatibleRows('/v1', { also: ALSO, stored: ['agent_id'], ...running(''), objects: MESSAGES }).filter((row) => !row.on.includes('/batches')),
+    model('POST /v1/fim/completions', body({ also: ALSO, stored: ['agent_id'], ...running(''), objects: MESSAGES })),
+    model('POST /v1/agents/completions', STORED, { names: MESSAGES }),
     model('POST /v1/ocr', body({ objects: DOCUMENT })),
     model('POST /v1/classifications'),
     model('POST /v1/chat/classifications'),
@@ -51,7 +52,6 @@ export const mistral: ProviderRow = {
     neutral('GET POST /v1/audio/voices', creates('voice')),
     neutral('GET PATCH DELETE /v1/audio/voices/{voice}'),
     neutral('GET /v1/audio/voices/{voice}/sample'),
-    // With an agent id the agent's stored model answers, whatever `model` says.
     model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], ...running(''), objects: { ...AGENT, ...INPUTS, ...TOOLS } }), { ...BEGUN, changes: false }),
     neutral('GET /v1/conversations'),
     neutral('GET DELETE /v1/conversations/{conversation}'),
@@ -61,7 +61,7 @@ export const mistral: ProviderRow = {
     neutral('GET /v1/conversations/{conversation}/messages'),
     model(
       'POST /v1/batch/jobs',
-      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), ...running('requests[].body.'), objects: { ...AGENT, 'input_files[]': 'batch_input', ...within('requests[].body.', { ...AGENT, ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
+      body({ stored: ['input_files[]', 'agent_id', 'requests[].body.agent_id'], also: ['model', ...GUARDS].map((place) => `requests[].body.${place}`), ...running('requests[].body.'), objects: { ...AGENT, 'input_files[]': 'batch_input', ...within('requests[].body.', { ...MESSAGES, ...INPUTS, ...DOCUMENT }) } }),
       creates('batch'),
     ),
     neutral('GET /v1/batch/jobs'),
@@ -103,7 +103,7 @@ export const mistral: ProviderRow = {
   // What observability finds is what every key has asked and was answered.
   admin: [/^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/],
   errors: 'mistral',
-  spelling: { prefixes: { ag_: 'agent', 'ft:': 'tuned_model' }, uuids: true, dialect: true },
+  spelling: { prefixes: { ag_: 'agent', 'ag:': 'agent', 'ft:': 'tuned_model' }, uuids: true, dialect: true },
   // Stock voices have names, custom ones a UUID.
   publicObjects: { voice: /^(?![0-9a-f]{8}-[0-9a-f-]{27}$)/i },
   usage: 'openai',

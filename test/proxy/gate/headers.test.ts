@@ -55,6 +55,15 @@ test('request headers: what is dropped, what passes in order, case and number', 
   for (const { id } of PROVIDERS) assert.deepEqual(requestHeaders(raw, provider(id)), KEPT, id)
 })
 
+test('a header that chooses an account or a deployment does not go up to the provider that reads it', () => {
+  /** TABLE of such headers, in some spelling, and who reads them. */
+  const choices: [id: string, header: string][] = [
+    ['azure', 'azureml-model-deployment'], ['azure', 'AzureML_Model_Deployment'], ['anthropic', 'Anthropic-Workspace-Id'], ['google', 'X-Goog-User-Project'], ['vertex', 'x-goog-user-project'],
+  ]
+  for (const [id, header] of choices) assert.deepEqual(requestHeaders(['Accept', '*/*', header, 'other'], provider(id)), ['Accept', '*/*'], header)
+  assert.deepEqual(requestHeaders(['azureml-model-deployment', 'x'], provider('openai')), ['azureml-model-deployment', 'x'])
+})
+
 test('every row of the tables has names, a reason, and none that another row has', () => {
   for (const rules of [[...REQUEST_RULES, ...REQUEST_PATTERNS], RESPONSE_RULES]) {
     const names = rules.flatMap((rule) => [...(rule.names ?? []), ...(rule.prefixes ?? [])])
