@@ -2,11 +2,11 @@
 // request waits for it. What was added stands below a mark; everything from there on is read by the hour, so that nothing is late or doubled.
 // Only what comes for an hour below the mark is missed by the days: the end of a request that was written off (its process stood still for long
 // enough to be taken for dead), or a wall clock that was set back by more than an hour.
-import { sql, type Expression, type RawBuilder, type SelectQueryBuilder } from 'kysely'
+import { sql, type Expression, type RawBuilder } from 'kysely'
 import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
-import type { Database, UsageHourRow } from '../store/schema.ts'
+import type { UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { enterJournal } from './journal.ts'
 import { RESERVED_STATE } from './rows.ts'
@@ -93,10 +93,7 @@ export interface RollUpFilter {
 /** What is read of a roll-up: `at` is when its minute, hour or day begins. */
 export type RollUpLine = Omit<UsageHourRow, 'hour' | 'account_id'> & { at: number }
 
-/** The longest stretch of each table that is summed in one statement: others take their turns behind it. */
-const AT_ONCE = { usage_hours: 2 * DAY, usage_days: 60 * DAY } as const
-
-/** What to read for the roll-ups of a time, in pieces. Whole hours count, the first one too. */
+/** What to read for the roll-ups of a time. Whole hours count, the first one too. */
 export function* rollUpSpans(db: QueryBuilder, { from, to, hourly = false }: Pick<RollUpFilter, 'from' | 'to' | 'hourly'>): Steps<Span[]> {
   const mark = hourly ? 0 : yield* addedBefore(db)
   // Where it is about all times, most of them hold nothing.
@@ -104,12 +101,7 @@ export function* rollUpSpans(db: QueryBuilder, { from, to, hourly = false }: Pic
   const last = yield* edge(db, 'desc')
   if (first === null || last === null) return []
   const start = Math.max(Math.floor(from / HOUR) * HOUR, Math.floor(first / DAY) * DAY)
-  return spansOf(start, Math.max(start, Math.min(to, last + HOUR)), mark).flatMap(inPieces)
-}
-
-function inPieces({ table, from, to }: Span): Span[] {
-  const length = AT_ONCE[table]
-  return Array.from({ length: Math.ceil((to - from) / length) }, (_, i) => ({ table, from: from + i * length, to: Math.min(from + (i + 1) * length, to) }))
+  return spansOf(start, Math.max(start, Math.min(to, last + HOUR)), mark)
 }
 
 /** The first or last hour that there is; days that are there begin with one. */
@@ -123,21 +115,4 @@ export function requestsOfKey(id: Expression<unknown>): RawBuilder<number> {
   const days = sql`(select sum(d.requests) from usage_days as d where d.key_id = ${id})`
   const hours = sql`(select sum(h.requests) from usage_hours as h where h.key_id = ${id} and h.hour >= coalesce(${mark}, 0))`
   return sql<number>`cast(coalesce(${days}, 0) + coalesce(${hours}, 0) as bigint)`
-}
-
-/** The roll-ups of a stretch, to be summed. */
-export function rollUpLines(db: QueryBuilder, { table, from, to }: Span, { account = null, key, keys, model, provider }: Omit<RollUpFilter, 'from' | 'to'>): SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object> {
-  const time = sql.ref<number>(table === 'usage_days' ? 'day' : 'hour')
-  // The two tables differ in the name of their time only.
-  let query = db
-    .selectFrom(table as 'usage_hours')
-    .select([time.as('at'), 'key_id', 'provider', 'model', ...SUMS])
-    .where(time, '>=', from)
-    .where(time, '<', to)
-  if (account !== null) query = query.where('account_id', '=', account)
-  if (key !== undefined) query = query.where('key_id', '=', key)
-  if (keys !== undefined) query = query.where('key_id', 'in', keys)
-  if (model !== undefined) query = query.where('model', '=', model)
-  if (provider !== undefined) query = query.where('provider', '=', provider)
-  return db.selectFrom(query.as('lines'))
 }

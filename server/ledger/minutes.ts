@@ -9,7 +9,7 @@ import { RESERVED_STATE } from './rows.ts'
 import { boundary, seqAt } from './scan.ts'
 
 /** Rows of the ledger that are summed in one statement: others take their turns behind it. */
-const AT_ONCE = 20_000
+const AT_ONCE = 2_000
 
 type MinuteFilter = Omit<RollUpFilter, 'keys' | 'hourly'>
 

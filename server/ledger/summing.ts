@@ -1,10 +1,11 @@
-// Sums over the roll-ups, or over the ledger itself where they are by the minute: a piece at a time, added up here.
+// Sums over the roll-ups, or over the ledger itself where they are by the minute: so many rows at a time, added up here.
 import { HOUR, MINUTE } from '../clock.ts'
 import { all, type Steps } from '../store/procedure.ts'
 import type { UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import { rollUpLines, rollUpSpans, type RollUpFilter } from './days.ts'
+import { rollUpSpans, type RollUpFilter, type Span } from './days.ts'
 import { minuteLines, minuteSpans } from './minutes.ts'
+import { endOfStretch, rollUpLines, type LineFilter, type Place, type Stretch } from './roll-up-lines.ts'
 import { isKeyOf } from './scan.ts'
 import { SUMS, plus } from './sums.ts'
 
@@ -27,20 +28,65 @@ export const MOST_LINES = 50_000
  * @param finest the shortest step that times are wanted by (milliseconds); undefined: none
  */
 export function* sumUp(db: QueryBuilder, filter: Omit<RollUpFilter, 'hourly'>, finest: number | undefined, groupings: readonly Grouping[]): Steps<SumLine[][]> {
-  const merged = groupings.map(() => new Map<string, SumLine>())
-  for (const span of yield* spansFor(db, filter, finest)) {
-    const lines = 'table' in span ? rollUpLines(db, span, filter) : minuteLines(db, filter, span)
-    for (const [at, grouping] of groupings.entries()) {
-      const into = merged[at]!
-      if (into.size <= MOST_LINES) add(into, grouping, yield* all(grouped(lines, grouping).limit(MOST_LINES + 1)))
-    }
+  const sums: Sums = { groupings, merged: groupings.map(() => new Map<string, SumLine>()) }
+  if (finest === MINUTE) yield* sumMinutes(db, filter, sums)
+  else {
+    for (const span of yield* rollUpSpans(db, { ...filter, hourly: finest === HOUR })) yield* sumSpan(db, span, filter, sums)
   }
-  return merged.map((lines) => [...lines.values()])
+  return sums.merged.map((lines) => [...lines.values()])
 }
 
-function* spansFor(db: QueryBuilder, filter: Omit<RollUpFilter, 'hourly'>, finest: number | undefined) {
-  if (finest !== MINUTE) return yield* rollUpSpans(db, { ...filter, hourly: finest === HOUR })
-  return (yield* isKeyOf(db, filter.account ?? null, filter.key)) ? yield* minuteSpans(db, filter) : []
+/** Lines of each grouping, by what they are told apart by. */
+interface Sums {
+  readonly groupings: readonly Grouping[]
+  readonly merged: readonly Map<string, SumLine>[]
+}
+
+function* sumMinutes(db: QueryBuilder, filter: Omit<RollUpFilter, 'hourly'>, sums: Sums): Steps<void> {
+  if (!(yield* isKeyOf(db, filter.account ?? null, filter.key))) return
+  for (const span of yield* minuteSpans(db, filter)) yield* sum(sums, minuteLines(db, filter, span))
+}
+
+/** Roll-ups that one statement sums, of which each may be a line of its own: 8 µs each. */
+export const FEWEST_ROWS = 2_000
+/** The same where they make few lines: 1 µs each. */
+export const MOST_ROWS = 16_000
+/** Few: a line for so many roll-ups. */
+const ROWS_OF_A_LINE = 4
+
+function* sumSpan(db: QueryBuilder, span: Span, filter: LineFilter, sums: Sums): Steps<void> {
+  const { keys, ...rest } = filter
+  if (keys === undefined) return yield* sumStretches(db, span, rest, sums)
+  if ((yield* endOfStretch(db, span, filter, null, FEWEST_ROWS)) === null) return void (yield* sum(sums, rollUpLines(db, span, filter, WHOLE)))
+  for (const key of keys) yield* sumStretches(db, span, { ...rest, key }, sums)
+}
+
+const WHOLE: Stretch = { after: null, to: null }
+
+/** Sums a span, a stretch after another: between two of them others have their turns. */
+function* sumStretches(db: QueryBuilder, span: Span, filter: LineFilter, sums: Sums): Steps<void> {
+  let after: Place | null = null
+  let rows = FEWEST_ROWS
+  do {
+    const to: Place | null = yield* endOfStretch(db, span, filter, after, rows)
+    const lines = yield* sum(sums, rollUpLines(db, span, filter, { after, to }))
+    if (lines === null) return
+    after = to
+    rows = lines * ROWS_OF_A_LINE <= rows ? Math.min(rows * 2, MOST_ROWS) : FEWEST_ROWS
+  } while (after !== null)
+}
+
+/** Sums what a statement gives. @returns the lines of the grouping that has the most of them; null where all groupings have too many by now */
+function* sum({ groupings, merged }: Sums, from: ReturnType<typeof rollUpLines>): Steps<number | null> {
+  let most: number | null = null
+  for (const [at, grouping] of groupings.entries()) {
+    const into = merged[at]!
+    if (into.size > MOST_LINES) continue
+    const lines: object[] = yield* all(grouped(from, grouping).limit(MOST_LINES + 1))
+    add(into, grouping, lines)
+    most = Math.max(most ?? 0, lines.length)
+  }
+  return most
 }
 
 function grouped(lines: ReturnType<typeof rollUpLines>, { by, step }: Grouping) {
@@ -54,9 +100,10 @@ function add(into: Map<string, SumLine>, { by, step }: Grouping, rows: readonly 
   for (const line of rows as SumLine[]) {
     // The sums of no rows.
     if (line.requests === null) continue
-    const name = `${step === undefined ? '' : line.time} ${by.map((column) => line[column]).join('\0')}`
+    let name = step === undefined ? '' : String(line.time)
+    for (const column of by) name += `\0${line[column]}`
     const before = into.get(name)
-    if (before === undefined) into.set(name, { ...line })
+    if (before === undefined) into.set(name, line)
     else {
       for (const column of SUMS) before[column] = plus(before[column], line[column])
       before.latest = Math.max(before.latest, line.latest)

@@ -121,13 +121,16 @@ function* linesOf(db: QueryBuilder, { by, top, ...filter }: UsageQuestion): Step
   const lines: (SumLine & { other?: boolean })[] = ranked?.lines ?? (yield* sumUp(db, filter, step, [{ by: columns, step }]))[0] ?? []
   const groups = ranked && { groups: ranked.groups }
   if (lines.length > MOST_LINES) return { lines: lines.map(shown), ...groups }
-  const sorted = lines.sort((a, b) => (a.time ?? 0) - (b.time ?? 0) || Number(a.other ?? false) - Number(b.other ?? false) || compare(columns.map((column) => [a[column] ?? '', b[column] ?? ''])))
+  const sorted = lines.sort((a, b) => (a.time ?? 0) - (b.time ?? 0) || Number(a.other ?? false) - Number(b.other ?? false) || compare(columns, a, b))
   return { lines: sorted.map(shown), ...groups }
 }
 
-function compare(pairs: [string, string][]): number {
-  const [one, other] = pairs.find(([a, b]) => a !== b) ?? ['', '']
-  return one < other ? -1 : one > other ? 1 : 0
+function compare(columns: Grouping['by'], a: SumLine, b: SumLine): number {
+  for (const column of columns) {
+    const [one = '', other = ''] = [a[column], b[column]]
+    if (one !== other) return one < other ? -1 : 1
+  }
+  return 0
 }
 
 function shown({ answered, first_byte_ms, total_ms, time, key_id, model, provider, latest: _, ...sums }: SumLine & { other?: boolean }): UsageLine {

@@ -26,6 +26,7 @@ import { upstreamErrors } from './0072-upstream-errors.ts'
 import { purgedKeys } from './0073-purged-keys.ts'
 import { accountEnds } from './0074-account-ends.ts'
 import { credentialTests } from './0075-credential-tests.ts'
+import { usageWalks } from './0076-usage-walks.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -36,4 +37,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests, usageWalks]
