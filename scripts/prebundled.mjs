@@ -6,11 +6,13 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'prebundled')
+// Programs beside this one build packages from what npm has installed.
+const here = pathToFileURL(join(import.meta.dirname, '/')).href
 const bundles = new Map(readdirSync(folder).map((file) => [file.replace(/\.mjs$/, ''), pathToFileURL(join(folder, file)).href]))
 
 module.registerHooks?.({
   resolve: (specifier, context, next) => {
     const url = bundles.get(specifier)
-    return url === undefined ? next(specifier, context) : { url, format: 'module', shortCircuit: true }
+    return url === undefined || context.parentURL?.startsWith(here) ? next(specifier, context) : { url, format: 'module', shortCircuit: true }
   },
 })
