@@ -14,7 +14,10 @@ import { isNoRoom } from '../trouble.ts'
 export interface BlobStore {
   /** Stores the file at `path`, which may be gone afterwards; when this resolves, the bytes survive a crash. Nothing of them shows before. */
   put(id: string, path: string): Promise<void>
-  open(id: string): Promise<OpenedBlob>
+  /** @param range only these bytes; both ends belong to it, and are within the blob */
+  open(id: string, range?: BlobRange): Promise<OpenedBlob>
+  /** How many bytes it has. */
+  size(id: string): Promise<number>
   /** The bytes as a file of this machine, to be read at any place; it may be gone after the disposable. */
   file(id: string): Promise<AsyncDisposable & { readonly path: string }>
   /** Deletes the bytes; nothing happens where there are none. */
@@ -23,7 +26,13 @@ export interface BlobStore {
   check(): Promise<void>
 }
 
+export interface BlobRange {
+  readonly start: number
+  readonly end: number
+}
+
 export interface OpenedBlob {
+  /** Bytes that the stream gives. */
   readonly size: number
   readonly stream: Readable
 }

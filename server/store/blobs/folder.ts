@@ -1,8 +1,8 @@
 // Blobs in a folder of this machine.
 import { createReadStream } from 'node:fs'
-import { access, constants, mkdir, open, rename, rm } from 'node:fs/promises'
+import { access, constants, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { told, type BlobStore, type OpenedBlob } from './blobs.ts'
+import { told, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
 /** Blobs under `folder`, which must be on the file system of the files that are put into it. */
 export function folderBlobs(folder: string): BlobStore {
@@ -17,7 +17,8 @@ export function folderBlobs(folder: string): BlobStore {
         await rename(path, target)
         await sync(dirname(target))
       }),
-    open: (id) => told(() => openFile(place(id))),
+    open: (id, range) => told(() => openFile(place(id), range)),
+    size: (id) => told(async () => (await stat(place(id))).size),
     file: async (id) => ({ path: place(id), [Symbol.asyncDispose]: async () => {} }),
     remove: (id) => told(() => rm(place(id), { force: true })),
     check: () =>
@@ -28,10 +29,11 @@ export function folderBlobs(folder: string): BlobStore {
   }
 }
 
-/** Opens a file of this machine to be read to its end; it may lose its name meanwhile. */
-export async function openFile(path: string): Promise<OpenedBlob> {
+/** Opens a file of this machine to be read to its end, or a range of it; it may lose its name meanwhile. */
+export async function openFile(path: string, range?: BlobRange): Promise<OpenedBlob> {
   const file = await open(path)
-  return { size: (await file.stat()).size, stream: createReadStream('', { fd: file }) }
+  const stream = createReadStream('', { fd: file, ...range })
+  return { size: range === undefined ? (await file.stat()).size : range.end - range.start + 1, stream }
 }
 
 /** Flushes a file, or the names in a folder, to the disk. */

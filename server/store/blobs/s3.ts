@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Scratch } from '../scratch.ts'
-import { told, type BlobStore, type OpenedBlob } from './blobs.ts'
+import { told, type BlobRange, type BlobStore, type OpenedBlob } from './blobs.ts'
 
 export interface S3Settings {
   /** Null is Amazon's own. */
@@ -37,9 +37,14 @@ export async function s3Blobs({ endpoint, bucket, region, credentials }: S3Setti
     logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     requestHandler: { connectionTimeout: CONNECT_TIMEOUT, socketTimeout: IDLE_TIMEOUT, throwOnRequestTimeout: true },
   })
-  const open = async (id: string): Promise<OpenedBlob> => {
-    const { Body, ContentLength } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: id }), { requestTimeout: ANSWER_TIMEOUT })
+  const open = async (id: string, range?: BlobRange): Promise<OpenedBlob> => {
+    const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }
+    const { Body, ContentLength } = await client.send(new s3.GetObjectCommand({ Bucket: bucket, Key: id, ...part }), { requestTimeout: ANSWER_TIMEOUT })
     if (!(Body instanceof Readable) || ContentLength === undefined) throw new Error(`the object ${id} came without bytes or length`)
+    if (range !== undefined && ContentLength !== range.end - range.start + 1) {
+      Body.destroy()
+      throw new Error(`another range of the object ${id} came than was asked for`)
+    }
     return { size: ContentLength, stream: Body }
   }
 
@@ -54,7 +59,14 @@ export async function s3Blobs({ endpoint, bucket, region, credentials }: S3Setti
           stream.destroy()
         }
       }),
-    open: (id) => told(() => open(id)),
+    open: (id, range) => told(() => open(id, range)),
+    size: (id) =>
+      told(async () => {
+        const head = new s3.HeadObjectCommand({ Bucket: bucket, Key: id })
+        const { ContentLength } = await client.send(head, { requestTimeout: ANSWER_TIMEOUT })
+        if (ContentLength === undefined) throw new Error(`the object ${id} has no length`)
+        return ContentLength
+      }),
     file: (id) =>
       told(async () => {
         await using fetching = new AsyncDisposableStack()
