@@ -1,7 +1,8 @@
 // The whole HTTP surface: what every answer has, the routes, and what happens to everything else.
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import type { Context } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { compress } from 'hono/compress'
+import { cors } from 'hono/cors'
 import { HTTPException } from 'hono/http-exception'
 import { matchedRoutes } from 'hono/route'
 import type { Plans } from './accounts/plans.ts'
@@ -99,12 +100,36 @@ const ownerOf = (incoming: HttpBindings['incoming'], trusted: boolean): Owner =>
   return { account_id: address, key_id: address }
 }
 
+/** Addresses of the conversion API. */
+const CONVERSION = ['/api/v1/convert', '/api/v1/jobs/*']
+
+/** TABLE of headers that pages of other origins may read, besides those that all may (https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name). */
+const EXPOSED = [
+  'Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag', 'Location', 'RateLimit', 'RateLimit-Policy',
+  'Retry-After', 'WWW-Authenticate', 'X-Request-Id', 'X-Tollmark-Failed-Pages', 'X-Tollmark-Warnings',
+]
+
+/** How long a browser may remember what it may ask (seconds); Chromium takes no more. */
+const PREFLIGHT_AGE = 7200
+
+/** Lets pages of these origins call with a token; a cookie never counts there. */
+function crossOrigin(origins: '*' | readonly string[]): MiddlewareHandler<ApiEnv> {
+  return cors({
+    origin: origins === '*' ? origins : [...origins],
+    allowMethods: ['GET', 'HEAD', 'POST', 'DELETE'],
+    exposeHeaders: EXPOSED,
+    maxAge: PREFLIGHT_AGE,
+  })
+}
+
 /** Builds what a server that answers everything listens with. */
 export function app(parts: AppParts): Doors {
   const { store, plans, clock, proxied, dashboard, setupToken } = parts
   const turns = new LoopTurns(REQUESTS_A_TURN)
   const api = surface(parts, turns, (c) => apiHeaders(c, store, plans, clock()))
   api.on('GET', COMPRESSED, compress())
+  const { allowedOrigins } = parts.limits
+  if (allowedOrigins !== null) CONVERSION.forEach((path) => api.use(path, crossOrigin(allowedOrigins)))
   api.route('/', convertRoutes(parts))
   api.route('/', jobRoutes(parts))
   api.route('/', sessionRoutes(store, plans, clock, setupToken))

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SetupError, codeOf } from './errors.ts'
 import { readProvidersFile, type ProviderEntry } from './providers-file.ts'
-import { bytes, bytesFrom, choice, credential, days, decoded, dialled, duration, flag, headers, host, hostPart, integer, json, key256, setting, share, text, timeout, url, wait, type Kind, type Setting } from './setting.ts'
+import { bytes, bytesFrom, choice, credential, days, decoded, dialled, duration, flag, headers, host, hostPart, integer, json, key256, origins, setting, share, text, timeout, url, wait, type Kind, type Setting } from './setting.ts'
 
 const MOST = 1_000_000_000
 /** Megabytes below which a converter may not even start (it takes 12 for an empty page). */
@@ -100,6 +100,11 @@ const areas = {
   conversion: {
     maxHtml: setting('TOLLMARK_MAX_HTML', bytes, '10MB', 'The largest HTML file that is accepted.'),
     maxZip: setting('TOLLMARK_MAX_ZIP', bytes, '50MB', 'The largest ZIP archive that is accepted.'),
+    maxEntries: setting('TOLLMARK_MAX_ENTRIES', integer(1, 10_000_000), '50000', 'Files that a ZIP archive and its parts may hold together. The command line takes 2,000,000.'),
+    maxPage: setting('TOLLMARK_MAX_PAGE', bytes, '32MB', 'The largest page of an archive, inflated.'),
+    maxPages: setting('TOLLMARK_MAX_PAGES', bytes, '1GB', 'All pages of an archive together, inflated. The command line has no such limit.'),
+    maxParts: setting('TOLLMARK_MAX_PARTS', bytes, '256MB', 'The deflated parts of an export (…-Part-1.zip) together, inflated. The command line has no such limit.'),
+    allowedOrigins: setting('TOLLMARK_ALLOWED_ORIGINS', origins, null, 'Origins of web pages that may call the conversion API with a token, or * for any; unset, none but the dashboard. Proxy keys have allowed origins of their own.'),
     asyncAbove: setting('TOLLMARK_ASYNC_ABOVE', bytes, '5MB', 'A ZIP archive larger than this is converted by a job.'),
     atOnce: setting('TOLLMARK_CONVERSIONS', integer(1, 256), null, 'Conversions that run at once for requests, and as many parts of a job; unset, one for each processor, and for jobs one fewer where the same process answers requests.'),
     queue: setting('TOLLMARK_CONVERSION_QUEUE', integer(0, 100_000), '200', 'Conversions that may wait for their turn. An account has a quarter as its share; beyond it, and where all wait, more are answered 429, and 503 where it is others that wait.'),

@@ -30,6 +30,7 @@ export const ERRORS = {
   job_not_finished: { status: 409, title: 'The job is not finished' },
   result_expired: { status: 410, title: 'The result is no longer kept' },
   file_too_large: { status: 413, title: 'The file is too large' },
+  range_not_satisfiable: { status: 416, title: 'The range is not in the document' },
   idempotency_conflict: { status: 422, title: 'The Idempotency-Key was used for other content' },
   too_many_attempts: { status: 429, title: 'Too many attempts to sign in' },
   /** 503 where the server itself has no room. */
@@ -75,19 +76,32 @@ export class Problem extends Error {
   readonly status: number
   /** Every fault of the request's fields, where they are at fault. */
   readonly errors: readonly FieldError[]
+  readonly #headers: Readonly<Record<string, string>>
 
   /**
    * @param code a row of `ERRORS`
    * @param detail one sentence that a person can act on; it never holds a secret, a path of this machine or SQL
-   * @param more `retryAfter` in seconds; `status` in place of the row's; `errors` for faults of single fields; `cause` for the log, never for the caller
+   * @param more `retryAfter` in seconds; `status` in place of the row's; `errors` for faults of single fields;
+   *   `headers` that the answer has besides; `cause` for the log, never for the caller
    */
-  constructor(code: ErrorCode, detail: string, more: { retryAfter?: number; status?: number; errors?: readonly FieldError[]; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    more: {
+      retryAfter?: number
+      status?: number
+      errors?: readonly FieldError[]
+      headers?: Readonly<Record<string, string>>
+      cause?: unknown
+    } = {},
+  ) {
     super(detail, { cause: more.cause })
     this.code = code
     this.detail = detail
     this.retryAfter = more.retryAfter
     this.status = more.status ?? ERRORS[code].status
     this.errors = more.errors ?? []
+    this.#headers = more.headers ?? {}
   }
 
   /** The body of the answer, `application/problem+json` (RFC 9457). */
@@ -102,6 +116,7 @@ export class Problem extends Error {
     return {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
+      ...this.#headers,
       ...(this.retryAfter === undefined ? {} : { 'retry-after': String(this.retryAfter) }),
       // RFC 6750, section 3: a challenge goes with every 401, the reason only where a token was sent and is not enough.
       ...(this.status === 401 ? { 'www-authenticate': 'Bearer realm="tollmark"' } : {}),

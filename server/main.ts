@@ -160,7 +160,9 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
 
 /** @param spared processors that are left to others where nobody has said how many conversions may run */
 function convertersOf({ conversion }: Config, spared: number): ConverterLimits {
-  return { ...conversion, atOnce: conversion.atOnce ?? Math.max(1, availableParallelism() - spared) }
+  const { maxEntries: entries, maxPage: pageBytes, maxPages: pagesBytes, maxParts: partBytes } = conversion
+  const archive = { entries, pageBytes, pagesBytes, partBytes }
+  return { ...conversion, archive, atOnce: conversion.atOnce ?? Math.max(1, availableParallelism() - spared) }
 }
 
 /** What keeps the process from working, or a part of it. */

@@ -7,11 +7,22 @@ const INFO = {
   info: { title: 'Tollmark', version: '1', description: 'Notion exports to Markdown, and the management of accounts, tokens and keys.' },
 }
 
+/** Addresses that answer with documents. */
+const DOCUMENT = /\/(?:convert|result)$/
+
 /** TABLE of the answers' headers: on which addresses and statuses, and what they say. `always`: every such answer has it. */
 const HEADERS: readonly { name: string; at: RegExp; status: RegExp; description: string; always?: true }[] = [
   { name: 'X-Request-Id', at: /^/, status: /^/, description: 'Id of this request, in the log and in problems.', always: true },
   { name: 'RateLimit-Policy', at: /^\/api\//, status: /^/, description: 'Quota of the plan: `"free";q=10;w=86400` (IETF httpapi draft). Only where the account is known and its plan has a limit.' },
   { name: 'RateLimit', at: /^\/api\//, status: /^/, description: 'What is left of the quota, and seconds until it resets: `"free";r=9;t=43200`. With `RateLimit-Policy`.' },
+  { name: 'Content-Disposition', at: DOCUMENT, status: /^20[06]$/, description: 'A name for the document, made from that of the file (RFC 6266).', always: true },
+  { name: 'Vary', at: DOCUMENT, status: /^20[06]$/, description: 'Documents are compressed by `Accept-Encoding`: `br` or `gzip`.', always: true },
+  { name: 'Content-Encoding', at: DOCUMENT, status: /^200$/, description: 'How the document is compressed, if it is.' },
+  { name: 'X-Tollmark-Warnings', at: DOCUMENT, status: /^20[06]$/, description: 'How many warnings the document has; `format=json` lists them.' },
+  { name: 'X-Tollmark-Failed-Pages', at: DOCUMENT, status: /^20[06]$/, description: 'How many pages could not be converted.' },
+  { name: 'ETag', at: /\/result$/, status: /^20[06]$/, description: 'Names these very bytes, for `If-Range`.', always: true },
+  { name: 'Accept-Ranges', at: /\/result$/, status: /^20[06]$/, description: '`bytes`: a `Range` of the document can be asked for.', always: true },
+  { name: 'Content-Range', at: /\/result$/, status: /^(?:206|416)$/, description: 'Which bytes these are, and how many the document has.', always: true },
   { name: 'Location', at: /^/, status: /^202$/, description: 'Address of the job.', always: true },
   { name: 'Retry-After', at: /^\/api\//, status: /^(?:202|429|503)$/, description: 'Seconds to wait before trying, or asking, again.' },
   { name: 'Retry-After', at: /\/jobs\/\{id\}$/, status: /^200$/, description: 'Seconds to wait before asking again, while the job is not finished.' },

@@ -151,6 +151,21 @@ export function url(...schemes: string[]): Kind<URL> {
   }
 }
 
+/** Origins of web pages as browsers send them (RFC 6454), one or several; `*` for any. */
+export const origins: Kind<'*' | readonly string[]> = {
+  what: 'origins such as https://app.example.com, with commas between them, or *',
+  parse: (value) => {
+    if (value === '*') return '*'
+    const names = value.split(',').map((name) => originOf(name.trim()))
+    return names.every((name) => name !== undefined) ? names : undefined
+  },
+}
+
+function originOf(text: string): string | undefined {
+  const address = url('http:', 'https:').parse(text)
+  return address !== undefined && `${address.origin}/` === address.href && /^[^*]+$/.test(text) ? address.origin : undefined
+}
+
 /** Where a provider is dialled. */
 export const dialled: Kind<URL> = {
   what: 'an address such as http://10.0.0.7:8000/base, without a query or a password',

@@ -34,6 +34,13 @@ export function pagesOf(count: number, words = 1): Buffer {
   return zip(Object.fromEntries(Array.from({ length: count }, (_, index) => [`Page ${index}.html`, page(index)])))
 }
 
+/** The same archive, of which only the conversion finds that it is broken: a page is not what its checksum says. */
+export function damaged(archive: Buffer): Buffer {
+  const copy = Buffer.from(archive)
+  copy.write('Mean', copy.indexOf('Kind'), 'latin1')
+  return copy
+}
+
 /** The form that uploads an archive. */
 export function upload(archive: Buffer, ...fields: Part[]): Form {
   return form(file('Export.zip', archive), ...fields)

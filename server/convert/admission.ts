@@ -18,6 +18,7 @@ import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import { nextChange, type JobChanges } from './changes.ts'
 import { tooMany } from './conversion-queue.ts'
+import type { Faults } from './document.ts'
 import { GRACE, enterJob, whyNotQueued, type ClaimableJob } from './jobs.ts'
 import type { Upload } from './upload.ts'
 
@@ -31,8 +32,16 @@ const ASK = 100
 /** How long a request waits to learn whether it was counted. */
 const DOUBT = 5_000
 
+/** A document that is kept for a key. */
+interface KeptDocument {
+  readonly contentType: string
+  readonly blobId: string
+  /** Null where nobody counted. */
+  readonly faults: Faults | null
+}
+
 /** An answer that is kept for a key: a document, or that a job was accepted. */
-export type KeptAnswer = { readonly contentType: string; readonly blobId: string } | { readonly jobId: string }
+export type KeptAnswer = KeptDocument | { readonly jobId: string }
 
 /** What one request asks to be let in with. */
 export interface AdmissionRequest {
@@ -77,6 +86,13 @@ export async function refuseUsedUp(store: Store, { account, plan, key }: Pick<Ad
   if (!known) throw quotaExceeded(plan, now)
 }
 
+/** What a row of `idempotency` says of an answer that is not there. */
+const NO_ANSWER = { content_type: null, blob_id: null, job_id: null, warnings: null, failed_pages: null } as const
+
+function rowOf({ contentType, blobId, faults }: KeptDocument) {
+  return { content_type: contentType, blob_id: blobId, warnings: faults?.warnings ?? null, failed_pages: faults?.failedPages ?? null }
+}
+
 type Entered = { readonly outcome: 'entered' | 'under way' | 'other content' | 'full' | 'used up' } | { readonly answer: KeptAnswer }
 
 /** Reserves a share of the quota, and the key; tells what stands in the way where it does not, or the answer that there is already. */
@@ -91,7 +107,9 @@ export const enter = procedure(
         if (known.fingerprint !== fingerprint) return { outcome: 'other content' }
         if (known.job_id !== null) return { answer: { jobId: known.job_id } }
         if (known.blob_id === null || known.content_type === null) return { outcome: 'under way' }
-        return { answer: { contentType: known.content_type, blobId: known.blob_id } }
+        const { warnings, failed_pages: failedPages } = known
+        const faults = warnings === null || failedPages === null ? null : { warnings, failedPages }
+        return { answer: { contentType: known.content_type, blobId: known.blob_id, faults } }
       }
     }
     const outcome = yield* reserve(db, reservation, instance)
@@ -99,7 +117,7 @@ export const enter = procedure(
     if (key !== undefined) {
       yield* run(db.deleteFrom('idempotency').where('account_id', '=', account).where('key', '=', key))
       // Under way it does not expire by itself: it goes with its request, or with its instance.
-      const underWay = { instance_id: instance, content_type: null, blob_id: null, job_id: null, expires_at: Number.MAX_SAFE_INTEGER }
+      const underWay = { instance_id: instance, ...NO_ANSWER, expires_at: Number.MAX_SAFE_INTEGER }
       yield* run(db.insertInto('idempotency').values({ account_id: account, key, fingerprint, ...underWay }))
     }
     return { outcome: 'entered' }
@@ -141,7 +159,7 @@ export async function admit(store: Store, request: AdmissionRequest, clock: () =
 }
 
 /** What a conversion that counts has come to: nothing that is kept, a document that is kept for its key, or a job, of which only so many may wait. */
-export type Outcome = { readonly contentType: string; readonly blobId: string } | { readonly job: ClaimableJob; readonly mostWaiting: number } | undefined
+export type Outcome = KeptDocument | { readonly job: ClaimableJob; readonly mostWaiting: number } | undefined
 
 type Settled = 'counted' | 'used up' | { readonly noPlace: NoPlace }
 
@@ -159,7 +177,7 @@ export const settle = procedure(
     if ('job' in outcome) yield* enterJob(db, { ...outcome.job, counted_day: reservation.day, quota_limit: reservation.limit }, instance)
     else yield* takeBlob(db, outcome.blobId, instance, expiresAt + GRACE)
     if (key !== undefined) {
-      const kept = 'job' in outcome ? { job_id: outcome.job.id, content_type: null, blob_id: null } : { job_id: null, content_type: outcome.contentType, blob_id: outcome.blobId }
+      const kept = 'job' in outcome ? { ...NO_ANSWER, job_id: outcome.job.id } : { ...NO_ANSWER, ...rowOf(outcome) }
       const here = { account_id: account, key }
       yield* run(db.deleteFrom('idempotency').where((e) => e.or([e.and(here), e('expires_at', '<', now)])))
       yield* run(db.insertInto('idempotency').values({ ...here, fingerprint, ...kept, instance_id: null, expires_at: expiresAt }))

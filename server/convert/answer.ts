@@ -1,13 +1,12 @@
 // The document as an answer, the same from a request and from a job.
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../api.ts'
 import { Problem } from '../errors.ts'
-import type { OpenedBlob } from '../store/blobs/blobs.ts'
-import type { Format } from './upload.ts'
-
-/** TABLE of the documents' content types. */
-export const CONTENT_TYPES = { markdown: 'text/markdown; charset=utf-8', json: 'application/json' } as const satisfies Record<Format, string>
+import type { BlobStore, OpenedBlob } from '../store/blobs/blobs.ts'
+import { askedRange, rangeWithin } from './byte-range.ts'
+import { acceptedCoding, encoded } from './content-coding.ts'
+import { documentHeaders, type DocumentInfo } from './document.ts'
 
 const moment = z.iso.datetime().nullable()
 const withMetadata = { description: 'Only with `include_metadata`.' }
@@ -43,29 +42,108 @@ export const documentAnswer = {
   content: { 'text/markdown': { schema: z.string() }, 'application/json': { schema: DocumentSchema } },
 }
 
-/** The document as it lies in the store. A caller that stops reading it is left after `idle` milliseconds. */
-export function answerFrom(c: ApiContext, contentType: string, { size, stream }: OpenedBlob, idle: number): Response {
+/** How a part of the document is described. */
+export const partAnswer = {
+  description: 'The range of the document that was asked for',
+  content: { 'text/markdown': { schema: z.string() }, 'application/json': { schema: z.string() } },
+}
+
+/**
+ * Answers with a whole document, compressed where the caller accepts that.
+ *
+ * @param tag the entity tag of its bytes as they are, without quotes; none where it cannot be asked for again
+ * @param idle milliseconds after which a caller that stops reading is left
+ */
+export function answerWhole(c: ApiContext, info: DocumentInfo, { size, stream }: OpenedBlob, idle: number, tag?: string): Response {
+  const coding = acceptedCoding(c.req.header('accept-encoding'))
+  const headers = {
+    ...documentHeaders(info),
+    ...(coding === null ? { 'content-length': String(size) } : { 'content-encoding': coding }),
+    // Other bytes, another tag (RFC 9110, section 8.8.3.3).
+    ...(tag !== undefined && { etag: coding === null ? `"${tag}"` : `"${tag}-${coding}"`, 'accept-ranges': 'bytes' }),
+  }
+  const body = bodyOf(c, stream, coding === null ? stream : encoded(stream, coding), idle)
+  return new Response(body, { headers })
+}
+
+/** A document that is kept, and can be asked for in parts. */
+export interface KeptDocument extends DocumentInfo {
+  readonly blob: string
+  /** As in `answerWhole`. */
+  readonly tag: string
+}
+
+/**
+ * Answers a GET of a document: with the range that was asked for (RFC 9110, section 14), else with all of it. A range is one of
+ * the bytes as they are, so it is never compressed; who resumes a compressed download names its tag in `If-Range`, and gets all of it.
+ *
+ * @throws Problem `range_not_satisfiable`
+ */
+export async function answerAsked(c: ApiContext, kept: KeptDocument, blobs: BlobStore, idle: number): Promise<Response> {
+  const condition = c.req.header('if-range')?.trim()
+  const isSame = condition === undefined || condition === `"${kept.tag}"`
+  const asked = c.req.method === 'GET' && isSame ? askedRange(c.req.header('range')) : null
+  if (asked === null) return answerWhole(c, kept, await blobs.open(kept.blob), idle, kept.tag)
+  const size = await blobs.size(kept.blob)
+  const range = rangeWithin(asked, size)
+  if (range === null) {
+    const headers = { 'content-range': `bytes */${size}` }
+    throw new Problem('range_not_satisfiable', `The document has ${size} bytes, and none in the range that was asked for.`, { headers })
+  }
+  const { stream, size: length } = await blobs.open(kept.blob, range)
+  const headers = {
+    ...documentHeaders(kept),
+    'accept-ranges': 'bytes',
+    'content-length': String(length),
+    'content-range': `bytes ${range.start}-${range.end}/${size}`,
+    etag: `"${kept.tag}"`,
+  }
+  return new Response(bodyOf(c, stream, stream, idle), { status: 206, headers })
+}
+
+/** What is sent of a stored file. @param sent `stored` itself, or what is made of it */
+function bodyOf(c: ApiContext, stored: OpenedBlob['stream'], sent: OpenedBlob['stream'], idle: number): ReadableStream {
   const { outgoing } = c.env
   outgoing.setTimeout(idle)
   // Not every answer is read to its end: of HEAD not even the beginning is.
-  if (outgoing.destroyed) stream.destroy()
-  outgoing.once('close', () => stream.destroy())
+  if (outgoing.destroyed) stored.destroy()
+  outgoing.once('close', () => stored.destroy())
   const pieces = async function* (): AsyncGenerator<Uint8Array, void> {
     try {
-      yield* stream
+      yield* sent
     } catch {
       // Nobody shall take a part for the whole; the log says why.
       c.set('code', 'store_unavailable')
       outgoing.destroy()
     }
   }
-  return new Response(ReadableStream.from(pieces()), { headers: { 'content-type': contentType, 'content-length': String(size) } })
+  return ReadableStream.from(pieces())
 }
 
-/** Aborted when the caller has closed the connection before its answer was complete. */
-export function whenGone(outgoing: ServerResponse): AbortSignal {
+/** How often a caller that has closed its sending side is asked whether it still listens (milliseconds). */
+const ASK_EVERY = 1000
+
+/**
+ * Aborted when the caller has closed the connection before its answer was complete.
+ *
+ * A caller that only closes its sending side looks like one that has gone: what is sent to that one comes back as a reset. So it is sent an
+ * interim answer now and then (RFC 9110, section 15.2.1), which every client reads over.
+ */
+export function whenGone(incoming: IncomingMessage, outgoing: ServerResponse): AbortSignal {
   const controller = new AbortController()
+  const { socket } = incoming
+  let asking: NodeJS.Timeout | undefined
+  const ask = (): void => {
+    if (outgoing.headersSent || incoming.httpVersion === '1.0') return
+    asking ??= setInterval(() => {
+      if (!outgoing.headersSent) outgoing.writeContinue()
+    }, ASK_EVERY)
+  }
+  if (socket.readableEnded) ask()
+  else socket.once('end', ask)
   outgoing.once('close', () => {
+    socket.off('end', ask)
+    clearInterval(asking)
     if (!outgoing.writableFinished) controller.abort(new Problem('invalid_file', 'The connection was closed before the answer was complete.'))
   })
   return controller.signal

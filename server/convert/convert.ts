@@ -1,5 +1,6 @@
 // A conversion: its steps, on the pool's converters.
 import { stat } from 'node:fs/promises'
+import type { Converted } from '@tollmark/notion-markdown/archive'
 import type { Log } from '../log.ts'
 import type { BlobStore } from '../store/blobs/blobs.ts'
 import type { Instance } from '../store/instance.ts'
@@ -30,7 +31,11 @@ const DIVIDED = 512 * 1024
  * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason
  * @throws Problem `invalid_file` where the file is at fault
  */
-export async function convert(task: Task, converters: Converters, more: { signal?: AbortSignal; onProgress?: (progress: Progress) => void } = {}): Promise<void> {
+export async function convert(
+  task: Task,
+  converters: Converters,
+  more: { signal?: AbortSignal; onProgress?: (progress: Progress) => void } = {},
+): Promise<Converted> {
   const isDivided = task.kind === 'zip' && converters.size > 1 && (await stat(task.path)).size >= DIVIDED
   if (!isDivided) return converters.run(task, { whole: true }, more)
 
@@ -38,7 +43,7 @@ export async function convert(task: Task, converters: Converters, more: { signal
   const failed = new AbortController()
   const signal = more.signal ? AbortSignal.any([more.signal, failed.signal]) : failed.signal
   const done = Array.from({ length: converters.size }, () => 0)
-  const runShare = (index: number): Promise<void> =>
+  const runShare = (index: number): Promise<Converted> =>
     converters.run(task, { share: { index, of: converters.size } }, {
       signal,
       onProgress: ({ pagesDone, pagesTotal }) => {
@@ -54,5 +59,5 @@ export async function convert(task: Task, converters: Converters, more: { signal
     await Promise.allSettled(running)
     throw error
   }
-  await converters.run(task, { join: converters.size }, { signal })
+  return converters.run(task, { join: converters.size }, { signal })
 }

@@ -17,8 +17,8 @@ function faultOfFile(error: unknown): string | undefined {
 
 async function answer(task: Task, step: Step): Promise<FromConverter> {
   try {
-    await run(task, step, (progress) => send({ progress }))
-    return { done: true }
+    const converted = await run(task, step, (progress) => send({ progress }))
+    return { done: true, converted }
   } catch (error) {
     const invalid = faultOfFile(error)
     if (invalid !== undefined) return { invalid }

@@ -8,6 +8,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { ArchiveLimits, Converted } from '@tollmark/notion-markdown/archive'
 import { Problem } from '../errors.ts'
 import { rebuilt, type CarriedError } from './carried-error.ts'
 import { getOn, giveWay } from './priority.ts'
@@ -16,7 +17,7 @@ import type { Progress, Step, Task } from './run.ts'
 /** What a converter sends. */
 export type FromConverter =
   | { readonly progress: Progress }
-  | { readonly done: true }
+  | { readonly done: true; readonly converted?: Converted | undefined }
   | { readonly invalid: string }
   | { readonly failed: CarriedError }
 
@@ -29,6 +30,8 @@ export interface ConverterLimits {
   readonly heap: number
   /** Whether one starts at once, so that the first conversion does not wait for it (the default). */
   readonly warm?: boolean
+  /** Limits on archives, of all tasks that name none. Default: those of the engine. */
+  readonly archive?: Partial<ArchiveLimits>
 }
 
 export interface Converters extends AsyncDisposable {
@@ -40,9 +43,10 @@ export interface Converters extends AsyncDisposable {
    * Runs one step of a conversion, in turn.
    *
    * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason
+   * @returns what the conversion came to; of a step that writes no document, nothing
    * @throws Problem `invalid_file` where the file is at fault
    */
-  run(task: Task, step: Step, more?: { signal?: AbortSignal; onProgress?: (progress: Progress) => void }): Promise<void>
+  run(task: Task, step: Step, more?: { signal?: AbortSignal; onProgress?: (progress: Progress) => void }): Promise<Converted>
 }
 
 /** A step that waits or runs. */
@@ -50,12 +54,14 @@ interface Item {
   readonly task: Task
   readonly step: Step
   readonly progress: (progress: Progress) => void
-  readonly resolve: () => void
+  readonly resolve: (converted: Converted) => void
   readonly reject: (error: unknown) => void
   /** Ends the process that it runs in; set while it runs. */
   stop?: () => void
 }
 
+/** What a step that writes no document comes to. */
+const NOTHING: Converted = { pages: 0, failed: 0, warnings: 0 }
 /** The program of the converters. */
 const PROGRAM = new URL('converter.ts', import.meta.url)
 /** Milliseconds after which a converter without work is ended, but for the last one. */
@@ -66,7 +72,7 @@ const YOUNG = 4
 const LAST_WORDS = 4000
 
 /** Opens the pool. */
-export function openConverters({ atOnce, deadline, heap, warm = true }: ConverterLimits, program: URL = PROGRAM): Converters {
+export function openConverters({ atOnce, deadline, heap, warm = true, archive = {} }: ConverterLimits, program: URL = PROGRAM): Converters {
   const waiting: Item[] = []
   const idle = new Map<ChildProcess, NodeJS.Timeout>()
   const all = new Set<ChildProcess>()
@@ -130,7 +136,7 @@ export function openConverters({ atOnce, deadline, heap, warm = true }: Converte
       if ('progress' in message) return item.progress(message.progress)
       leave()
       rest(converter)
-      if ('done' in message) item.resolve()
+      if ('done' in message) item.resolve(message.converted ?? NOTHING)
       else if ('invalid' in message) item.reject(new Problem('invalid_file', message.invalid))
       else item.reject(rebuilt('a conversion has failed', message.failed))
       return next()
@@ -170,8 +176,9 @@ export function openConverters({ atOnce, deadline, heap, warm = true }: Converte
     run: async (task, step, { signal, onProgress = () => {} } = {}) => {
       signal?.throwIfAborted()
       if (closed) throw new Error('the server is shutting down')
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const item: Item = { task, step, progress: onProgress, resolve, reject }
+      const { promise, resolve, reject } = Promise.withResolvers<Converted>()
+      const limits = { ...archive, ...task.limits }
+      const item: Item = { task: { ...task, limits }, step, progress: onProgress, resolve, reject }
       const abort = (): void => {
         const place = waiting.indexOf(item)
         if (place >= 0) waiting.splice(place, 1)

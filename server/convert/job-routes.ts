@@ -7,8 +7,9 @@ import { FairShares } from '../fair-shares.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import type { JobRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
-import { CONTENT_TYPES, answerFrom, documentAnswer, whenGone } from './answer.ts'
+import { answerAsked, documentAnswer, partAnswer, whenGone } from './answer.ts'
 import type { JobChanges } from './changes.ts'
+import { CONTENT_TYPES } from './document.ts'
 import { cancelJob, findJob, isFinished, listJobs } from './jobs.ts'
 import type { JobWatch } from './watch.ts'
 
@@ -163,7 +164,8 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     request: { params: IdParams },
     responses: {
       200: documentAnswer,
-      ...problems('invalid_field', 'invalid_file', 'job_not_found', 'job_not_finished', 'result_expired', ...COMMON_PROBLEMS),
+      206: partAnswer,
+      ...problems('invalid_field', 'invalid_file', 'job_not_found', 'job_not_finished', 'result_expired', 'range_not_satisfiable', ...COMMON_PROBLEMS),
     },
   })
   api.openAPIRegistry.registerPath(result)
@@ -172,7 +174,11 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     const problem = whyNoResult(showJob(row, clock()))
     if (problem) throw problem
     if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
-    return answerFrom(c, CONTENT_TYPES[row.format], await blobs.open(row.result_blob), limits.transferIdle)
+    const { warnings, failed_pages: failedPages } = row
+    const faults = warnings === null || failedPages === null ? null : { warnings, failedPages }
+    const info = { contentType: CONTENT_TYPES[row.format], fileName: row.file_name, faults }
+    // A job has one result, whose bytes never change.
+    return answerAsked(c, { ...info, blob: row.result_blob, tag: row.id }, blobs, limits.transferIdle)
   })
 
   const events = createRoute({
@@ -189,7 +195,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
   api.openAPIRegistry.registerPath(events)
   api.get(`${PATH}/:id/events`, mayConvert, placed, noQuery, async (c) => {
     const row = await own(c, c.req.param('id'))
-    const { outgoing } = c.env
+    const { incoming, outgoing } = c.env
     const dropped = new AbortController()
     const place = followers.enter(callerOf(c).account.id, () => dropped.abort())
     if (typeof place === 'string') {
@@ -197,7 +203,12 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     }
     outgoing.once('close', () => place.leave())
     outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
-    const gone = AbortSignal.any([whenGone(outgoing), dropped.signal])
+    // A caller that follows a job reads until it closes: the end of what it sends is its leaving.
+    if (incoming.socket.readableEnded) outgoing.destroy()
+    const leave = (): void => void outgoing.destroy()
+    incoming.socket.once('end', leave)
+    outgoing.once('close', () => incoming.socket.off('end', leave))
+    const gone = AbortSignal.any([whenGone(incoming, outgoing), dropped.signal])
     const body = ReadableStream.from(eventsOf(watch.follow(row, gone, limits.eventsIdle), clock))
     // The last header keeps nginx from holding events back.
     return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } })

@@ -12,6 +12,7 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { MAX_RUNNING } from './conversion-queue.ts'
+import type { Faults } from './document.ts'
 
 export type JobStatus = JobRow['status']
 
@@ -113,6 +114,8 @@ const AT_FIRST = {
   turn: 0,
   counted_day: null,
   quota_limit: null,
+  warnings: null,
+  failed_pages: null,
 } as const satisfies Partial<JobRow>
 
 /** Who asks for a job. */
@@ -232,12 +235,24 @@ export async function reportProgress(store: Store, { id, claim }: ClaimedJob, do
   return (await report.executeTakeFirst()).numUpdatedRows === 1n
 }
 
-/** Ends a job with its document, which `instance` has just stored; false where the job is no longer held. */
+/** How a job succeeded. */
+interface Success {
+  readonly job: ClaimedJob
+  /** The blob of its document, which `instance` has just stored. */
+  readonly result: string
+  readonly faults: Faults
+  readonly instance: string
+  readonly expiresAt: number
+  readonly now: number
+}
+
+/** Ends a job with its document; false where the job is no longer held. */
 export const succeedJob = procedure(
   import.meta.url,
   'succeedJob',
-  function* (db, { job, result, instance, expiresAt, now }: { job: ClaimedJob; result: string; instance: string; expiresAt: number; now: number }) {
-    const changes = { ...DONE, result_blob: result, finished_at: now, expires_at: expiresAt }
+  function* (db, { job, result, faults, instance, expiresAt, now }: Success) {
+    const { warnings, failedPages: failed_pages } = faults
+    const changes = { ...DONE, result_blob: result, warnings, failed_pages, finished_at: now, expires_at: expiresAt }
     if (!(yield* move(db, 'succeed', job.id, changes, job.claim))) return false
     yield* takeBlob(db, result, instance, expiresAt + GRACE)
     yield* releaseBlob(db, job.upload_blob)

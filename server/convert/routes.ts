@@ -10,8 +10,9 @@ import { openFile } from '../store/blobs/folder.ts'
 import { abandon, admit, countConversion, fingerprint, readKey, refuseUsedUp, tooManyJobs, type Admission, type KeptAnswer } from './admission.ts'
 import { jobChanges } from './changes.ts'
 import { tooMany, type ConversionQueue } from './conversion-queue.ts'
-import { CONTENT_TYPES, answerFrom, documentAnswer, whenGone } from './answer.ts'
+import { answerWhole, documentAnswer, whenGone } from './answer.ts'
 import { convert as convertOn, type ConversionParts } from './convert.ts'
+import { CONTENT_TYPES } from './document.ts'
 import { JobSchema, acceptedAnswer } from './job-routes.ts'
 import { asAccepted, findJob, jobPlace, newJob, type ClaimableJob } from './jobs.ts'
 import type { Receiver } from './receiver.ts'
@@ -77,7 +78,7 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     const { account } = callerOf(c)
     await using end = new AsyncDisposableStack()
 
-    const gone = whenGone(outgoing)
+    const gone = whenGone(incoming, outgoing)
 
     // 1. Is there a place for one more upload of this account?
     const dropped = new AbortController()
@@ -99,15 +100,21 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     // 4. Is the caller still who it was? Is there quota for it, or has another request with this Idempotency-Key been answered?
     await authorize(c, store, 'convert', clock())
     const admission = await admit(store, { ...asking, fingerprint: fingerprint(upload) }, clock, gone, decided, log)
-    if ('answer' in admission) return answerAgain(c, admission.answer)
+    if ('answer' in admission) return answerAgain(c, admission.answer, upload.fileName)
     let [counted, tried] = [false, false]
     end.defer(async () => {
       if (!counted) await abandon(store, admission, tried, log)
       decided.tell()
     })
 
-    // 5. A large archive becomes a job: stored, counted, answered.
+    // 5. A large archive becomes a job: checked, stored, counted, answered.
+    const [output, workspace] = [end.use(scratch.place()), end.use(scratch.place())]
+    const task = { ...upload, path: source.path, uploadedAt: clock(), scratch: workspace.path, output: output.path }
     if (upload.kind === 'zip' && upload.size > limits.asyncAbove) {
+      await inTurn(account.id, gone, () => {
+        tried = true
+        return converters.run(task, { check: true }, { signal: gone })
+      })
       const job = await acceptJob(admission, upload, source.path)
       counted = true
       changes.tell()
@@ -115,22 +122,26 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     }
 
     // 6. Convert everything else, when it is the account's turn.
-    const [output, workspace] = [end.use(scratch.place()), end.use(scratch.place())]
-    const task = { ...upload, path: source.path, uploadedAt: clock(), scratch: workspace.path, output: output.path }
-    {
-      using _turn = await queue.enter(account.id, gone)
+    const converted = await inTurn(account.id, gone, () => {
       tried = true
-      await convertOn(task, converters, { signal: gone })
-    }
+      return convertOn(task, converters, { signal: gone })
+    })
 
     // 7. Count it, and keep the answer for its key; then nothing can take the success back.
-    const contentType = CONTENT_TYPES[upload.format]
+    const faults = { warnings: converted.warnings, failedPages: converted.failed }
+    const info = { contentType: CONTENT_TYPES[upload.format], fileName: upload.fileName, faults }
     const blobId = asking.key === undefined ? undefined : await keepBlob(store, blobs, output.path, instance.id, clock())
-    await countConversion(store, admission, blobId === undefined ? undefined : { contentType, blobId }, limits.idempotency, clock())
+    await countConversion(store, admission, blobId === undefined ? undefined : { ...info, blobId }, limits.idempotency, clock())
     counted = true
 
     // 8. Answer. The open file outlives its name.
-    return answerFrom(c, contentType, blobId === undefined ? await openFile(output.path) : await blobs.open(blobId), limits.transferIdle)
+    const document = blobId === undefined ? await openFile(output.path) : await blobs.open(blobId)
+    return answerWhole(c, info, document, limits.transferIdle)
+  }
+
+  const inTurn = async <T>(account: string, gone: AbortSignal, effect: () => Promise<T>): Promise<T> => {
+    using _turn = await queue.enter(account, gone)
+    return await effect()
   }
 
   const acceptJob = async (admission: Admission, upload: Upload, path: string): Promise<ClaimableJob> => {
@@ -146,8 +157,8 @@ export function convertRoutes({ store, blobs, scratch, converters, changes, inst
     return job
   }
 
-  const answerAgain = async (c: ApiContext, answer: KeptAnswer): Promise<Response> => {
-    if ('blobId' in answer) return answerFrom(c, answer.contentType, await blobs.open(answer.blobId), limits.transferIdle)
+  const answerAgain = async (c: ApiContext, answer: KeptAnswer, fileName: string): Promise<Response> => {
+    if ('blobId' in answer) return answerWhole(c, { ...answer, fileName }, await blobs.open(answer.blobId), limits.transferIdle)
     const job = await findJob(store, answer.jobId, callerOf(c).account.id)
     if (!job) throw new Error(`the job ${answer.jobId} is gone before its key`)
     return acceptedAnswer(asAccepted(job), clock())

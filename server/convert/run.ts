@@ -1,7 +1,10 @@
 // One step of a conversion: files in, files out. It knows no HTTP and no database, so that the request, the job and the command line all
 // use it.
 import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
-import { convertFile, convertShare, joinShares, type ArchiveLimits, type OnPage, type Share, type Write } from '@tollmark/notion-markdown/archive'
+import {
+  checkArchive, convertFile, convertShare, joinShares,
+  type ArchiveLimits, type Converted, type OnPage, type Share, type Write,
+} from '@tollmark/notion-markdown/archive'
 import type { FileKind } from './sniff.ts'
 import { FLUSHED } from './steady-file.ts'
 import type { Format } from './upload.ts'
@@ -24,8 +27,8 @@ export interface Task {
   readonly output: string
 }
 
-/** The whole of a conversion, one converter's share of its pages, or the joining of `join` shares. */
-export type Step = { readonly whole: true } | { readonly share: Share } | { readonly join: number }
+/** The whole of a conversion, what can be checked without it, one converter's share of the pages, or the joining of `join` shares. */
+export type Step = { readonly whole: true } | { readonly check: true } | { readonly share: Share } | { readonly join: number }
 
 export interface Progress {
   /** By this step. */
@@ -34,23 +37,38 @@ export interface Progress {
   readonly pagesTotal: number
 }
 
-/** Runs one step; @throws InvalidArchive where the file itself is at fault. */
-export async function run({ output, uploadedAt, ...task }: Task, step: Step, onProgress?: (progress: Progress) => void): Promise<void> {
+/**
+ * Runs one step.
+ *
+ * @returns what the conversion came to, from the step that writes the document
+ * @throws InvalidArchive where the file itself is at fault
+ */
+export async function run(
+  { output, uploadedAt, ...task }: Task,
+  step: Step,
+  onProgress?: (progress: Progress) => void,
+): Promise<Converted | undefined> {
   mkdirSync(task.scratch, { recursive: true })
   const options = { ...task, uploadedAt: new Date(uploadedAt) }
   const onPage: OnPage = (pagesDone, pagesTotal) => onProgress?.({ pagesDone, pagesTotal })
-  if ('share' in step) return convertShare(options, step.share, onPage)
-  await writing(output, async (write) => {
-    if ('join' in step) await joinShares(options, step.join, write)
-    else await convertFile(options, write, onPage)
-  })
+  if ('check' in step) {
+    await checkArchive(options)
+    return undefined
+  }
+  if ('share' in step) {
+    await convertShare(options, step.share, onPage)
+    return undefined
+  }
+  return writing(output, (write) =>
+    'join' in step ? joinShares(options, step.join, write) : convertFile(options, write, onPage),
+  )
 }
 
 /** How much text is gathered before it is written. */
 const BATCH = 256 * 1024
 
 /** Gives `use` what writes the file at `path`. */
-async function writing(path: string, use: (write: Write) => Promise<void>): Promise<void> {
+async function writing<T>(path: string, use: (write: Write) => Promise<T>): Promise<T> {
   const file = openSync(path, 'wx')
   let waiting = ''
   let unflushed = 0
@@ -65,11 +83,12 @@ async function writing(path: string, use: (write: Write) => Promise<void>): Prom
     unflushed = 0
   }
   try {
-    await use((piece) => {
+    const result = await use((piece) => {
       waiting += piece
       if (waiting.length >= BATCH) flush()
     })
     flush()
+    return result
   } finally {
     closeSync(file)
   }

@@ -7,6 +7,7 @@ import { passingTrouble } from '../store/trouble.ts'
 import { nextChange, type JobChanges } from './changes.ts'
 import type { ConversionQueue } from './conversion-queue.ts'
 import { convert, type ConversionParts } from './convert.ts'
+import type { Faults } from './document.ts'
 import { WAIT_MOST, claimJob, failJob, handBack, isHeld, jobWaits, reportProgress, succeedJob, type ClaimedJob } from './jobs.ts'
 import type { Progress } from './run.ts'
 
@@ -76,9 +77,9 @@ async function performInTurn(parts: WorkerParts, job: ClaimedJob, stopped: Abort
 async function perform(parts: WorkerParts, job: ClaimedJob, stopped: AbortSignal): Promise<void> {
   const { store, blobs, clock, changes, log, instance, retention } = parts
   try {
-    const result = await convertJob(parts, job, stopped)
+    const { result, faults } = await convertJob(parts, job, stopped)
     const now = clock()
-    const done = await store.run(succeedJob, { job, result, instance: instance.id, expiresAt: now + retention, now })
+    const done = await store.run(succeedJob, { job, result, faults, instance: instance.id, expiresAt: now + retention, now })
     await dropBlobs(store, blobs, [done ? job.upload_blob : result]).catch(() => {}) // then the sweep does it
   } catch (error) {
     const trouble = passingTrouble(error)
@@ -110,8 +111,18 @@ async function fail({ store, blobs, clock }: WorkerParts, job: ClaimedJob, { cod
   if (failed) await dropBlobs(store, blobs, [job.upload_blob]).catch(() => {}) // then the sweep does it
 }
 
-/** Converts a job's archive, and gives the id of its document. @throws LOST, STOPPED, and whatever the conversion does */
-async function convertJob({ store, blobs, scratch, converters, instance, clock, changes }: WorkerParts, job: ClaimedJob, stopped: AbortSignal): Promise<string> {
+/** A job's document: the id of its blob. */
+interface JobDocument {
+  readonly result: string
+  readonly faults: Faults
+}
+
+/** Converts a job's archive. @throws LOST, STOPPED, and whatever the conversion does */
+async function convertJob(
+  { store, blobs, scratch, converters, instance, clock, changes }: WorkerParts,
+  job: ClaimedJob,
+  stopped: AbortSignal,
+): Promise<JobDocument> {
   const giveUp = new AbortController()
   const signal = AbortSignal.any([stopped, giveUp.signal])
   const reporter = reportRegularly(store, job, changes, () => giveUp.abort(LOST))
@@ -129,10 +140,11 @@ async function convertJob({ store, blobs, scratch, converters, instance, clock, 
       scratch: workspace.path,
       output: output.path,
     } as const
-    await convert(task, converters, { signal, onProgress: reporter.note })
+    const { warnings, failed } = await convert(task, converters, { signal, onProgress: reporter.note })
     await reporter.end()
     signal.throwIfAborted()
-    return await keepBlob(store, blobs, output.path, instance.id, clock())
+    const result = await keepBlob(store, blobs, output.path, instance.id, clock())
+    return { result, faults: { warnings, failedPages: failed } }
   } finally {
     await reporter.end()
   }

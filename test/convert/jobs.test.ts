@@ -31,7 +31,7 @@ const DEEDS: { name: keyof typeof TRANSITIONS; deed: (queue: Queue, job: Claimed
       const path = join(temporaryFolder(t), 'document')
       writeFileSync(path, 'document')
       const result = await keepBlob(store, blobs, path, instance, Date.now())
-      await store.run(succeedJob, { job, result, instance, expiresAt: 1, now: 0 })
+      await store.run(succeedJob, { job, result, faults: { warnings: 0, failedPages: 0 }, instance, expiresAt: 1, now: 0 })
     },
   },
   { name: 'fail', deed: ({ store }, job) => store.run(failJob, { job, code: 'internal_error', detail: 'x', now: 0 }) },
@@ -74,7 +74,7 @@ test('who has lost a job can neither report nor end nor hand it back', async (t)
   assert.equal(await isHeld(queue.store, lost), false)
   assert.equal(await reportProgress(queue.store, lost, 7, 8), false)
   assert.equal(await queue.store.run(failJob, { job: lost, code: 'internal_error', detail: 'x', now: 0 }), false)
-  assert.equal(await queue.store.run(succeedJob, { job: lost, result: 'blob_x', instance: slow, expiresAt: 0, now: 0 }), false)
+  assert.equal(await queue.store.run(succeedJob, { job: lost, result: 'blob_x', faults: { warnings: 0, failedPages: 0 }, instance: slow, expiresAt: 0, now: 0 }), false)
   await handBack(queue.store, lost, 0, {})
   const { status, claim: by, pages_done, instance_id } = await queue.job(id)
   assert.deepEqual([status, by, pages_done, instance_id], ['running', 'held', 0, quick])

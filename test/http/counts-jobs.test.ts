@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { file, form } from '../form.ts'
 import { assertProblem, call, convert, startServer, type TestServer } from '../harness.ts'
-import { ASYNC, finished, pagesOf, upload } from '../jobs.ts'
+import { ASYNC, damaged, finished, pagesOf, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
 
 const keyed = { 'idempotency-key': 'a' }
@@ -26,7 +26,7 @@ test('a job that fails gives its conversion back, as often a day as the plan has
   const token = await server.token()
   const left: number[] = []
   for (let round = 0; round < 4; round++) {
-    const failing = (await convert(server.url, token, upload(pagesOf(2).subarray(0, -30)))).json<Job>()
+    const failing = (await convert(server.url, token, upload(damaged(pagesOf(2))))).json<Job>()
     assert.equal((await finished(server.url, token, failing.id)).status, 'failed')
     left.push(await used(server))
   }

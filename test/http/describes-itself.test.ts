@@ -16,7 +16,8 @@ test('the description names the file as required, every header, and the shape of
   const { requestBody, responses } = paths['/api/v1/convert']!['post']!
   assert.deepEqual(requestBody?.content['multipart/form-data']?.schema.required, ['file'])
   const always = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit']
-  assert.deepEqual(Object.keys(responses['200']!.headers), always)
+  const ofDocuments = ['Content-Disposition', 'Vary', 'Content-Encoding', 'X-Tollmark-Warnings', 'X-Tollmark-Failed-Pages']
+  assert.deepEqual(Object.keys(responses['200']!.headers), [...always, ...ofDocuments])
   assert.deepEqual(Object.keys(responses['202']!.headers), [...always, 'Location', 'Retry-After'])
   assert.deepEqual(Object.keys(responses['429']!.headers), [...always, 'Retry-After'])
   assert.deepEqual(Object.keys(responses['401']!.headers), [...always, 'WWW-Authenticate'])

@@ -6,10 +6,9 @@ import { test } from 'node:test'
 import { sweepJobs } from '../../server/convert/jobs.ts'
 import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
-import { PAGE } from '../form.ts'
 import { assertProblem, call, convert, startServer } from '../harness.ts'
 import type { Answer, TestServer } from '../harness.ts'
-import { ASYNC, SLOW, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
+import { ASYNC, SLOW, damaged, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
 import type { Job } from '../jobs.ts'
 import { scratchFiles, storedFiles, until } from '../until.ts'
 import { zip } from '../zip.ts'
@@ -110,7 +109,7 @@ test('a result expires after 24 hours and is deleted', async (t) => {
 test('a job that fails says why in the words of a request', async (t) => {
   const [jobs, requests] = [await startServer(t, ASYNC), await startServer(t)]
   const [token, other] = [await jobs.token(), await requests.token()]
-  for (const archive of [zip({ 'Page.html': PAGE }).subarray(0, -30), zip({ 'Page.txt': 'no page, but long enough '.repeat(10) })]) {
+  for (const archive of [damaged(pagesOf(2)), zip({ 'Page.html': `<html><body>${'<p>'.repeat(1_550_000)}</body></html>` })]) {
     const direct = await convert(requests.url, other, upload(archive))
     assertProblem(direct, 400, 'invalid_file')
     const id = await newJob(jobs, token, upload(archive))

@@ -98,7 +98,7 @@ const ENDS: [what: string, end: (server: TestServer, admission: Admission) => Pr
       const path = join(server.data, 'answer')
       writeFileSync(path, 'the first answer')
       const blobId = await keepBlob(server.store, folderBlobs(join(server.data, 'blobs')), path, 'ins_other', server.clock())
-      await countConversion(server.store, admission, { contentType: 'text/markdown; charset=utf-8', blobId }, HOUR, server.clock())
+      await countConversion(server.store, admission, { contentType: 'text/markdown; charset=utf-8', blobId, faults: null }, HOUR, server.clock())
     },
     'the first answer',
   ],

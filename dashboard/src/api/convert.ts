@@ -50,7 +50,10 @@ function read(request: XMLHttpRequest, name: string, format: ConvertWishes['form
   throw refusal(request.status, request.responseText, request.getResponseHeader('retry-after'))
 }
 
-const Limits = z.object({ html_bytes: z.number(), zip_bytes: z.number(), async_above_bytes: z.number(), result_retention_seconds: z.number() })
+const Limits = z.object({
+  html_bytes: z.number(), zip_bytes: z.number(), archive_entries: z.number(), pages_bytes: z.number(),
+  async_above_bytes: z.number(), result_retention_seconds: z.number(),
+})
 
 /** What this server takes, as its settings say. */
 export function useLimits() {
@@ -108,6 +111,22 @@ const MOST_SHOWN = 8 * 1024 * 1024
 
 export const resultUrl = (id: string): string => `/api/v1/jobs/${encodeURIComponent(id)}/result`
 
+/** The text of a body, or null where it has more bytes: a compressed answer does not say how many. */
+async function textUpTo(body: ReadableStream<Uint8Array>, most: number): Promise<string | null> {
+  const decoder = new TextDecoder()
+  let [text, bytes] = ['', 0]
+  for (const reader = body.getReader(); ; ) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.length
+    if (bytes > most) {
+      await reader.cancel()
+      return null
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
 /** A job's document, or null where it is too large to be shown. */
 export function useResult(job: Job) {
   return useQuery({
@@ -117,9 +136,7 @@ export function useResult(job: Job) {
     gcTime: 60_000,
     queryFn: async ({ signal }) => {
       const response = await send(resultUrl(job.id), { signal })
-      if (Number(response.headers.get('content-length') ?? 0) <= MOST_SHOWN) return response.text()
-      await response.body?.cancel()
-      return null
+      return response.body === null ? '' : textUpTo(response.body, MOST_SHOWN)
     },
   })
 }

@@ -183,11 +183,11 @@ function Quota() {
 }
 
 /** TABLE of what can be dropped, until the server has told its limits. */
-const LIMITS = { html_bytes: null, zip_bytes: null } as const
+const LIMITS = { html_bytes: null, zip_bytes: null, archive_entries: null, pages_bytes: null } as const
 
 function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const [over, setOver] = useState(false)
-  const { html_bytes, zip_bytes } = useLimits().data ?? LIMITS
+  const limits = useLimits().data ?? LIMITS
   const drop = (event: DragEvent): void => {
     event.preventDefault()
     setOver(false)
@@ -207,7 +207,10 @@ function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
     >
       <strong>Drop one or more exports here</strong>
       <p>
-        .html up to {bytes(html_bytes)}, .zip up to {bytes(zip_bytes)}
+        .html up to {bytes(limits.html_bytes)}, .zip up to {bytes(limits.zip_bytes)}
+      </p>
+      <p className="dimmed">
+        A .zip may hold up to {count(limits.archive_entries)} files and {bytes(limits.pages_bytes)} of pages
       </p>
       <FileButton multiple accept=".html,.htm,.zip" inputProps={{ 'aria-label': 'Files to convert' }} onChange={(files) => files.length > 0 && onFiles(files)}>
         {(props) => (

@@ -27,6 +27,7 @@ import { purgedKeys } from './0073-purged-keys.ts'
 import { accountEnds } from './0074-account-ends.ts'
 import { credentialTests } from './0075-credential-tests.ts'
 import { usageWalks } from './0076-usage-walks.ts'
+import { warnings } from './0080-warnings.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -37,4 +38,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests, usageWalks]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests, usageWalks, warnings]

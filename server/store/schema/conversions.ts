@@ -73,6 +73,10 @@ export interface JobRow {
   counted_day: number | null
   /** Conversions that its account had a day; null is no limit. */
   quota_limit: number | null
+  /** Warnings of its document; null while there is none, and for jobs from before they were counted. */
+  warnings: number | null
+  /** Pages that could not be converted; null likewise. */
+  failed_pages: number | null
 }
 
 /** An Idempotency-Key: under way while `instance_id` is set, answered when `blob_id` (a document) or `job_id` is. */
@@ -86,4 +90,8 @@ export interface IdempotencyRow {
   blob_id: string | null
   job_id: string | null
   expires_at: number
+  /** Warnings of the document; null for answers from before they were counted. */
+  warnings: number | null
+  /** Pages that could not be converted; null likewise. */
+  failed_pages: number | null
 }

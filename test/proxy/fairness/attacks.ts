@@ -159,6 +159,10 @@ export const ATTACKS: readonly Attack[] = [
 /** TABLE of limits that nobody can use up to another's harm, and why. */
 export const NOT_SHARED: Readonly<Record<string, string>> = {
   TOLLMARK_MAX_ZIP: 'Bounds one upload; how many there are is TOLLMARK_UPLOADS.',
+  TOLLMARK_MAX_ENTRIES: 'Bounds one archive, whose conversion is one of TOLLMARK_CONVERSIONS.',
+  TOLLMARK_MAX_PAGE: 'Bounds one archive.',
+  TOLLMARK_MAX_PAGES: 'Bounds one archive.',
+  TOLLMARK_MAX_PARTS: 'Bounds one archive.',
   TOLLMARK_JOB_QUEUE: 'Jobs end in their own time: test/convert/queue.ts holds who is next.',
   TOLLMARK_CONNECT_TIMEOUT: 'Bounds one request, which counts in TOLLMARK_MAX_OPEN.',
   TOLLMARK_CONVERSION_DEADLINE: 'Bounds one conversion; how many there are is TOLLMARK_CONVERSIONS.',

@@ -3,7 +3,7 @@ import { METHOD } from './format.ts'
 import { readEntry, streamEntry } from './inflate.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
-import { LIMITS, type ArchiveLimits } from './limits.ts'
+import { limitsOf, type ArchiveLimits } from './limits.ts'
 import { checkDistinct, pathKey } from './names.ts'
 import { archivesInside, findParts, missingParts, openPart, partNumber, type Volume } from './parts.ts'
 import type { ByteSource } from './source.ts'
@@ -61,7 +61,7 @@ export interface ExportOptions {
  * @throws InvalidArchive for everything that is wrong with the archive
  */
 export async function openExport(source: ByteSource, options: ExportOptions = {}): Promise<NotionExport> {
-  const limits = { ...LIMITS, ...options.limits }
+  const limits = limitsOf(options.limits)
   await using stack = new AsyncDisposableStack()
   const { volumes, numbers } = await openVolumes(source, limits, options.scratch, stack)
   const own = numbers.length === 0 ? partNumber(options.fileName ?? '') : undefined

@@ -10,7 +10,7 @@ const MB = 1024 * 1024
 export const LIMITS = {
   /** Entries of the archive and of its parts together. */
   entries: 50_000,
-  /** Bytes of one central directory. 50,000 entries with names of 600 bytes. */
+  /** Bytes of one central directory: 50,000 entries with names of 600 bytes. More entries may have as much each. */
   directoryBytes: 32 * MB,
   /** Archives inside the archive that are opened (`…-Part-1.zip`). */
   parts: 100,
@@ -32,10 +32,17 @@ export const LIMITS = {
 /** TABLE of the limits on archives of one's own, converted on one's own machine: real workspaces measure 1 to 12 GB. */
 export const OWN_LIMITS: Partial<ArchiveLimits> = {
   entries: 2_000_000,
-  directoryBytes: 1024 * MB,
   partBytes: Number.MAX_SAFE_INTEGER,
   pagesBytes: Number.MAX_SAFE_INTEGER,
 }
 
 /** The limits; a caller may override any. */
 export type ArchiveLimits = typeof LIMITS
+
+/** All limits, where some are given. */
+export function limitsOf(given: Partial<ArchiveLimits> = {}): ArchiveLimits {
+  const limits = { ...LIMITS, ...given }
+  if (given.directoryBytes !== undefined) return limits
+  const perEntry = LIMITS.directoryBytes / LIMITS.entries
+  return { ...limits, directoryBytes: Math.max(LIMITS.directoryBytes, Math.ceil(limits.entries * perEntry)) }
+}
