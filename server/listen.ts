@@ -92,6 +92,8 @@ export async function listen({ proxy, rest }: Doors, { host, port, headersTimeou
   const open = async (address: string): Promise<void> => {
     // A body may take longer than any fixed time (uploads, streams); each reader bounds its own silence.
     const server = createServer({ headersTimeout, requestTimeout: 0, connectionsCheckingInterval: 1000, requireHostHeader: false }, bounded)
+    // A caller may close its sending side behind its request (RFC 9112, section 9.6), and wait for the answer.
+    Object.assign(server, { httpAllowHalfOpen: true })
     server.on('checkContinue', bounded).on('checkExpectation', bounded)
     if (proxy !== null) fronts.push(openFront(server, proxy, { head: headersTimeout, keepAlive: KEEP_ALIVE_MS }, log, clock, callers, turns))
     await bind(server, address, taken, SOCKETS > 1)
