@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { AlreadySaid } from '../../packages/cli/src/failure.ts'
 import { perform } from '../../packages/cli/src/run.ts'
+import { startServer } from '../harness.ts'
 import { MAIN, NODE_FLAGS } from '../node.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { until } from '../until.ts'
@@ -105,6 +106,27 @@ test('what cannot be converted does not keep the others from it', async (t) => {
   assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['a.md', 'c.md'])
   assert.deepEqual(readdirSync(temporary), [])
   await assert.rejects(perform(['convert', join(cwd, 'bad.txt'), '--json']), AlreadySaid)
+})
+
+test('a page that cannot be converted is told, beside its document, and the exit code is 1', async (t) => {
+  const { cwd, temporary } = folders(t)
+  const dense = page('Dense', '<p>'.repeat(1_550_000))
+  writeFileSync(join(cwd, 'One.zip'), zip({ 'A.html': page('A'), 'Dense.html': dense }))
+  writeFileSync(join(cwd, 'Good.html'), page('Good'))
+  const { code, err } = await shell('tollmark convert One.zip Good.html -o out/', { cwd, temporary })
+  assert.deepEqual([code, err], [1, 'tollmark: One.zip: one page could not be converted. The document says why in its place.\n'])
+  assert.match(readFileSync(join(cwd, 'out', 'One.md'), 'utf8'), /^# A\n[^]*\n# Dense\n\n\*This page could not be converted: /)
+  assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['Good.md', 'One.md'])
+
+  // The same by a server, in a request and in the background.
+  for (const settings of [{}, { TOLLMARK_ASYNC_ABOVE: '1000' }]) {
+    const server = await startServer(t, settings)
+    const options = { cwd, temporary: join(cwd, 'tmp') }
+    const remote = await shell(`tollmark convert One.zip -o remote.md --json --url ${server.url} --token ${await server.token()}`, options)
+    assert.equal(remote.code, 1)
+    assert.equal((JSON.parse(remote.err) as { code: string }).code, 'page_failed')
+    assert.equal((JSON.parse(readFileSync(join(cwd, 'remote.md'), 'utf8')) as { object: string }).object, 'document')
+  }
 })
 
 test('nothing is said of uploading where nothing is uploaded', async (t) => {

@@ -49,10 +49,13 @@ export const CONVERT: Command = {
     const keep = keeper(output, format)
     const more = { format, includeMetadata: values.flag('metadata') }
     await interruptible(async (signal) => {
-      let failed = 0
+      let [failed, incomplete] = [0, false]
       for (const input of inputs) {
         try {
-          await convertOne(input, more, convert, keep, signal)
+          const pages = await convertOne(input, more, convert, keep, signal)
+          if (pages === 0) continue
+          incomplete = true
+          fail({ object: 'error', code: 'page_failed', detail: unconverted(input, pages) }, values.flag('json'))
         } catch (error) {
           const failure = aboutInput(error, input)
           if (signal.aborted || failure === undefined) throw error
@@ -61,24 +64,34 @@ export const CONVERT: Command = {
         }
       }
       if (failed > 0 && inputs.length > 1 && !values.flag('json')) say(`${failed} of ${inputs.length} exports could not be converted.`)
-      if (failed > 0) throw new AlreadySaid()
+      if (failed > 0 || incomplete) throw new AlreadySaid()
     })
   },
 }
 
 type More = { format: 'markdown' | 'json'; includeMetadata: boolean }
 
-/** Whatever ends it, nothing stays in the folder for temporary files. */
-async function convertOne(input: Input, more: More, convert: Convert, keep: Keep, signal: AbortSignal): Promise<void> {
+function unconverted({ shown: name }: Input, pages: number): string {
+  const what = pages === 1 ? 'one page' : `${pages} pages`
+  return `${name}: ${what} could not be converted. The document says why in ${pages === 1 ? 'its place' : 'their places'}.`
+}
+
+/**
+ * Whatever ends it, nothing stays in the folder for temporary files.
+ *
+ * @returns how many pages could not be converted
+ */
+async function convertOne(input: Input, more: More, convert: Convert, keep: Keep, signal: AbortSignal): Promise<number> {
   const scratch = mkdtempSync(join(tmpdir(), 'tollmark-'))
   const bar = progressBar(process.stderr, input.name)
   try {
     const prepared = await prepare(input, scratch, signal)
     const document = join(scratch, 'document')
-    await convert({ ...prepared, ...more, scratch, document }, { signal, onProgress: bar.show })
+    const pages = await convert({ ...prepared, ...more, scratch, document }, { signal, onProgress: bar.show })
     signal.throwIfAborted()
     bar.clear()
     await keep(input, prepared, document)
+    return pages
   } finally {
     bar.clear()
     await rm(scratch, { recursive: true, force: true, maxRetries: 5 })

@@ -26,8 +26,13 @@ export interface Wanted extends Prepared {
 
 type Watching = { signal: AbortSignal; onProgress: (progress: Progress) => void }
 
-/** Makes a document. @throws SetupError, Refusal where the file is at fault */
-export type Convert = (wanted: Wanted, watching: Watching) => Promise<void>
+/**
+ * Makes a document.
+ *
+ * @returns how many pages could not be converted
+ * @throws SetupError, Refusal where the file is at fault
+ */
+export type Convert = (wanted: Wanted, watching: Watching) => Promise<number>
 
 /** One conversion at a time, on all cores, as long and with as much memory as it takes. */
 const CONVERTERS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap: 4 * 2 ** 30 }
@@ -36,9 +41,9 @@ const CONVERTERS = { atOnce: availableParallelism(), deadline: 2 ** 31 - 1, heap
 export const convertHere: Convert = async ({ document, scratch, ...wanted }, watching) => {
   const task = { ...wanted, scratch: join(scratch, 'work'), output: document, uploadedAt: Date.now(), limits: OWN_LIMITS }
   try {
-    if (task.kind === 'html') return await run(task, { whole: true })
+    if (task.kind === 'html') return (await run(task, { whole: true }))?.failed ?? 0
     await using converters = openConverters(CONVERTERS)
-    await convert(task, converters, watching)
+    return (await convert(task, converters, watching)).failed
   } catch (error) {
     if (!(error instanceof Problem || error instanceof InvalidArchive)) throw error
     // Those sentences are for somebody who uploads a file.
@@ -57,6 +62,7 @@ export function convertThere(client: Client): Convert {
     const answer = await client.send('POST', 'convert', {}, { body: form, signal })
     const done = answer.status === 202 ? await followed(client, new Row(await answer.json()), signal, onProgress) : answer
     await pipeline(done.body ?? [], createWriteStream(document, { mode: 0o600 }), { signal })
+    return Number(done.headers.get('x-tollmark-failed-pages') ?? 0)
   }
 }
 
