@@ -61,6 +61,5 @@ function disposition(fileName: string, contentType: string): string {
 
 /** Percent-encodes all but the `attr-char` of RFC 8187, section 3.2.1. */
 function extended(name: string): string {
-  const hex = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
-  return encodeURIComponent(name).replaceAll(/['()*]/g, hex)
+  return encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }

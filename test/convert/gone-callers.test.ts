@@ -1,7 +1,7 @@
 // A caller that has only closed its sending side is told from one that has gone, over real sockets.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { whenGone } from '../../server/convert/answer.ts'
@@ -20,7 +20,7 @@ async function open(t: TestContext) {
     const [incoming, outgoing] = (await once(server, 'request')) as Parameters<typeof whenGone>
     const gone = whenGone(incoming, outgoing)
     leave(socket)
-    return { socket, gone, outgoing: outgoing as ServerResponse }
+    return { socket, gone, outgoing }
   }
   return { send }
 }

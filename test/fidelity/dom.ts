@@ -45,8 +45,13 @@ const INVISIBLE = new Set(['style', 'script', 'link', 'meta', 'head', 'title', '
 export const isInvisible = (element: Element): boolean =>
   INVISIBLE.has(element.tagName) || element.attrs.some(({ name, value }) => name === 'hidden' || (name === 'style' && /(?:^|;)\s*display:\s*none/.test(value)))
 
-/** A picture that stands for a person or a property, drawn even where it is made of letters. */
-export const isPictogram = (element: Element): boolean => hasClass(element, 'property-icon') || hasClass(element, 'user-icon') || hasClass(element, 'text-icon')
+/** A check box as the exporter draws it, or (since 2026) a form's. */
+export const isBox = (element: Element): boolean => hasClass(element, 'checkbox') || (element.tagName === 'input' && attribute(element, 'type') === 'checkbox')
+
+export const isChecked = (box: Element): boolean => hasClass(box, 'checkbox-on') || box.attrs.some(({ name }) => box.tagName === 'input' && name === 'checked')
+
+/** A picture that stands for a person, a property or a page, drawn even where it is made of letters. */
+export const isPictogram = (element: Element): boolean => hasClass(element, 'notion-static-icon') || hasClass(element, 'property-icon') || hasClass(element, 'user-icon') || hasClass(element, 'text-icon')
 
 /** A part of a bookmark besides its title, which may also stand in no part at all. */
 export const isBesideTitle = (element: Element): boolean => ['bookmark-description', 'bookmark-href', 'bookmark-image'].some((name) => hasClass(element, name))

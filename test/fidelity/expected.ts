@@ -1,6 +1,6 @@
 // What a page of a Notion export must become: read from the exporter's HTML as a browser would see it, put in terms of Markdown.
 import {
-  addressOfMedium, attribute, elements, find, hasClass, isBesideTitle, isElement, isInvisible, isText, isUnsafe, linkRuns, outside, parseDocument, rawText, readRuns, texOf,
+  addressOfMedium, attribute, elements, find, hasClass, isBox, isChecked, isBesideTitle, isElement, isInvisible, isText, isUnsafe, linkRuns, outside, parseDocument, rawText, readRuns, texOf,
   type Element, type Node,
 } from './dom.ts'
 import { IMAGE, cellTex, isBlank, plainAddress, plainText, trimPlain, type Block, type ListKind, type Outline, type Run } from './outline.ts'
@@ -155,11 +155,11 @@ class Reader {
       const open = this.#open.get(depth)
       const goesOn = open?.list === list && (list !== 'number' || open.number + 1 === number)
       const opens = goesOn && open.unsure ? undefined : !goesOn
-      const [box] = list === 'todo' ? find(item.childNodes, (inner) => hasClass(inner, 'checkbox')) : []
+      const [box] = list === 'todo' ? find(item.childNodes, isBox) : []
       this.#push({
         kind: 'item', depth, list, opens,
         ...(list === 'number' ? { number } : {}),
-        ...(list === 'todo' ? { checked: box !== undefined && hasClass(box, 'checkbox-on') } : {}),
+        ...(list === 'todo' ? { checked: box !== undefined && isChecked(box) } : {}),
       })
       this.#open.set(depth, { list, number })
       this.flow(item.childNodes.flatMap((node) => (node === box ? box.childNodes : [node])), depth + 1)
@@ -313,7 +313,7 @@ const readCell = (nodes: readonly Node[]) => readRuns(nodes).map((run) => (run.m
 
 /** A cell's content: several values are listed with commas, a check box is drawn. */
 function cellRuns(cell: Element): Run[] {
-  const boxes = find(cell.childNodes, (inner) => hasClass(inner, 'checkbox'))
+  const boxes = find(cell.childNodes, isBox)
   if (boxes.length > 0) return [{ text: boxes.map(boxOf).join(', '), marks: [] }]
   const values = elements(cell.childNodes)
   if (!holdsValues(cell)) return readCell(cell.childNodes)

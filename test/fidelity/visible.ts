@@ -1,6 +1,6 @@
 // The words that a reader sees, straight from a tree of elements, with no notion of blocks or marks. It reads the exporter's
 // HTML and, as a second opinion, the HTML that the Markdown renders to.
-import { addressOfMedium, attribute, elements, find, hasClass, isBesideTitle, isElement, isEquation, isInvisible, isPictogram, isText, nameOfStored, outside, parsePart, texOf, type Element, type Node } from './dom.ts'
+import { addressOfMedium, attribute, elements, find, hasClass, isBesideTitle, isBox, isChecked, isElement, isEquation, isInvisible, isPictogram, isText, nameOfStored, outside, parsePart, texOf, type Element, type Node } from './dom.ts'
 import { cellTex, plainTex, splitWords, trimPlain } from './outline.ts'
 
 /** Elements that do not part words; every other does. */
@@ -12,7 +12,7 @@ const VALUES: ((element: Element) => boolean)[] = [
   (element) => hasClass(element, 'status-value'),
   (element) => hasClass(element, 'user'),
   (element) => /margin-right/.test(attribute(element, 'style')),
-  (element) => hasClass(element, 'checkbox'),
+  isBox,
   (element) => element.tagName === 'time',
   (element) => element.tagName === 'a',
 ]
@@ -49,7 +49,7 @@ function parent(element: Element): Element | undefined {
 }
 
 /** The mark that stands for a check box in a cell, where a list item's box cannot be drawn. */
-export const boxOf = (element: Element): string => (hasClass(element, 'checkbox-on') ? '☑' : '☐')
+export const boxOf = (element: Element): string => (isChecked(element) ? '☑' : '☐')
 
 type Place = 'cell' | ''
 
@@ -58,7 +58,7 @@ const EDGE = '\u{E010}'
 const PARTED = /\u{E010}[ \t\n]*\u{E010}/gu
 
 /** A picture among the files of a cell has no words, and is one of them all the same. */
-const showsSomething = (value: Element): boolean => hasClass(value, 'checkbox') || find([value], ({ tagName }) => tagName === 'img').length > 0 || collect([value], 'cell').trim() !== ''
+const showsSomething = (value: Element): boolean => isBox(value) || find([value], ({ tagName }) => tagName === 'img').length > 0 || collect([value], 'cell').trim() !== ''
 
 function collect(nodes: readonly Node[], place: Place): string {
   return nodes.map((node) => (isText(node) ? node.value : isElement(node) ? read(node, place) : '')).join('')
@@ -75,11 +75,11 @@ function read(element: Element, place: Place): string {
     const tex = EDGE + equation(texOf(element), place) + EDGE
     return INLINE.has(tagName) ? tex : `\n${tex}\n`
   }
-  if (hasClass(element, 'checkbox')) return (place === 'cell' ? ` ${boxOf(element)} ` : '') + collect(childNodes, place)
+  if (isBox(element)) return (place === 'cell' ? ` ${boxOf(element)} ` : '') + collect(childNodes, place)
   if (hasClass(element, 'icon')) return `${attribute(element, 'data-emoji') || collect(childNodes, place)} `
   if (hasClass(element, 'bookmark')) return `\n${bookmark(element)}\n`
   if (tagName === 'td' || tagName === 'th') {
-    const parts = holdsValues(element) ? elements(childNodes).filter(showsSomething).map((value) => (hasClass(value, 'checkbox') ? boxOf(value) : collect([value], 'cell'))): [collect(childNodes, 'cell')]
+    const parts = holdsValues(element) ? elements(childNodes).filter(showsSomething).map((value) => (isBox(value) ? boxOf(value) : collect([value], 'cell'))): [collect(childNodes, 'cell')]
     return `\n${parts.join(', ')}\n`
   }
   // What an image shows is no word; its caption is.

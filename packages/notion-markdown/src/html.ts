@@ -36,6 +36,22 @@ export function hasClass(element: Element, name: string): boolean {
   return value !== undefined && (value === name || value.split(/\s+/).includes(name))
 }
 
+/** Whether an element is a check box: a drawn one, or since 2026 a form's. */
+export function isCheckbox(element: Element): boolean {
+  if (hasClass(element, 'checkbox')) return ['div', 'span', 'input'].includes(element.name)
+  return element.name === 'input' && attribute(element, 'type')?.toLowerCase() === 'checkbox'
+}
+
+/** Whether a check box is checked. */
+export function isChecked(box: Element): boolean {
+  return hasClass(box, 'checkbox-on') || (box.name === 'input' && /(?:^|[\s"'])checked(?=[\s=/]|$)/i.test(box.attributes))
+}
+
+/** Whether an element is an icon, of text or a picture. */
+export function isIcon(element: Element): boolean {
+  return hasClass(element, 'icon') || hasClass(element, 'notion-static-icon')
+}
+
 /** The text of a node and all below it, in order. */
 export function textContent(node: Node): string {
   if (typeof node === 'string') return node

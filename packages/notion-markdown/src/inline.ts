@@ -1,5 +1,5 @@
 // Elements → runs: what each inline element of an export means.
-import { attribute, find, hasClass, iconText, textContent, type Element, type Node } from './html.ts'
+import { attribute, find, hasClass, iconText, isCheckbox, isChecked, isIcon, textContent, type Element, type Node } from './html.ts'
 import { decodeOnce, type Links } from './links.ts'
 import { MARK, isBlank, type Run } from './runs.ts'
 
@@ -81,7 +81,7 @@ function hasTextBetween(nodes: readonly Node[]): boolean {
 /** Whether a node may show anything: words, a check box, or (a file of the cell) an image. */
 function holdsSomething(node: Node): boolean {
   if (textContent(node).trim() !== '') return true
-  return typeof node !== 'string' && (node.name === 'img' || hasClass(node, 'checkbox') || find(node, 4, (below) => below.name === 'img') !== undefined)
+  return typeof node !== 'string' && (node.name === 'img' || isCheckbox(node) || find(node, 4, (below) => below.name === 'img') !== undefined)
 }
 
 /** TABLE of what a cell may hold several of, by the class of its element; a file has only its style. */
@@ -91,7 +91,7 @@ const VALUES = ['selected-value', 'status-value', 'user']
 function kindOf(node: Node | undefined): string | null {
   if (node === undefined || typeof node === 'string') return null
   if (node.name === 'a' || node.name === 'time') return node.name
-  if (hasClass(node, 'checkbox')) return 'checkbox'
+  if (isCheckbox(node)) return 'checkbox'
   if (node.name !== 'span') return null
   return VALUES.find((value) => hasClass(node, value)) ?? (node.attributes.includes('margin-right') ? 'file' : null)
 }
@@ -126,7 +126,7 @@ function read(node: Node, style: Style, links: Links, runs: Run[]): void {
       return span(node, style, links, runs)
     case 'div':
     case 'input':
-      if (!hasClass(node, 'checkbox')) break
+      if (!isCheckbox(node)) break
       return checkbox(node, runs)
   }
   const isMedium = MEDIA.has(node.name)
@@ -173,7 +173,7 @@ function readAll(element: Element, style: Style, links: Links, runs: Run[]): voi
 
 function span(element: Element, style: Style, links: Links, runs: Run[]): void {
   if (element.attributes === '') return readAll(element, style, links, runs)
-  if (hasClass(element, 'checkbox')) return checkbox(element, runs)
+  if (isCheckbox(element)) return checkbox(element, runs)
   // The picture beside a person's name, or their initial in its place.
   if (hasClass(element, 'user-icon')) return
   if (hasClass(element, 'icon')) {
@@ -183,6 +183,7 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
   }
   const tex = attribute(element, 'data-notion-inline-equation')
   if (tex !== undefined) return equation(tex, style, runs)
+  if (hasClass(element, 'katex-error')) return equation(textContent(element), style, runs)
   if (hasClass(element, 'katex')) {
     const annotation = find(element, 4, (below) => below.name === 'annotation')
     if (annotation) return equation(textContent(annotation), style, runs)
@@ -192,7 +193,7 @@ function span(element: Element, style: Style, links: Links, runs: Run[]): void {
 }
 
 function checkbox(element: Element, runs: Run[]): void {
-  runs.push(plain(hasClass(element, 'checkbox-on') ? '☑' : '☐'))
+  runs.push(plain(isChecked(element) ? '☑' : '☐'))
 }
 
 function equation(source: string, style: Style, runs: Run[]): void {
@@ -219,7 +220,7 @@ export function isWrapper(link: Element): boolean {
 }
 
 function image(element: Element, style: Style, links: Links, runs: Run[]): void {
-  if (hasClass(element, 'icon') || hasClass(element, 'page-cover-image')) return
+  if (isIcon(element) || hasClass(element, 'page-cover-image')) return
   const url = links.resolve(attribute(element, 'src'), 'image')
   if (url !== null) runs.push({ kind: 'image', value: url, alt: (attribute(element, 'alt') ?? '').trim(), ...style })
 }

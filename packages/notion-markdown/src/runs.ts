@@ -140,10 +140,12 @@ function join(runs: Run[]): Run[] {
 function withoutDoubledBreaks(runs: readonly Run[]): Run[] {
   const out: Run[] = []
   for (const run of runs) {
-    const last = out[out.length - 1]
-    const areBreaks = last?.kind === 'break' && run.kind === 'break'
-    if (areBreaks && (last.value === 'br' || run.value === 'br')) out[out.length - 1] = { ...last, value: 'br' }
-    else out.push(run)
+    const areBreaks = run.kind === 'break' && out[out.length - 1]?.kind === 'break'
+    // The newlines in front of a `<br>` go too: together they are one break.
+    if (areBreaks && run.value === 'br') while (out[out.length - 2]?.kind === 'break') out.pop()
+    if (areBreaks && (run.value === 'br' || out[out.length - 1]!.value === 'br')) {
+      out[out.length - 1] = { ...out[out.length - 1]!, value: 'br' }
+    } else out.push(run)
   }
   return out
 }

@@ -34,7 +34,7 @@ function isCaption(node: Element | string): node is Element {
 
 /** A callout is a quote that begins with its icon. */
 function readCallout(element: Element, flow: Flow): void {
-  const frame = find(element, 1, (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size'))
+  const frame = find(element, 1, (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size')) ?? iconOnly(element)
   // A frame whose end tag is missing holds the callout's text, too.
   const icon = frame ? takeUntil(frame, (child) => child.name === 'div').map(iconText).join('').trim() : ''
   const children = flow.inside(element.children.flatMap((node) => (node === frame ? frame.children : [node])))
@@ -44,6 +44,14 @@ function readCallout(element: Element, flow: Flow): void {
     else children.unshift({ type: 'paragraph', children: [{ type: 'text', value: icon }] })
   }
   if (children.length > 0) flow.add({ type: 'blockquote', children })
+}
+
+/** The first child, where it holds an icon and nothing else: exporters of 2026 give its frame no size. */
+function iconOnly(element: Element): Element | undefined {
+  const first = element.children.find((node) => typeof node !== 'string' || node.trim() !== '')
+  if (first === undefined || typeof first === 'string' || !['div', 'span'].includes(first.name)) return undefined
+  const icon = hasClass(first, 'icon') ? first : find(first, 3, (below) => hasClass(below, 'icon'))
+  return icon !== undefined && iconText(icon).trim() === iconText(first).trim() && first.children.length <= 1 ? first : undefined
 }
 
 function readEquation(element: Element, flow: Flow): void {

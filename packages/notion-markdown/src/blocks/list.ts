@@ -1,4 +1,4 @@
-import { attribute, hasClass, type Element, type Node } from '../html.ts'
+import { attribute, hasClass, isCheckbox, isChecked, type Element, type Node } from '../html.ts'
 import type { Flow } from '../flow.ts'
 import type { ListItem } from '../tree.ts'
 import { readDetails } from './toggle.ts'
@@ -34,7 +34,7 @@ function addItems(element: Element, flow: Flow, start: number | null, checked: (
   for (const { item, nodes } of partsOf(element)) {
     const done = item && checked(item)
     // A check box is empty, unless its end tag is missing.
-    const children = flow.inside(done === null ? nodes : nodes.flatMap((node) => (isCheckbox(node) ? node.children : [node])))
+    const children = flow.inside(done === null ? nodes : nodes.flatMap((node) => (isBox(node) ? node.children : [node])))
     const last = items[items.length - 1]
     if (item || (!last && children.length > 0)) items.push({ type: 'listItem', checked: done, children })
     else for (const child of children) last?.children.push(child)
@@ -63,12 +63,12 @@ function numberFor(start: number, flow: Flow): number {
   return last?.type === 'list' && last.ordered ? last.start! + last.children.length : 1
 }
 
-function isCheckbox(node: Node): node is Element {
-  return typeof node !== 'string' && ['div', 'span', 'input'].includes(node.name) && hasClass(node, 'checkbox')
+function isDone(item: Element): boolean {
+  return item.children.some((node) => isBox(node) && isChecked(node))
 }
 
-function isDone(item: Element): boolean {
-  return item.children.some((node) => isCheckbox(node) && hasClass(node, 'checkbox-on'))
+function isBox(node: Node): node is Element {
+  return typeof node !== 'string' && isCheckbox(node)
 }
 
 /**
