@@ -19,9 +19,15 @@ export interface Client {
  */
 export function clientOf({ headers, socket }: IncomingMessage, trusted: boolean): Client {
   const forwarded = (name: string): string | undefined => (trusted ? lastOf(headers[name]) : undefined)
-  const secure = forwarded('x-forwarded-proto') === 'https'
-  const host = forwarded('x-forwarded-host') ?? headers.host ?? ''
-  return { origin: `${secure ? 'https' : 'http'}://${host.toLowerCase()}`, secure, address: networkOf(forwarded('x-forwarded-for') ?? socket.remoteAddress ?? '') }
+  const origin = originOf((name) => headers[name], trusted)
+  return { origin, secure: origin.startsWith('https:'), address: networkOf(forwarded('x-forwarded-for') ?? socket.remoteAddress ?? '') }
+}
+
+/** Scheme and host under which a request reached us. @param value the value of a header, by its lower-case name */
+export function originOf(value: (name: string) => string | string[] | undefined, trusted: boolean): string {
+  const forwarded = (name: string): string | undefined => (trusted ? lastOf(value(name)) : undefined)
+  const host = forwarded('x-forwarded-host') ?? value('host')?.toString() ?? ''
+  return `${forwarded('x-forwarded-proto') === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
 }
 
 /** The nearest proxy writes last; what stands before it may be anybody's invention. */

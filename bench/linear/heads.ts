@@ -70,10 +70,10 @@ const forwarded = (name: string, value: string) => {
   return () => clientOf(incoming, true)
 }
 
-const context = { upstream: table.find('api.openai.com', 443)!, table, pathAndQuery: '/v1/x' }
+const context = { upstream: table.find('api.openai.com', 443)!, table, pathAndQuery: '/v1/x', form: 'parameter', ownOrigin: () => '' } as const
 
 export const HEADS: readonly Row[] = [
-  ...overTexts('target', (text) => () => readTarget(`url=https://api.openai.com/${text}`)),
+  ...overTexts('target', (text) => () => readTarget(`/proxy?url=https://api.openai.com/${text}`)),
   ...overTexts('address', (text) => () => readAddress(`https://api.openai.com/${text}?${text}`)),
   ...overTexts('host', (text) => () => readAddress(`https://${text}.com/`)),
   ...overTexts('query of models', (text) => () => queryModels(`/v1/x?${text}`)),

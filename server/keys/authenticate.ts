@@ -11,48 +11,50 @@ export type Authenticated =
 /** Compared with where there is no such key, so that this takes the same time. */
 const NOBODY = Buffer.alloc(32)
 
-const BEARER = /^Bearer +(\S+) *$/i
+/** A key, alone or behind one of the schemes in which clients send one. */
+const CREDENTIAL = /^(?:(?:bearer|key|token) +)?(tmk_\S+) *$/i
 
-/** A header that has been proven, by its text: whose it is. */
+/** A credential that has been proven, by its text: whose it is. */
 interface Proven {
   readonly publicId: string
   readonly found: CachedSecret
 }
 
-/** Headers that are remembered of each cache of keys; when there are more, all are proven again. */
+/** Credentials that are remembered of each cache of keys; when there are more, all are proven again. */
 const MOST_PROVEN = 2_000
 const provenBy = new WeakMap<KeyCache, Map<string, Proven>>()
 
 /**
- * The secret that a header holds, proven by its hash, or the sentence that says what is wrong. What was proven once is not hashed again as long as the
+ * The secret that a credential holds, proven by its hash, or the sentence that says what is wrong. What was proven once is not hashed again as long as the
  * cache holds the very same record: any change of a key makes a new one.
  */
-function prove(keys: KeyCache, authorization: string): CachedSecret | string {
+function prove(keys: KeyCache, credential: string): CachedSecret | string {
   let proven = provenBy.get(keys)
   if (proven === undefined) provenBy.set(keys, (proven = new Map()))
-  const known = proven.get(authorization)
+  const known = proven.get(credential)
   if (known !== undefined && keys.find(known.publicId) === known.found) return known.found
-  const secret = BEARER.exec(authorization)?.[1]
+  const secret = CREDENTIAL.exec(credential)?.[1]
   const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
   if (secret === undefined || publicId === undefined) return 'The API key is not valid. A proxy key begins with tmk_; check that it was copied completely.'
   const found = keys.find(publicId)
   const matches = timingSafeEqual(digest('sha256', secret, 'buffer'), found?.hash ?? NOBODY)
   if (!matches || found === undefined || found.key.revoked) return 'The API key is not valid. It may have been revoked.'
   if (proven.size >= MOST_PROVEN) proven.clear()
-  proven.set(ownText(authorization), { publicId, found })
+  proven.set(ownText(credential), { publicId, found })
   return found
 }
 
 /**
- * Proves the caller by its `Authorization` header. A text that is no key (form, checksum) costs no look-up. Whether a real key is unknown,
+ * Proves the caller by its key. A text that is no key (form, checksum) costs no look-up. Whether a real key is unknown,
  * expired, disabled or revoked takes the same time to find out, and only who holds the whole secret learns which.
  *
+ * @param credential what it presented: the key, or `Bearer` and the key
  * @param origin the `Origin` header: browsers send it, and a key with allowed origins asks for it
  * @param now milliseconds since 1970
  */
-export function authenticate(keys: KeyCache, authorization: string | undefined, origin: string | undefined, now: number): Authenticated {
-  if (authorization === undefined) return invalid('Send a proxy key in the header "Authorization: Bearer <API_KEY>".')
-  const found = prove(keys, authorization)
+export function authenticate(keys: KeyCache, credential: string | undefined, origin: string | undefined, now: number): Authenticated {
+  if (credential === undefined) return invalid('Send a proxy key in the header "Authorization: Bearer <API_KEY>".')
+  const found = prove(keys, credential)
   if (typeof found === 'string') return invalid(found)
   const { key } = found
   if (key.disabled || keys.isDisabled(key.accountId)) return { ok: false, code: 'api_key_disabled', message: 'The API key is disabled.' }
@@ -64,13 +66,9 @@ export function authenticate(keys: KeyCache, authorization: string | undefined, 
   return { ok: true, key }
 }
 
-/**
- * The key whose whole secret stands in a header, whatever state it is in; null where there is none. For records about the key: it opens nothing.
- *
- * @param authorization null where there are several
- */
-export function keyOfHeader(keys: KeyCache, authorization: string | null | undefined): CachedKey | null {
-  const secret = BEARER.exec(authorization ?? '')?.[1]
+/** The key that a credential holds whole, whatever state it is in; null where there is none. For records about the key: it opens nothing. */
+export function keyOfCredential(keys: KeyCache, credential: string | undefined): CachedKey | null {
+  const secret = CREDENTIAL.exec(credential ?? '')?.[1]
   const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
   if (secret === undefined || publicId === undefined) return null
   const found = keys.find(publicId)

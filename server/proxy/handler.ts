@@ -15,12 +15,14 @@ import { written } from './inspect/places.ts'
 import type { InspectionQueue } from './inspect/scheduler.ts'
 import { asPlain, checkOwnership, listChecked, mayStart } from './ownership.ts'
 import { Passage, type PassageParts } from './passage.ts'
+import { presentedKey } from './presented-key.ts'
 import { changesStored } from './providers/changes.ts'
 import { classify, refuseEndpoint, refuseUnknown, type Match } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
 import { relay } from './relay.ts'
 import { Shares, type SharesLimits } from './shares.ts'
+import { namedTarget } from './target.ts'
 import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './trip.ts'
 import type { Outgoing, Sender } from './upstream.ts'
 import type { Ways } from './ways.ts'
@@ -47,7 +49,7 @@ const METHOD_SET: ReadonlySet<string> = new Set(METHODS)
 export function createProxy(parts: ProxyParts): ProxyHandler {
   const shares = new Shares(parts.limits)
   const handle = (caller: Caller): void => {
-    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, place: null, model: null, kept: false, admitted: false, refusedAs: null }
+    const trip: Trip = { caller, id: newId('req', parts.clock.now()), started: parts.clock.mono(), provider: null, near: null, key: null, keyInQuery: false, place: null, model: null, kept: false, admitted: false, refusedAs: null }
     if (caller.method === 'OPTIONS') return answerPreflight(parts, trip)
     pass(parts, trip, shares).then(
       () => trip.place?.leave(),
@@ -67,7 +69,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   if (!isForPrograms(headers)) throw new Refused('origin_not_allowed', 'The answers of the proxy are read by programs. A browser may not open them as a page, a frame or a script.')
 
   // 1. The target.
-  const route = ways.routeOf(method, caller.target)
+  const route = ways.routeOf(method, namedTarget(caller.target, headers))
   const { target, named } = route
   trip.near = route.near
   if (!METHOD_SET.has(method)) throw new Refused('method_not_allowed', `The proxy passes on ${METHODS.join(', ')}.`)
@@ -79,8 +81,11 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const authorization = onlyValueOf(headers, 'authorization')
   const origin = onlyValueOf(headers, 'origin')
   if (authorization === null || origin === null) throw new Refused('malformed_request', `The request has two ${origin === null ? 'Origin' : 'Authorization'} headers. Send one.`)
+  const presented = presentedKey(headers, authorization, trip.provider, target.upstream.queryKeys)
+  if (presented === null) throw new Refused('malformed_request', 'The request holds two different proxy keys. Send one.')
+  trip.keyInQuery = presented.fromQuery
   const prove = (): CachedKey => {
-    const proof = authenticate(keys, authorization, origin, clock.now())
+    const proof = authenticate(keys, presented.credential, origin, clock.now())
     if (!proof.ok) throw new Refused(proof.code, proof.message)
     return (trip.key = proof.key)
   }

@@ -8,7 +8,7 @@ import type { Mask } from './mask.ts'
 import type { EndpointRow } from './providers/endpoint-row.ts'
 import type { Auth, Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
-import { readAddress } from './target.ts'
+import { readAddress, type TargetForm, type UpstreamAddress } from './target.ts'
 
 /** Where the rest of an upload goes (https://ai.google.dev/api/files): an address that the caller names to us again. */
 const UPLOAD_ADDRESSES = ['x-goog-upload-url', 'x-goog-upload-control-url']
@@ -19,7 +19,7 @@ type Rewrite = (value: string, context: ResponseContext) => string | null
 /** TABLE of headers whose values do not pass as they are; null: the header is left out. */
 const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
   ...['location', 'content-location'].map((name): [string, Rewrite] => [name, (value, context) => masked(name === 'location' ? rewriteLocation(value, context) : value, context)]),
-  ...UPLOAD_ADDRESSES.map((name): [string, Rewrite] => [name, (value, context) => masked(asNamed(value, context.upstream), context)]),
+  ...UPLOAD_ADDRESSES.map((name): [string, Rewrite] => [name, (value, context) => masked(rewriteUploadAddress(value, context), context)]),
   ['www-authenticate', (value) => (BROWSER_CHALLENGE.test(value) ? null : value)],
 ])
 
@@ -116,6 +116,10 @@ export interface ResponseContext {
   readonly table: ProviderTable
   /** The path and query that were sent, for relative redirects. */
   readonly pathAndQuery: string
+  /** How the caller named the upstream: addresses that it follows are written the same way. */
+  readonly form: TargetForm
+  /** The origin under which the caller reached us. */
+  readonly ownOrigin: () => string
   /** What the credential must not stand in: addresses that the caller follows. */
   readonly mask?: Pick<Mask, 'text'>
   /** True when the answer gets CORS headers of ours: then the upstream's own, which are about another origin, give way. */
@@ -137,10 +141,10 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
 }
 
 /**
- * A redirect's address as the caller has to follow it: `/proxy?url=…` when it is an address that may be called (also when the
+ * A redirect's address as the caller has to follow it: through the proxy again when it is an address that may be called (also when the
  * upstream names itself by the address at which we dial it), else unchanged.
  */
-function rewriteLocation(location: string, { upstream, table, pathAndQuery }: ResponseContext): string {
+function rewriteLocation(location: string, { upstream, table, pathAndQuery, form }: ResponseContext): string {
   const { dial, origin } = upstream
   const base = `${origin}${pathAndQuery}`
   if (!URL.canParse(location, base)) return location
@@ -153,10 +157,28 @@ function rewriteLocation(location: string, { upstream, table, pathAndQuery }: Re
     if (!below && url.origin !== origin) return location
     address = `${origin}${below ? url.pathname.slice(dial.basePath.length) : url.pathname}${url.search}`
   }
+  return proxied(address, table, form) ?? location
+}
+
+/** TABLE of how an upstream address is named to us. */
+const NAMED: Readonly<Record<TargetForm, (host: string, pathAndQuery: string) => string>> = {
+  parameter: (host, pathAndQuery) => `/proxy?url=${encodeURIComponent(`https://${host}${pathAndQuery}`)}`,
+  'base-url': (host, pathAndQuery) => `/proxy/${host}${pathAndQuery}`,
+}
+
+/** The target by which an address is called through the proxy; null where it may not be called. */
+function proxied(address: string, table: ProviderTable, form: TargetForm): string | null {
   const target = readAddress(address)
-  if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return location
-  const { hostname, port, pathAndQuery: inside } = target.upstream
-  return `/proxy?url=${encodeURIComponent(`https://${hostname}${port === 443 ? '' : `:${port}`}${inside}`)}`
+  if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return null
+  const { hostname, port, pathAndQuery }: UpstreamAddress = target.upstream
+  return NAMED[form](port === 443 ? hostname : `${hostname}:${port}`, pathAndQuery)
+}
+
+/** Where an upload goes on. A client with a base URL follows it as it stands, without naming it to us; any other names it to us again. */
+function rewriteUploadAddress(value: string, { upstream, table, form, ownOrigin }: ResponseContext): string {
+  const address = asNamed(value, upstream)
+  const target = form === 'base-url' ? proxied(address, table, form) : null
+  return target === null ? address : ownOrigin() + target
 }
 
 /** An address without our credential, which some servers write into it. */

@@ -1,7 +1,9 @@
 // Puts the proxy together from the settings and the store.
+import { originOf } from '../client.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Caller } from '../http/caller.ts'
+import { valueOf } from '../http/fields.ts'
 import { openKeyCache, type KeyCache } from '../keys/cache.ts'
 import { openLedger } from '../ledger/admit.ts'
 import { openRefusalLog, type RefusalLog } from '../ledger/refusal-log.ts'
@@ -78,7 +80,9 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
   const objects = openObjects(store, (error) => log.error('An object that a provider made for a key could not be noted.', error))
   const ways = createWays(table)
   const limits = { body: Math.min(settings.maxBody, settings.maxHeld), still: settings.firstByteTimeout, grace: settings.bodyGrace, open: settings.maxOpen, held: settings.maxHeld }
-  const proxy = createProxy({ keys, ways, ledger, credentials, objects, sender, inspections: new InspectionQueue(() => clock.mono()), refusals, clock, log, limits })
+  const { trustProxy, publicUrl } = config.server
+  const originAt = (headers: readonly string[]): string => publicOrigin(originOf((name) => valueOf(headers, name), trustProxy), publicUrl)
+  const proxy = createProxy({ originOf: originAt, keys, ways, ledger, credentials, objects, sender, inspections: new InspectionQueue(() => clock.mono()), refusals, clock, log, limits })
   const opened = opening.move()
   return {
     ...proxy, ...providers, failing: ledger.failing, refusals, keys,
@@ -89,4 +93,9 @@ export async function openProxy(config: Config, store: Store, master: Buffer, in
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
+}
+
+/** The origin under which a caller reached us: a TLS proxy in front that we were not told of changes the scheme, and the public address has the right one. */
+function publicOrigin(origin: string, publicUrl: URL | null): string {
+  return publicUrl !== null && origin.endsWith(`//${publicUrl.host}`) ? publicUrl.origin : origin
 }

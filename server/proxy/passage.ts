@@ -1,6 +1,6 @@
 // Steps 8 and 9: what looks at an answer while it passes, and the ledger's row when it is over.
 import type { Clock } from '../clock.ts'
-import { valueOf, type RawHeaders } from '../http/fields.ts'
+import { valueOf, without, type RawHeaders } from '../http/fields.ts'
 import type { Admission, Ledger } from '../ledger/admit.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
@@ -18,7 +18,7 @@ import type { Upstream } from './providers/provider.ts'
 import { tellsLimits } from './rate-limit.ts'
 import { REFUSALS, type RefusalCode } from './refusal.ts'
 import type { Passing, Relayed } from './relay.ts'
-import { limitLeft, type Passed, type Trip } from './trip.ts'
+import { limitLeft, SANDBOX, type Passed, type Trip } from './trip.ts'
 import { ErrorText, upstreamRequestId } from './upstream-error.ts'
 import type { Route } from './ways.ts'
 
@@ -27,6 +27,8 @@ export interface PassageParts {
   credentials: CredentialPool
   objects: Objects
   clock: Clock
+  /** The origin under which a request reached us, by its headers. */
+  originOf(headers: readonly string[]): string
 }
 
 type Admitted = Extract<Admission, { admitted: true }>
@@ -104,6 +106,7 @@ export class Passage implements Passing {
     headers.push('X-Proxy-Request-Id', this.#trip.id)
     if (this.#trip.key!.rpm !== null && !tellsLimits(headers)) headers.push(...limitLeft(this.#parts, this.#trip))
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
+    if (this.#trip.keyInQuery) return this.#cors ? sandboxed(headers).concat(corsHeaders(headers)) : sandboxed(headers)
     return this.#cors ? headers.concat(corsHeaders(headers)) : headers
   }
 
@@ -175,9 +178,13 @@ export class Passage implements Passing {
   #downstream(raw: RawHeaders): RawHeaders {
     const { route, named, pathAndQuery, credential } = this.#bound
     const mask = { text: (text: string) => maskOf(credential).text(text) }
-    return responseHeaders(raw, { upstream: named, table: route.table, pathAndQuery, mask, cors: this.#cors })
+    const ownOrigin = () => this.#parts.originOf(this.#trip.caller.headers)
+    return responseHeaders(raw, { upstream: named, table: route.table, pathAndQuery, form: route.form, ownOrigin, mask, cors: this.#cors })
   }
 }
+
+/** What a provider says of types gives way: only the first of two words counts. */
+const sandboxed = (headers: RawHeaders): RawHeaders => [...without(headers, 'x-content-type-options'), ...SANDBOX]
 
 interface Ended {
   admission: Admitted

@@ -1,7 +1,9 @@
-// The raw request target of `/proxy?url=…` → the upstream address that will be dialled, or a refusal. Step 1 of the contract.
+// The raw request target of a proxied request → the upstream address that will be dialled, or a refusal. Step 1 of the contract.
+// `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are two spellings of one address: what holds for the one holds for the other.
+import { onlyValueOf } from '../http/fields.ts'
 import { addressHoldsKey } from './own-keys.ts'
 
-/** The address that a caller named, after exactly one decoding, ready to be matched and sent. */
+/** The address that a caller named, ready to be matched and sent. */
 export interface UpstreamAddress {
   readonly protocol: 'https:'
   /** Lower case, punycode, as `new URL` spells it. A trailing dot stays (and so matches no provider). */
@@ -9,16 +11,22 @@ export interface UpstreamAddress {
   readonly port: number
   /** Exactly what goes on the upstream's request line, credentials of the caller's query already gone. */
   readonly pathAndQuery: string
+  /** What stood in the parameters `key` of the caller's query, decoded. */
+  readonly queryKeys: readonly string[]
 }
 
 export type Target = { readonly ok: true; readonly upstream: UpstreamAddress } | { readonly ok: false; readonly message: string }
 
-/** Longest `url` value that is looked at, in characters; Node's own limit on a request line is 16 KiB. */
+/** How a target names its upstream: in the parameter `url`, or behind `/proxy/`, as clients write it that take a base URL. */
+export type TargetForm = 'parameter' | 'base-url'
+
+/** Longest address that is looked at, in characters; Node's own limit on a request line is 16 KiB. */
 const LONGEST = 16_384
 
 // What a path may hold (RFC 3986 pchar and "/"): nothing that WHATWG URL parsing would rewrite. A query may hold more.
 const PATH = /^[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*$/
 const QUERY = /^[!$-;=?-[\]^-~]*$/
+const ASCII = /^[\u0021-\u007e]*$/
 const BAD_PERCENT = /%(?![0-9A-Fa-f]{2})/
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
@@ -28,15 +36,49 @@ const CREDENTIAL_PARAMETERS = new Set(['key', 'access_token', 'oauth_token', 'ap
 
 const refuse = (message: string): Target => ({ ok: false, message })
 
+/** Our own path in front of what a target names; also of one in absolute form (RFC 9112, section 3.2.2). */
+const OWN_PATH = /^(?:https?:\/\/[^/?#]*)?\/proxy(?=[/?]|$)/i
+
+/** What stands behind our own path in a raw request target: `''`, `?…` or `/…`. */
+export const behindOwnPath = (target: string): string => target.replace(OWN_PATH, '')
+
+export const formOf = (target: string): TargetForm => (behindOwnPath(target).startsWith('/') ? 'base-url' : 'parameter')
+
+/** fal's client sends everything to one address, and says here what it wants there (@fal-ai/client, `proxyUrl`). */
+const TARGET_HEADER = 'x-fal-target-url'
+/** Of a target that names nothing itself. */
+const LONGEST_BARE = '/proxy/'.length
+
+/** A raw request target, or where that names nothing what a header names, as the parameter would. */
+export function namedTarget(target: string, headers: readonly string[]): string {
+  if (target.length > LONGEST_BARE) return target
+  const address = onlyValueOf(headers, TARGET_HEADER)
+  if (address === undefined) return target
+  return `/proxy?url=${address === null ? '' : ASCII.test(address) ? encodeURIComponent(address) : address}`
+}
+
 /**
  * Reads the target of a proxy request.
- * @param search what follows the first `?` of the raw request target, undecoded (`''` when there is none)
+ * @param target the raw request target, undecoded
  */
-export function readTarget(search: string): Target {
-  if (/[^\u0021-\u007e]/.test(search)) return refuse('The request target holds a space, a control character or a raw non-ASCII byte. Percent-encode it.')
+export function readTarget(target: string): Target {
+  if (!ASCII.test(target)) return refuse('The request target holds a space, a control character or a raw non-ASCII byte. Percent-encode it.')
+  const named = behindOwnPath(target)
+  return named.startsWith('/') ? readBaseUrl(named.slice(1)) : readParameter(named.slice(1))
+}
+
+/** Reads `<host>/<path>?<query>`. Nothing of it is decoded: it is spelled as the upstream's own. */
+function readBaseUrl(named: string): Target {
+  if (!/^[^/?]+\//.test(named)) return refuse('The target names no upstream address. Use /proxy/<host>/<path> or /proxy?url=<upstream address>.')
+  if (named.length > LONGEST) return refuse(`The upstream address is longer than ${LONGEST} characters.`)
+  return readAddress(`https://${named}`)
+}
+
+/** Reads `url=<address>`: one parameter, whose value is decoded once. @param search what follows the `?`, undecoded */
+function readParameter(search: string): Target {
   const parameters = search.split('&')
   const named = parameters.filter((parameter) => parameter.startsWith('url='))
-  if (named.length === 0) return refuse('The query parameter `url` is missing. Use /proxy?url=<upstream address>.')
+  if (named.length === 0) return refuse('The query parameter `url` is missing. Use /proxy?url=<upstream address>, or /proxy/<host>/<path>.')
   if (named.length > 1) return refuse('There is more than one query parameter `url`.')
   if (parameters.length > 1) {
     return refuse(
@@ -77,10 +119,10 @@ export function readAddress(address: string): Target {
   if (query !== null && !QUERY.test(query)) return refuse('The query of the upstream address holds a character that must be percent-encoded.')
   if (BAD_PERCENT.test(tail)) return refuse('The upstream address holds a % that is not followed by two hexadecimal digits. Encode it as %25.')
   if (changesWhenDecodedAgain(path)) return refuse('The path of the upstream address would change its meaning if it were decoded a second time.')
-  const kept = query === null ? null : withoutCredentials(query)
+  const { kept, keys } = query === null ? NO_QUERY : withoutCredentials(query)
   const pathAndQuery = kept === null || (kept === '' && query !== '') ? path : `${path}?${kept}`
   if (addressHoldsKey(pathAndQuery)) return refuse('The upstream address holds a proxy key, which would reach the provider. Send the key in the Authorization header.')
-  return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery } }
+  return { ok: true, upstream: { protocol: 'https:', ...host, pathAndQuery, queryKeys: keys } }
 }
 
 /** A host that no parser spells otherwise: letters, digits and hyphens, no label in punycode, the last one not a number. */
@@ -118,20 +160,37 @@ function changesWhenDecodedAgain(path: string): boolean {
   return false
 }
 
+/** A query without what a caller may send there as a credential. */
+interface StrippedQuery {
+  /** Null where there is no query. */
+  readonly kept: string | null
+  /** The values of `key`, decoded. */
+  readonly keys: readonly string[]
+}
+
+const NO_KEYS: readonly string[] = []
+const NO_QUERY: StrippedQuery = { kept: null, keys: NO_KEYS }
+
 /**
  * A query without the parameters in which a caller may send an upstream credential (`key`, `access_token`, …, any case, any
  * percent-encoding) and without Google's system parameters (`$…`). Everything else keeps its bytes and its order.
  */
-function withoutCredentials(query: string): string {
+function withoutCredentials(query: string): StrippedQuery {
   const parameters = query.split('&')
-  const kept = parameters.filter((parameter) => !isCredential(parameter))
-  return kept.length === parameters.length ? query : kept.join('&')
+  const kept: string[] = []
+  const keys: string[] = []
+  for (const parameter of parameters) {
+    const name = nameOf(parameter)
+    if (!name.startsWith('$') && !CREDENTIAL_PARAMETERS.has(name)) kept.push(parameter)
+    else if (name === 'key') keys.push(valueOf(parameter))
+  }
+  return kept.length === parameters.length ? { kept: query, keys: NO_KEYS } : { kept: kept.join('&'), keys }
 }
 
-function isCredential(parameter: string): boolean {
+/** A parameter's name in lower case. One that is encoded twice is still a name to a lenient server, so it is decoded until nothing changes. */
+function nameOf(parameter: string): string {
   const equals = parameter.indexOf('=')
   let name = equals < 0 ? parameter : parameter.slice(0, equals)
-  // A name that is encoded twice is still a name to a lenient server, so it is decoded until nothing changes.
   for (let round = 0; round < 4 && name.includes('%'); round++) {
     try {
       const decoded = decodeURIComponent(name)
@@ -141,6 +200,14 @@ function isCredential(parameter: string): boolean {
       break
     }
   }
-  name = name.trim()
-  return name.startsWith('$') || CREDENTIAL_PARAMETERS.has(name.toLowerCase())
+  return name.trim().toLowerCase()
+}
+
+function valueOf(parameter: string): string {
+  const value = parameter.slice(parameter.indexOf('=') + 1)
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
 }

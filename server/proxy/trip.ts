@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../http/caller.ts'
 import { onlyValueOf, valueOf } from '../http/fields.ts'
-import { keyOfHeader } from '../keys/authenticate.ts'
+import { keyOfCredential } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import type { Ledger } from '../ledger/admit.ts'
 import type { RefusalLog } from '../ledger/refusal-log.ts'
@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import { corsHeaders, preflightHeaders } from './cors.ts'
 import type { Usage } from './meter.ts'
+import { presentedKey } from './presented-key.ts'
 import type { Provider } from './providers/provider.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
 import { refusal, type RefusalCode } from './refusal.ts'
@@ -26,6 +27,8 @@ export interface Trip {
   /** Whose way of writing an error the caller reads. */
   near: Provider | null
   key: CachedKey | null
+  /** Whether the key stands in the address. */
+  keyInQuery: boolean
   /** What the request takes of the key's share, from its head to its end. */
   place: Place | null
   /** As it is written down. */
@@ -70,6 +73,9 @@ interface Parts {
 /** The headers of an answer of our own that name its request. */
 const requestIds = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy-Request-Id', id]
 
+/** On answers to a key in an address, which a browser can be led to without a script: what it shows of one has no origin, and no type but its own. */
+export const SANDBOX: readonly string[] = ['Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff']
+
 /** Ends a request that was refused, or that failed on our side. Never throws. */
 export function refuse(parts: Parts, trip: Trip, thrown: unknown): void {
   try {
@@ -89,7 +95,8 @@ function answerRefusal(parts: Parts, trip: Trip, thrown: unknown): void {
   const answer = refusal(code, message, trip.near)
   if (trip.admitted) trip.refusedAs = code
   const left = code === 'rate_limit_exceeded' ? [] : limitLeft(parts, trip)
-  const all = [...answer.headers, ...headers, ...left, 'Date', new Date(parts.clock.now()).toUTCString(), ...requestIds(trip.id)]
+  const sandbox = trip.keyInQuery ? SANDBOX : []
+  const all = [...answer.headers, ...headers, ...left, ...sandbox, 'Date', new Date(parts.clock.now()).toUTCString(), ...requestIds(trip.id)]
   caller.head(answer.status, answer.reason, valueOf(caller.headers, 'origin') === undefined ? all : all.concat(corsHeaders(all)))
   caller.write(answer.body)
   caller.end()
@@ -105,8 +112,8 @@ export function limitLeft({ ledger }: Pick<Parts, 'ledger'>, { key }: Trip): str
 }
 
 /** Takes note of a refusal of a known key, behind its answer. Some are decided before the key is looked at. */
-function noteRefusal({ keys, refusals, clock }: Parts, { id, caller, key: proven, provider, model }: Trip, answered: { status: number; code: string; detail: string }): void {
-  const key = proven ?? keyOfHeader(keys, onlyValueOf(caller.headers, 'authorization'))
+function noteRefusal({ keys, refusals, clock }: Parts, { id, caller, key: proven, near, provider, model }: Trip, answered: { status: number; code: string; detail: string }): void {
+  const key = proven ?? keyOfCredential(keys, presentedKey(caller.headers, onlyValueOf(caller.headers, 'authorization') ?? undefined, near, [])?.credential)
   if (key === null) return
   refusals.note({ id, created_at: clock.now(), account_id: key.accountId, key_id: key.id, provider: provider?.id ?? null, model, method: caller.method, ...answered })
 }

@@ -4,11 +4,12 @@ import { ownText } from '../own-text.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
-import { readTarget, type Target } from './target.ts'
+import { behindOwnPath, formOf, readTarget, type Target, type TargetForm } from './target.ts'
 import { dialOf, type Dial } from './upstream.ts'
 
 export interface Route {
   readonly target: Target
+  readonly form: TargetForm
   readonly table: ProviderTable
   /** Whose address it is; null where nobody's, or the target is none. */
   readonly named: Upstream | null
@@ -20,7 +21,7 @@ export interface Route {
 }
 
 export interface Ways {
-  /** The route of a raw request target (`/proxy?url=…`). */
+  /** The route of a raw request target (`/proxy?url=…`, `/proxy/<host>/…`). */
   routeOf(method: string, url: string): Route
   /** Where an upstream is dialled; the same object for the same place, because connections are pooled by it. */
   dialFor(named: Upstream): Dial
@@ -48,9 +49,9 @@ export function createWays(tableNow: () => ProviderTable): Ways {
       const route = known?.get(url)
       if (route !== undefined) return route
       const own = ownText(url)
-      const target = readTarget(searchOf(own))
+      const target = readTarget(own)
       const named = target.ok ? table.find(target.upstream.hostname, target.upstream.port) : null
-      const made = { target, table, named, near: named?.provider ?? table.near(hostIn(own)), match: null, dial: null }
+      const made: Route = { target, form: formOf(own), table, named, near: named?.provider ?? table.near(hostIn(own)), match: null, dial: null }
       if (url.length > LONGEST) return made
       if (known === undefined) routes.set(method, (known = new Map()))
       known.set(own, made)
@@ -70,13 +71,9 @@ export function createWays(tableNow: () => ProviderTable): Ways {
   }
 }
 
-/** The host that an address seems to name, however it is written; `''` for none. */
-function hostIn(url: string): string {
-  return /https?(?::|%3a)(?:\/|%2f){2}([a-z0-9.-]{1,253})/i.exec(url)?.[1] ?? ''
-}
-
-/** What follows the first `?` of the raw request target. */
-function searchOf(target: string): string {
-  const question = target.indexOf('?')
-  return question < 0 ? '' : target.slice(question + 1)
+/** The host that a target seems to name, however it is written; `''` for none. */
+function hostIn(target: string): string {
+  const named = behindOwnPath(target)
+  const host = named.startsWith('/') ? /^\/([a-z0-9.-]{1,253})/i : /https?(?::|%3a)(?:\/|%2f){2}([a-z0-9.-]{1,253})/i
+  return host.exec(named)?.[1] ?? ''
 }

@@ -216,12 +216,15 @@ export const meter = plain((chance) => {
   read(chance.split(broken))
 })
 
-const TARGETS = ['https%3A%2F%2Fapi.openai.com%2Fv1%2Fchat%2Fcompletions', 'https://generativelanguage.googleapis.com/v1beta/models/gemini:streamGenerateContent?alt=sse', 'https%3A%2F%2Fx.com%3A8443%2F%3Fa%3Db%26key%3Dc']
+const TARGETS = [
+  ...['https%3A%2F%2Fapi.openai.com%2Fv1%2Fchat%2Fcompletions', 'https://generativelanguage.googleapis.com/v1beta/models/gemini:streamGenerateContent?alt=sse', 'https%3A%2F%2Fx.com%3A8443%2F%3Fa%3Db%26key%3Dc'].map((address) => `/proxy?url=${address}`),
+  '/proxy/generativelanguage.googleapis.com/v1beta/models/gemini:streamGenerateContent?alt=sse&key=c', '/proxy/x.com:8443/a/b?c=d',
+]
 const TARGET_PIECES = ['%2e', '..', '%2f', '//', '\\', '%5c', '@', ':', '#', '%23', '?', '&', '%00', '%0d%0a', '%25', '%252e', ';', '[::1]', 'xn--', '\u00e9', '%c3%a9', '%ff', '+', 'url=', 'https://', '127.0.0.1', '.']
 
 /** Of targets: what is taken means the same to every URL parser, and nothing that is sent could end a line. */
 export const target = plain((chance) => {
-  const found = readTarget(`url=${chance.mutated(chance.pick(TARGETS), TARGET_PIECES, 5)}`)
+  const found = readTarget(chance.mutated(chance.pick(TARGETS), TARGET_PIECES, 5))
   if (!found.ok) return
   const { hostname, port, pathAndQuery } = found.upstream
   // oxlint-disable-next-line no-control-regex -- that is what must not be there

@@ -21,7 +21,7 @@ const HOP_BY_HOP: HeaderRule = {
 export const REQUEST_RULES: readonly HeaderRule[] = [
   HOP_BY_HOP,
   { why: 'We set the host that we dial, and answer `Expect` ourselves.', names: ['host', 'expect', 'alt-used'] },
-  { why: 'Says something to this proxy.', names: ['x-proxy-context-key'] },
+  { why: 'Says something to this proxy.', names: ['x-proxy-context-key', 'x-fal-target-url'] },
   {
     why: 'Could make the upstream take the request for another one than we checked.',
     names: ['x-http-method-override', 'x-http-method', 'x-method-override', 'x-original-url', 'x-rewrite-url'],

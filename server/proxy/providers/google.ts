@@ -186,6 +186,7 @@ export const google: ProviderRow = {
   base: 'https://generativelanguage.googleapis.com/v1beta',
   hosts: ['generativelanguage.googleapis.com'],
   auth: { header: 'x-goog-api-key' },
+  keyParameter: 'key',
   endpoints: ['v1beta', 'v1', 'v1alpha'].flatMap(versionRows),
   minting: GOOGLE_MINTING,
   admin: [/\/permissions($|[/:])/, /:transferownership$/, /permissionservice\//, /\/webhooks($|[/:])/],

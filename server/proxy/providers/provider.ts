@@ -32,6 +32,8 @@ export interface ProviderRow {
   /** Exact hosts, port 443; `{resource}` stands for a value that is part of the credential. */
   readonly hosts: readonly string[]
   readonly auth: Auth
+  /** The query parameter in which its clients may send a key instead. */
+  readonly keyParameter?: 'key'
   /** Hosts that speak the same and want a credential of their own, so that an operator adds them; what that credential usually is, and what else is different there. */
   readonly elsewhere?: Pick<ProviderRow, 'hosts' | 'auth' | 'accountChoice'>
   readonly endpoints: readonly EndpointRow[]

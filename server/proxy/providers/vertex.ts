@@ -57,6 +57,7 @@ export const vertex: ProviderRow = {
   base: 'https://aiplatform.googleapis.com/v1/publishers/google',
   hosts: ['aiplatform.googleapis.com'],
   auth: { header: 'x-goog-api-key' },
+  keyParameter: 'key',
   elsewhere: { hosts: ['{region}-aiplatform.googleapis.com', 'aiplatform.{region}.rep.googleapis.com'], auth: { header: 'Authorization', scheme: 'Bearer' } },
   endpoints: ['v1', 'v1beta1'].flatMap(versionRows),
   minting: GOOGLE_MINTING,

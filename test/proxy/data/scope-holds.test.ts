@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Busboy } from '@fastify/busboy'
 import * as fc from 'fast-check'
-import { raw } from './served.ts'
+import { FORMS, raw } from './served.ts'
 import { ORIGINS, startScoped, type Id, type Scoped } from './scoped.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -22,9 +22,11 @@ interface Attack {
 }
 
 async function refused({ ask }: Scoped, { id = 'openai', path = '/v1/chat/completions', method = 'POST', headers = JSON_TYPE, body }: Attack, name: string): Promise<void> {
-  const got = await ask(id, path, KEY, { method, headers: { ...headers }, ...(body !== undefined && { body }) })
-  assert.equal(got.sent, 0, `${id} ${path} ${name}: ${got.status} ${got.body}`)
-  assert.ok(got.status === 403 || got.status === 400, `${name}: ${got.status} ${got.body}`)
+  for (const form of FORMS) {
+    const got = await ask(id, path, KEY, { form, method, headers: { ...headers }, ...(body !== undefined && { body }) })
+    assert.equal(got.sent, 0, `${id} ${path} ${name}: ${got.status} ${got.body}`)
+    assert.ok(got.status === 403 || got.status === 400, `${name}: ${got.status} ${got.body}`)
+  }
 }
 
 const json = (text: string) => ({ body: text })

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { TargetForm } from '../../../server/proxy/target.ts'
 import { answer, headerOf } from '../../providers/fake.ts'
 import { temporaryFolder } from '../../temporary.ts'
 import type { Sent } from './relayed.ts'
@@ -41,7 +42,7 @@ export interface Outcome {
 export interface Scoped {
   readonly served: Served
   /** A request with a key for these models (null: for all) and every stored object. */
-  ask(id: Id, path: string, models: readonly string[] | null, sent: Sent): Promise<Outcome>
+  ask(id: Id, path: string, models: readonly string[] | null, sent: Sent & { form?: TargetForm }): Promise<Outcome>
 }
 
 export async function startScoped(t: TestContext): Promise<Scoped> {

@@ -7,6 +7,7 @@ import { newId } from '../../../server/id.ts'
 import { createKey, type KeyWishes, type NewKey } from '../../../server/keys/keys.ts'
 import { openLog } from '../../../server/log.ts'
 import { serve, type Running } from '../../../server/main.ts'
+import type { TargetForm } from '../../../server/proxy/target.ts'
 import { startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
 import { storeSettings } from '../../store-settings.ts'
 import { temporaryFolder, type Ends } from '../../temporary.ts'
@@ -25,9 +26,16 @@ export type Served = {
   key(wishes?: Partial<KeyWishes>): Promise<NewKey>
   /** A figure of /metrics, by its name without `tollmark_proxy_`. */
   metric(name: string): Promise<number>
-  /** A request through the proxy to `address`, with a key's secret. */
-  send(secret: string, address: string, sent?: Sent): Promise<Answer>
+  /** A request through the proxy to `address`, with a key's secret; named by the parameter `url` where no form is given. */
+  send(secret: string, address: string, sent?: Sent & { form?: TargetForm }): Promise<Answer>
 }
+
+/** TABLE of the two ways to name an address to the proxy. */
+export const TARGETS: Readonly<Record<TargetForm, (address: string) => string>> = {
+  parameter: (address) => `/proxy?url=${encodeURIComponent(address)}`,
+  'base-url': (address) => address.replace('https://', '/proxy/'),
+}
+export const FORMS: readonly TargetForm[] = ['parameter', 'base-url']
 
 type Settings = Record<string, string>
 
@@ -59,8 +67,8 @@ export async function startServed(t: Ends, script: Script, env: Settings | ((ori
       const text = await (await fetch(`${running.url}/metrics`)).text()
       return Number(new RegExp(`^tollmark_proxy_${name} (.*)$`, 'm').exec(text)?.[1])
     },
-    send: (secret, address, sent = {}) =>
-      call(running.port, { ...sent, target: `/proxy?url=${encodeURIComponent(address)}`, headers: { Authorization: `Bearer ${secret}`, ...sent.headers } }),
+    send: (secret, address, { form = 'parameter', ...sent } = {}) =>
+      call(running.port, { ...sent, target: TARGETS[form](address), headers: { Authorization: `Bearer ${secret}`, ...sent.headers } }),
   }
 }
 

@@ -29,11 +29,11 @@ const codeOf = (...call: Parameters<typeof authenticate>) => {
   return proof.ok ? proof.key.id : proof.code
 }
 
-test('a key is named by one header, as a bearer token', () => {
+test('a key is presented alone or behind a scheme', () => {
   const { keys, secret } = holding()
   const cases: [header: string | undefined, opens: boolean][] = [
-    [`Bearer ${secret}`, true], [`bearer ${secret}`, true], [`BEARER   ${secret}  `, true],
-    [undefined, false], ['', false], [secret, false], [`Bearer${secret}`, false], [` Bearer ${secret}`, false], [`Token Bearer ${secret}`, false], [`Bearer ${secret} x`, false], [`Bearer ${secret}, Bearer ${secret}`, false],
+    [`Bearer ${secret}`, true], [`bearer ${secret}`, true], [`BEARER   ${secret}  `, true], [`Key ${secret}`, true], [`Token ${secret}`, true], [secret, true],
+    [undefined, false], ['', false], [` ${secret}`, false], [`Bearer${secret}`, false], [` Bearer ${secret}`, false], [`Token Bearer ${secret}`, false], [`Bearer ${secret} x`, false], [`Bearer ${secret}, Bearer ${secret}`, false],
     [`Basic ${secret}`, false], ['Bearer', false], [`Bearer ${secret.toLowerCase()}`, false], [`Bearer ${secret.slice(0, -1)}`, false], [`Bearer ${makeSecret('tmt').secret}`, false], [`Bearer ${makeSecret('tmk').secret}`, false],
   ]
   for (const [header, opens] of cases) assert.equal(codeOf(keys, header, undefined, NOW), opens ? 'key_1' : 'invalid_api_key', header)

@@ -25,7 +25,7 @@ const DROPPED = [
   'Host', 'Connection', 'Keep-Alive', 'Proxy-Authorization', 'Proxy-Connection', 'Proxy-Anything', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'HTTP2-Settings', 'Expect',
   'Origin', 'Referer', 'Sec-Fetch-Mode', 'Sec-CH-UA', 'Sec-WebSocket-Key', 'Forwarded', 'Via', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP',
   'X-Client-IP', 'Client-IP', 'X-Cluster-Client-IP', 'X-Originating-IP', 'X-Remote-IP', 'X-Remote-Addr', 'X-Envoy-External-Address', 'Fly-Client-IP', 'Fastly-Client-IP', 'X-Vercel-IP-City',
-  'X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', 'X-Proxy-Context-Key', 'Access-Control-Request-Method', 'X-Hop', 'X-Other-Hop', 'Alt-Used',
+  'X-Original-URL', 'X-Rewrite-URL', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', 'X-Proxy-Context-Key', 'X-Fal-Target-Url', 'Access-Control-Request-Method', 'X-Hop', 'X-Other-Hop', 'Alt-Used',
   // Credentials in other spellings, also those of servers that do not tell _ from -.
   'xi-api-key', 'x-key', 'x-gladia-key', 'X-Hume-Api-Key', 'X-Auth-Token', 'x-access-token', 'X-Authorization', 'X-Amz-Credential', 'X-Amz-Signature', 'X-Amz-SignedHeaders', 'x-apikey', 'Token',
   'x-provider-api-keys', 'Helicone-Auth', 'cf-aig-authorization', 'x-csrf-token', 'X-Client-Secret', 'x-functions-key', 'x_api_key', 'X_Goog_Api_Key', 'x.auth.token', 'DPoP', 'Signature-Input', 'Authentication',
@@ -139,6 +139,8 @@ const upstream = (hostname: string, port = 443) => {
   return found
 }
 
+const NAMED_BY_PARAMETER = { form: 'parameter', ownOrigin: () => 'https://proxy.test' } as const
+
 /** Headers of an answer that speak for a whole origin, for our account, for the proxy, or to the server in front of it. */
 const FOR_AN_ORIGIN = [
   'Strict-Transport-Security', 'Alt-Svc', 'NEL', 'Report-To', 'Reporting-Endpoints', 'Clear-Site-Data', 'Public-Key-Pins', 'Public-Key-Pins-Report-Only', 'Service-Worker-Allowed', 'Refresh', 'Accept-CH', 'Accept-CH-Lifetime',
@@ -154,7 +156,7 @@ const FOR_THE_ANSWER = [
 ]
 
 test('response headers: a challenge passes unless a browser would ask its user for a password', () => {
-  const context = { upstream: upstream('api.openai.com'), table, pathAndQuery: '/v1/models' }
+  const context = { upstream: upstream('api.openai.com'), table, pathAndQuery: '/v1/models', ...NAMED_BY_PARAMETER }
   for (const [challenge, passes] of [
     ['Bearer', true], ['Bearer realm="x", error="invalid_token"', true], ['Key', true], ['Basic realm="x"', false], ['basic', false], ['Bearer, Basic realm="x"', false], ['NTLM', false], ['Negotiate', false], ['Digest qop="auth"', false],
     ['Bearer realm="basic"', true],
@@ -170,7 +172,7 @@ test('response headers: hop-by-hop and what names the account go, the rest stays
     'Trailer', 'x', 'Upgrade', 'h2c', 'Proxy-Authenticate', 'Basic', 'Proxy-Authentication-Info', 'x', 'Proxy-Authorization', 'x', 'Proxy-Connection', 'x', 'TE', 'x', 'HTTP2-Settings', 'x',
     'Set-Cookie2', 'a=b', 'anthropic-workspace-id', 'w', 'X-Goog-User-Project', 'p', ...FOR_AN_ORIGIN.flatMap((name) => [name, 'x']), ...kept,
   ]
-  const context = { upstream: upstream('api.openai.com'), table, pathAndQuery: '/v1/models' }
+  const context = { upstream: upstream('api.openai.com'), table, pathAndQuery: '/v1/models', ...NAMED_BY_PARAMETER }
   assert.deepEqual(responseHeaders(raw, context), kept)
   assert.deepEqual(responseHeaders(raw, { ...context, cors: true }), kept.slice(0, -2))
   assert.deepEqual(responseHeaders(['Groq-Organization', 'x', 'a', 'b'], { ...context, upstream: upstream('api.groq.com') }), ['a', 'b'])
@@ -201,10 +203,12 @@ test('a redirect leads through the proxy where the address may be called', () =>
     ['api.anthropic.com', '/u/https/api.anthropic.com/v1/x', '/proxy?url=https%3A%2F%2Fapi.anthropic.com%2Fv1%2Fx'],
   ]
   for (const [host, location, expected] of cases) {
-    const context = { upstream: upstream(host), table, pathAndQuery: '/v1/models' }
+    const context = { upstream: upstream(host), table, pathAndQuery: '/v1/models', ...NAMED_BY_PARAMETER }
     assert.deepEqual(responseHeaders(['LOCATION', location], context), ['LOCATION', expected], location)
+    const inBase = expected.replace(/^\/proxy\?url=(.*)$/, (_, encoded: string) => decodeURIComponent(encoded).replace('https://', '/proxy/'))
+    assert.deepEqual(responseHeaders(['LOCATION', location], { ...context, form: 'base-url' }), ['LOCATION', inBase], location)
   }
-  const acme = { upstream: upstream('api.acme.test', 8443), table, pathAndQuery: '/v1/models' }
+  const acme = { upstream: upstream('api.acme.test', 8443), table, pathAndQuery: '/v1/models', ...NAMED_BY_PARAMETER }
   assert.deepEqual(responseHeaders(['location', '/x'], acme), ['location', '/proxy?url=https%3A%2F%2Fapi.acme.test%3A8443%2Fx'])
 })
 
@@ -216,7 +220,11 @@ test('where the rest of an upload goes is named as callers name it', () => {
   ]
   for (const [host, address, expected] of cases) {
     const raw = (upload: string, other: string) => ['X-Goog-Upload-URL', upload, 'x-goog-upload-control-url', upload, 'X-Other', other]
-    assert.deepEqual(responseHeaders(raw(address, address), { upstream: upstream(host), table, pathAndQuery: '/' }), raw(expected, address), address)
+    const context = { upstream: upstream(host), table, pathAndQuery: '/', ...NAMED_BY_PARAMETER }
+    assert.deepEqual(responseHeaders(raw(address, address), context), raw(expected, address), address)
+    // Clients with a base URL follow it as it stands.
+    const followed = expected.startsWith('https://') ? expected.replace('https://', 'https://proxy.test/proxy/') : expected
+    assert.deepEqual(responseHeaders(raw(address, address), { ...context, form: 'base-url' }), raw(followed, address), address)
   }
 })
 

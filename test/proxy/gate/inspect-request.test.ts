@@ -35,7 +35,7 @@ function start(body: Buffer, models: readonly string[] | null = ['gpt-*']) {
     watch: (watcher) => void watchers.push(watcher),
     proceed() {}, interim() {}, head() {}, write() {}, end() {}, flush: () => true, breakOff() {},
   }
-  const trip: Trip = { caller, id: 'req_1', started: 0, provider, near: provider, key: keyOf(models), place: shares.enter('key_1', 'acc_1'), model: null, kept: false, admitted: false, refusedAs: null }
+  const trip: Trip = { caller, id: 'req_1', started: 0, provider, near: provider, key: keyOf(models), place: shares.enter('key_1', 'acc_1'), model: null, kept: false, keyInQuery: false, admitted: false, refusedAs: null }
   const objects = { created() {}, expect() {}, look: () => assert.fail('not asked'), anyForeign: () => Promise.resolve(false) }
   const parts = { limits: { body: LIMIT, still: 1_000, grace: 1_000 }, objects: objects as never, inspections: new InspectionQueue(() => performance.now(), (turn) => turns.push(turn)) }
   let proof = (): CachedKey => trip.key!

@@ -2,11 +2,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
-import { readTarget } from '../../../server/proxy/target.ts'
+import { createWays } from '../../../server/proxy/ways.ts'
+import { namedTarget, readTarget, type Target } from '../../../server/proxy/target.ts'
 import { makeSecret } from '../../../server/secret.ts'
 
 const enc = encodeURIComponent
 const GEMINI = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-x:generateContent'
+
+/** The target of the first form. */
+const parameter = (search: string): string => `/proxy?${search}`
+
+/** The same address as a base URL names it, as it stands; null where it has no host to begin with. */
+function baseUrl(search: string): string | null {
+  const raw = /^url=([^]*)$/.exec(search)?.[1] ?? ''
+  const address = /%(?:FF|C0%AF|ED%A0%80|2)$/.test(raw) ? raw : decodeURIComponent(raw)
+  return address.startsWith('https://') ? `/proxy/${address.slice('https://'.length)}` : null
+}
+
+/** What a target means, but for the keys in its query. */
+function meaning(target: Target): unknown {
+  if (!target.ok) return target
+  const { queryKeys: _, ...upstream } = target.upstream
+  return { ok: true, upstream }
+}
 
 /** search → hostname, port, path and query that will be sent */
 const accepted: [name: string, search: string, hostname: string, port: number, pathAndQuery: string][] = [
@@ -54,8 +72,18 @@ const accepted: [name: string, search: string, hostname: string, port: number, p
   ['an apostrophe in the query', `url=${enc("https://a.test/x?filter=a='b'")}`, 'a.test', 443, "/x?filter=a='b'"],
 ]
 
+/** Not a base URL: it has a path, and is ASCII. */
+const NO_BASE_URL = new Set(['no path', 'no path but a query', 'beyond ASCII is encoded as every URL parser does', 'international host'])
+
 for (const [name, search, hostname, port, pathAndQuery] of accepted) {
-  test(`accepted: ${name}`, () => assert.deepEqual(readTarget(search), { ok: true, upstream: { protocol: 'https:', hostname, port, pathAndQuery } }))
+  test(`accepted: ${name}`, () => {
+    const expected = { ok: true, upstream: { protocol: 'https:', hostname, port, pathAndQuery } }
+    assert.deepEqual(meaning(readTarget(parameter(search))), expected)
+    const target = baseUrl(search)
+    assert.ok(target)
+    if (NO_BASE_URL.has(name)) assert.equal(readTarget(target).ok, false)
+    else assert.deepEqual(meaning(readTarget(target)), expected, target)
+  })
 }
 
 const KEY = makeSecret('tmk').secret
@@ -162,11 +190,62 @@ const refused: [name: string, search: string, word: RegExp][] = [
 
 for (const [name, search, word] of refused) {
   test(`refused: ${name}`, () => {
-    const target = readTarget(search)
+    const target = readTarget(parameter(search))
     assert.equal(target.ok, false)
     assert.match('message' in target ? target.message : '', word)
+    const same = baseUrl(search)
+    if (same !== null && !search.includes('&')) assert.equal(readTarget(same).ok, false, same)
   })
 }
+
+test('targets that name nothing, and what stands where', () => {
+  /** TABLE: target → host and path; null where it is refused. */
+  const cases: [target: string, named: string | null][] = [
+    ['/proxy', null], ['/proxy/', null], ['/proxy?', null], ['/proxy//', null], ['/proxy/?url=https://a.test/', null], ['/proxy/a.test', null], ['/proxy/a.test?url=https://b.test/x', null],
+    ['/proxy/%61.test/x', null], ['/proxy//a.test/x', null], ['/proxy/https://a.test/x', null], ['/proxy/https%3A%2F%2Fa.test/x', null], ['/proxy/.a.test/x', '.a.test /x'], ['/proxy/u@a.test/x', null],
+    ['/proxy/a.test\\b/x', null], ['/proxy/a.test/x#y', null], ['/proxy/a.test/%2e%2e/x', null], ['/proxy/a.test/x%00', null],
+    ['/proxy/a.test/', 'a.test /'], ['/proxy/a.test/?x=1', 'a.test /?x=1'], ['/proxy/a.test//x', 'a.test //x'], ['/proxy/a.test/../x', 'a.test /../x'], ['/proxy/a.test/x%2Fy', 'a.test /x%2Fy'],
+    ['/proxy/a.test/x?url=https://b.test/y&url=z', 'a.test /x?url=https://b.test/y&url=z'], ['/proxy/A.Test:8443/x', 'a.test:8443 /x'], ['/proxy/a.test/proxy?url=https://b.test/', 'a.test /proxy?url=https://b.test/'],
+    ['/proxy/a.test/x?a=1&&b=&c', 'a.test /x?a=1&&b=&c'], ['/proxy/a.test/proxy/b.test/x', 'a.test /proxy/b.test/x'],
+    ['http://localhost:8484/proxy/a.test/x', 'a.test /x'], ['https://x/proxy?url=https://a.test/x', 'a.test /x'], ['http://localhost/proxy', null],
+  ]
+  for (const [target, named] of cases) {
+    const found = readTarget(target)
+    assert.equal(found.ok ? `${found.upstream.hostname}${found.upstream.port === 443 ? '' : `:${found.upstream.port}`} ${found.upstream.pathAndQuery}` : null, named, target)
+  }
+})
+
+test('what stands in `key` is kept for whoever looks for a key of ours there', () => {
+  const { secret } = makeSecret('tmk')
+  const query = `%6Bey=${secret.replaceAll('_', '%5F')}&a=1&KEY=other&access_token=x`
+  for (const target of [`/proxy/a.test/x?${query}`, `/proxy?url=${enc(`https://a.test/x?${query}`)}`]) {
+    const found = readTarget(target)
+    assert.ok(found.ok)
+    assert.deepEqual([found.upstream.queryKeys, found.upstream.pathAndQuery], [[secret, 'other'], '/x?a=1'])
+  }
+})
+
+test("a header names the target as fal's client sends it, and only where the target itself names nothing", () => {
+  const named = (target: string, ...values: string[]) => namedTarget(target, values.flatMap((value) => ['X-Fal-Target-Url', value]))
+  const address = 'https://queue.fal.run/fal-ai/x?a=%26&b=1'
+  for (const target of ['/proxy', '/proxy/', '/proxy?']) {
+    assert.deepEqual(readTarget(named(target, address)), readTarget(`/proxy?url=${enc(address)}`))
+    assert.equal(readTarget(named(target, address, address)).ok, false)
+    assert.equal(readTarget(named(target, 'https://queue.fal.run/\u00e9')).ok, false)
+    assert.equal(readTarget(named(target)).ok, false)
+  }
+  for (const target of ['/proxy?url=https://a.test/x', '/proxy/a.test/x', '/proxy/a.test']) assert.equal(named(target, address), target)
+})
+
+test('both forms of an address lead to the same upstream, and a refusal is written as its provider writes one', () => {
+  const ways = createWays(() => table)
+  for (const [host, id] of [['api.anthropic.com', 'anthropic'], ['api.anthropic.com:443', 'anthropic'], ['API.ANTHROPIC.COM', 'anthropic'], ['console.anthropic.com', 'anthropic'], ['elsewhere.example', undefined]] as const) {
+    const [first, second] = [`/proxy?url=https://${host}/v1/messages`, `/proxy/${host}/v1/messages`].map((target) => ways.routeOf('POST', target))
+    assert.deepEqual([first?.near?.id, second?.near?.id], [id, id], host)
+    assert.equal(first?.named, second?.named, host)
+    assert.deepEqual([first?.form, second?.form], ['parameter', 'base-url'])
+  }
+})
 
 const table = createProviderTable({ instances: [{ provider: 'azure', values: { resource: 'acme' } }] })
 const pieces = fc.constantFrom(
@@ -178,7 +257,7 @@ test('whatever is accepted is what a URL parser sees, and only hosts of the tabl
   fc.assert(
     fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 4 })), { maxLength: 12 }), fc.boolean(), (parts, encode) => {
       const address = `https://${parts.join('')}`.toWellFormed()
-      const target = readTarget(`url=${encode ? enc(address) : address}`)
+      const target = readTarget(parameter(`url=${encode ? enc(address) : address}`))
       if (!target.ok) return
       const { hostname, port, pathAndQuery } = target.upstream
       const url = new URL(encode ? address : decodeURIComponent(address))
@@ -187,6 +266,8 @@ test('whatever is accepted is what a URL parser sees, and only hosts of the tabl
       assert.equal(url.username + url.password + url.hash, '')
       if (!/(^|\/)\.{1,2}(\/|$)/.test(pathAndQuery.split('?')[0] ?? '')) assert.equal(url.pathname, pathAndQuery.split('?')[0])
       assert.match(pathAndQuery, /^\/[!-~]*$/)
+      const same = /^https:\/\/[^/?]+\//.test(url.href) && readTarget(`/proxy/${hostname}:${port}${pathAndQuery}`)
+      if (same !== false) assert.deepEqual(meaning(same), meaning(target))
       const found = table.find(hostname, port)
       if (found) assert.equal(new URL(found.origin).hostname, url.hostname)
     }),
@@ -199,9 +280,11 @@ test('an address of a provider survives encoding byte for byte', () => {
   fc.assert(
     fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (segments) => {
       const path = `/${segments.join('/')}`
-      const target = readTarget(`url=${enc(`https://api.openai.com${path}`)}`)
-      assert.ok(target.ok)
-      assert.equal(target.upstream.pathAndQuery, path)
+      for (const named of [parameter(`url=${enc(`https://api.openai.com${path}`)}`), `/proxy/api.openai.com${path}`]) {
+        const target = readTarget(named)
+        assert.ok(target.ok)
+        assert.equal(target.upstream.pathAndQuery, path)
+      }
     }),
   )
 })
