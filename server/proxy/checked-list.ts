@@ -1,7 +1,8 @@
 // An answer that lists what a provider has stored, for a key with objects of its own: it is read to its end before the caller sees a byte, and
 // passes as it is only if the key may name all that it names. Bodies are never rewritten.
-import type { AnswerWatcher, Caller } from '../http/caller.ts'
+import type { Caller } from '../http/caller.ts'
 import { valuesOf, type RawHeaders } from '../http/fields.ts'
+import { ForwardingCaller } from '../http/forwarding-caller.ts'
 import { parseJson, wantPaths, type WantedPaths } from './json-paths.ts'
 import { JsonScanner } from './json-scanner.ts'
 import { objectRef, type ObjectRef } from './providers/object-ref.ts'
@@ -28,8 +29,7 @@ export interface ListCheck {
 const compiled = new WeakMap<object, WantedPaths>()
 
 /** A caller whose answer is held back until it is known what it names. */
-export class CheckedList implements Caller {
-  readonly #caller: Caller
+export class CheckedList extends ForwardingCaller {
   readonly #check: ListCheck
   readonly #named: ObjectRef[] = []
   readonly #scanner: JsonScanner
@@ -46,7 +46,7 @@ export class CheckedList implements Caller {
   refused = false
 
   constructor(caller: Caller, check: ListCheck) {
-    this.#caller = caller
+    super(caller)
     this.#check = check
     const { places, ids } = check
     let wanted = compiled.get(places)
@@ -83,49 +83,18 @@ export class CheckedList implements Caller {
     )
   }
 
-  get method(): string {
-    return this.#caller.method
-  }
-  get target(): string {
-    return this.#caller.target
-  }
-  get headers(): readonly string[] {
-    return this.#caller.headers
-  }
-  get body(): Caller['body'] {
-    return this.#caller.body
-  }
-  get gone(): boolean {
-    return this.#caller.gone
-  }
-  get answered(): boolean {
-    return this.#caller.answered
-  }
-  watch(watcher: AnswerWatcher): void {
-    this.#caller.watch(watcher)
-  }
-  proceed(): void {
-    this.#caller.proceed()
-  }
-  interim(status: number, reason: string, headers: RawHeaders): void {
-    this.#caller.interim(status, reason, headers)
-  }
-  breakOff(): void {
-    this.#caller.breakOff()
-  }
-
-  head(status: number, reason: string, headers: RawHeaders): void {
+  override head(status: number, reason: string, headers: RawHeaders): void {
     if (status >= 200 && status < 300) {
       this.#head = [status, reason, headers]
       this.#clear = valuesOf(headers, 'content-encoding').every((encoding) => encoding === 'identity')
       return
     }
     this.#held = null
-    this.#caller.head(status, reason, headers)
+    super.head(status, reason, headers)
   }
 
-  write(bytes: Buffer): void {
-    if (this.#held === null) return this.#caller.write(bytes)
+  override write(bytes: Buffer): void {
+    if (this.#held === null) return super.write(bytes)
     this.#length += bytes.length
     if (!this.#clear || this.#length > MAX_LIST_BYTES || !this.#check.place.hold(bytes.length)) {
       this.#clear = false
@@ -139,13 +108,13 @@ export class CheckedList implements Caller {
     this.#scanner.write(own)
   }
 
-  flush(): boolean {
-    return this.#held === null ? this.#caller.flush() : true
+  override flush(): boolean {
+    return this.#held === null ? super.flush() : true
   }
 
-  end(trailers?: RawHeaders): void {
+  override end(trailers?: RawHeaders): void {
     const held = this.#held
-    if (held === null) return this.#caller.end(trailers)
+    if (held === null) return super.end(trailers)
     this.#scanner.end()
     const understood = this.#clear && this.#scanner.complete && (this.#items > 0 || this.#objects <= 1)
     if (!understood) return this.#refuse('foreign')
@@ -155,14 +124,14 @@ export class CheckedList implements Caller {
   async #pass(held: readonly Buffer[], trailers: RawHeaders | undefined): Promise<void> {
     const allowed = await this.#check.allows(this.#named).catch(() => null)
     if (allowed !== true) return this.#refuse(allowed === null ? 'busy' : 'foreign')
-    this.#caller.head(...this.#head!)
-    for (const piece of held) this.#caller.write(piece)
-    this.#caller.end(trailers)
-    this.#caller.flush()
+    super.head(...this.#head!)
+    for (const piece of held) super.write(piece)
+    super.end(trailers)
+    super.flush()
   }
 
   #refuse(reason: 'foreign' | 'busy'): void {
     this.refused = true
-    if (!this.#caller.gone) this.#check.refuse(reason)
+    if (!this.gone) this.#check.refuse(reason)
   }
 }

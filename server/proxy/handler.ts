@@ -13,6 +13,7 @@ import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { inspectRequest, type Limits } from './inspect/inspect-request.ts'
 import { written } from './inspect/places.ts'
 import type { InspectionQueue } from './inspect/scheduler.ts'
+import { askingForAll, modelList, relayMorePages, unreadList } from './model-list.ts'
 import { asPlain, checkOwnership, listChecked, mayStart } from './ownership.ts'
 import { Passage, type PassageParts } from './passage.ts'
 import { presentedKey } from './presented-key.ts'
@@ -147,8 +148,9 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   trip.admitted = true
 
   // 7. The credential goes on the request.
-  const list = listChecked(parts.objects, about, trip, (refusal) => refuse(parts, trip, refusal))
-  const up = requestHeaders(headers, provider, match.endpoint)
+  const models = modelList(caller, { ...about, pathAndQuery, place: trip.place, refuse: (reason) => refuse(parts, trip, unreadList(reason)) })
+  const list = listChecked(parts.objects, about, { caller: models ?? caller, place: trip.place }, (refusal) => refuse(parts, trip, refusal))
+  const up = models === null ? requestHeaders(headers, provider, match.endpoint) : askingForAll(requestHeaders(headers, provider, match.endpoint))
   const outgoing: Outgoing = {
     dial: (route.dial ??= ways.dialFor(named)),
     method,
@@ -164,7 +166,8 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     route, named, match, pathAndQuery, credential, lane, admission, objects: inspected.objects, isUnread: inspected.isUnread ?? false,
     linesRead: inspected.lines ? () => mayStart(parts.objects, about, inspected.lines!) : null,
   })
-  const relayed = await relay(parts.sender, outgoing, list ?? caller, passage)
+  let relayed = await relay(parts.sender, outgoing, list ?? models ?? caller, passage)
+  if (models !== null) relayed = await relayMorePages(models, relayed, (path) => relay(parts.sender, { ...outgoing, path }, list ?? models, passage))
   if (inspected.observer !== null) trip.model = written(inspected.observer.end())
 
   // 9. The ledger.
@@ -174,7 +177,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   const failure = saying instanceof Promise ? await saying : saying
   const code = passage.settle(relayed, usage, failure)
   if (relayed.outcome === 'failed') throw new Refused(code!, `${provider.name} ${code === 'upstream_timeout' ? 'did not answer in time' : 'could not be reached, or did not answer'}.`)
-  if (list?.refused !== true) logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
+  if (list?.refused !== true && models?.refused !== true) logLine(parts, trip, relayed.status ?? 0, code ?? undefined, passage.passed(relayed, usage))
 }
 
 /** @throws Refused where the key is for other providers */
