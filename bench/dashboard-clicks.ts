@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { buildWhereChanged } from '../dashboard/build.ts'
-import { addHours } from '../server/ledger/days.ts'
+import { addHours } from '../server/ledger/added.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
 import { openSite } from '../test/browser/dashboard/seeded.ts'
 import { fillLedger } from './parts/rows.ts'
@@ -48,8 +48,9 @@ try {
   await context.addCookies([{ name: cookie.slice(0, cookie.indexOf('=')), value: cookie.slice(cookie.indexOf('=') + 1), url: site.url }])
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
-  let received = 0
-  page.on('response', (answer) => void answer.request().sizes().then(({ responseBodySize }) => (received += responseBodySize)).catch(() => {}))
+  /** The bytes of each answer that has begun since the click, as they came (compressed); an answer that was cut off has none. */
+  let answers: Promise<number>[] = []
+  page.on('response', (answer) => void answers.push(answer.request().sizes().then(({ responseBodySize }) => responseBodySize, () => 0)))
   console.log('median ms   worst ms   nodes     KB   click')
   for (const { what, at, press, until } of CLICKS) {
     const times: number[] = []
@@ -57,14 +58,14 @@ try {
     for (let round = 0; round <= ROUNDS; round++) {
       await page.goto(site.url + at)
       await page.waitForLoadState('networkidle')
-      received = 0
+      answers = []
       const started = performance.now()
       await press(page)
       await page.locator(until).first().waitFor({ state: 'attached' })
       // The first one loads the code of the page and warms the server.
       if (round > 0) times.push(performance.now() - started)
       nodes = Number(await page.evaluate('document.querySelectorAll("*").length'))
-      bytes = received
+      bytes = (await Promise.all(answers)).reduce((sum, size) => sum + size, 0)
     }
     times.sort((a, b) => a - b)
     const median = times[times.length >> 1] ?? Infinity

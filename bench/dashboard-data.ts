@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createToken } from '../server/accounts/tokens.ts'
 import { readConfig } from '../server/config.ts'
-import { addHours } from '../server/ledger/days.ts'
+import { addHours } from '../server/ledger/added.ts'
 import { openLog } from '../server/log.ts'
 import { serve } from '../server/main.ts'
 import { fillLedger } from './parts/rows.ts'
@@ -38,7 +38,7 @@ try {
   /** TABLE of what the pages ask for. */
   const asked = [
     'overview?range=hour', 'overview?range=day', 'overview?range=month', `overview?range=month&key=${key}`, 'overview?range=month&model=o3', 'overview?range=month&account=all',
-    'usage?by=day', 'usage?by=day,model', 'usage?by=day,key', `usage?by=hour&from=${recently}`, `usage?by=hour&key=${key}&from=${recently}`, 'usage?by=model', 'usage?by=key&account=all',
+    'usage?by=day', 'usage?by=day,model', 'usage?by=day,key&top=5', 'usage?by=day,model&top=5', 'usage?by=key&top=5', `usage?by=hour&from=${recently}`, `usage?by=hour&key=${key}&from=${recently}`, 'usage?by=model', 'usage?by=key&top=5&account=all',
     'models', 'keys?limit=25', 'keys?limit=100', 'keys?limit=25&sort=name', 'keys?limit=25&sort=-last_used_at', 'keys?limit=25&sort=-requests', 'keys?limit=25&model=o3', 'keys?limit=25&account=all', `keys/${key}`,
     'requests?limit=50', `requests?limit=50&key=${key}`, 'requests?limit=50&status=5xx', 'requests?limit=50&model=o3', 'requests?limit=50&model=nothing', 'requests?limit=50&status=404',
     `requests?limit=50&from=${middle}&to=${before}`, 'requests?limit=50&account=all', `requests?limit=50&key=${key}&status=5xx&from=${middle}`, 'requests?limit=50&state=aborted',

@@ -11,7 +11,7 @@ import { boundary, seqAt } from './scan.ts'
 /** Rows of the ledger that are summed in one statement: others take their turns behind it. */
 const AT_ONCE = 2_000
 
-type MinuteFilter = Omit<RollUpFilter, 'keys' | 'hourly'>
+type MinuteFilter = Omit<RollUpFilter, 'keys'>
 
 /** The numbers of the rows of a time, in pieces: `from` to `before`, which is not included. */
 export function* minuteSpans(db: QueryBuilder, { account = null, key, from }: MinuteFilter): Steps<{ from: number; before: number }[]> {

@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, type Steps } from '../store/procedure.ts'
 import { sumUp, type SumLine } from './summing.ts'
+import { busiestKeys } from './top-usage.ts'
 
 /** TABLE of what can be looked back on: the length of a step in milliseconds, and how many there are, the present one included. */
 export const RANGES = {
@@ -55,8 +56,8 @@ export const overview = procedure(import.meta.url, 'overview', function* (db, { 
   const { step, steps } = RANGES[range]
   const to = (Math.floor(now / step) + 1) * step
   const from = to - steps * step
-  const groupings = [{ by: [], step }, { by: ['key_id'] as const }, { by: ['provider', 'model'] as const }]
-  const [times = [], keys = [], models = []] = yield* sumUp(db, { ...filter, from, to }, step, groupings)
+  const [times = [], models = []] = yield* sumUp(db, { ...filter, from, to }, step, [{ by: [], step }, { by: ['provider', 'model'] }])
+  const keys = yield* busiestKeys(db, { ...filter, from, to }, step, MOST)
   const byTime = new Map(times.map((line) => [line.time, measure([line])]))
   const nothing = measure([])
   return {

@@ -3,7 +3,8 @@ import { HOUR, MINUTE } from '../clock.ts'
 import { all, type Steps } from '../store/procedure.ts'
 import type { UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import { rollUpSpans, type RollUpFilter, type Span } from './days.ts'
+import { withMark } from './added.ts'
+import { SOURCES, filledTime, spansOf, type RollUpFilter, type Source, type Span } from './days.ts'
 import { minuteLines, minuteSpans } from './minutes.ts'
 import { endOfStretch, rollUpLines, type LineFilter, type Place, type Stretch } from './roll-up-lines.ts'
 import { isKeyOf } from './scan.ts'
@@ -27,24 +28,41 @@ export const MOST_LINES = 50_000
  *
  * @param finest the shortest step that times are wanted by (milliseconds); undefined: none
  */
-export function* sumUp(db: QueryBuilder, filter: Omit<RollUpFilter, 'hourly'>, finest: number | undefined, groupings: readonly Grouping[]): Steps<SumLine[][]> {
-  const sums: Sums = { groupings, merged: groupings.map(() => new Map<string, SumLine>()) }
-  if (finest === MINUTE) yield* sumMinutes(db, filter, sums)
-  else {
-    for (const span of yield* rollUpSpans(db, { ...filter, hourly: finest === HOUR })) yield* sumSpan(db, span, filter, sums)
+export function* sumUp(db: QueryBuilder, filter: RollUpFilter, finest: number | undefined, groupings: readonly Grouping[]): Steps<SumLine[][]> {
+  const filled = finest === MINUTE ? filter : yield* filledTime(db, filter)
+  if (filled === null) return groupings.map(() => [])
+  const sums: SumLine[][] = []
+  for (const grouping of groupings) {
+    sums.push(finest === MINUTE ? yield* sumMinutes(db, filter, grouping) : yield* sumRollUps(db, { ...filter, ...filled }, finest === HOUR, grouping))
   }
-  return sums.merged.map((lines) => [...lines.values()])
+  return sums
 }
 
-/** Lines of each grouping, by what they are told apart by. */
+/** Lines of a grouping, by what they are told apart by. */
 interface Sums {
-  readonly groupings: readonly Grouping[]
-  readonly merged: readonly Map<string, SumLine>[]
+  readonly grouping: Grouping
+  readonly merged: Map<string, SumLine>
 }
 
-function* sumMinutes(db: QueryBuilder, filter: Omit<RollUpFilter, 'hourly'>, sums: Sums): Steps<void> {
-  if (!(yield* isKeyOf(db, filter.account ?? null, filter.key))) return
-  for (const span of yield* minuteSpans(db, filter)) yield* sum(sums, minuteLines(db, filter, span))
+function* sumMinutes(db: QueryBuilder, filter: RollUpFilter, grouping: Grouping): Steps<SumLine[]> {
+  const sums: Sums = { grouping, merged: new Map() }
+  const spans = (yield* isKeyOf(db, filter.account ?? null, filter.key)) ? yield* minuteSpans(db, filter) : []
+  for (const span of spans) yield* sum(sums, minuteLines(db, filter, span))
+  return [...sums.merged.values()]
+}
+
+/** Over all keys of an account there is less to read. */
+function sourceOf({ key, keys }: RollUpFilter, { by }: Grouping): Source {
+  return key === undefined && keys === undefined && !by.includes('key_id') ? SOURCES.accounts : SOURCES.keys
+}
+
+function sumRollUps(db: QueryBuilder, { from, to, ...filter }: RollUpFilter, hourly: boolean, grouping: Grouping): Steps<SumLine[]> {
+  const source = sourceOf({ from, to, ...filter }, grouping)
+  return withMark(db, source.mark, function* (mark) {
+    const sums: Sums = { grouping, merged: new Map() }
+    for (const span of spansOf(from, to, mark, source, hourly)) yield* sumSpan(db, span, filter, sums)
+    return [...sums.merged.values()]
+  })
 }
 
 /** Roll-ups that one statement sums, of which each may be a line of its own: 8 µs each. */
@@ -76,17 +94,12 @@ function* sumStretches(db: QueryBuilder, span: Span, filter: LineFilter, sums: S
   } while (after !== null)
 }
 
-/** Sums what a statement gives. @returns the lines of the grouping that has the most of them; null where all groupings have too many by now */
-function* sum({ groupings, merged }: Sums, from: ReturnType<typeof rollUpLines>): Steps<number | null> {
-  let most: number | null = null
-  for (const [at, grouping] of groupings.entries()) {
-    const into = merged[at]!
-    if (into.size > MOST_LINES) continue
-    const lines: object[] = yield* all(grouped(from, grouping).limit(MOST_LINES + 1))
-    add(into, grouping, lines)
-    most = Math.max(most ?? 0, lines.length)
-  }
-  return most
+/** Sums what a statement gives. @returns its lines; null where there are too many by now */
+function* sum({ grouping, merged }: Sums, from: ReturnType<typeof rollUpLines>): Steps<number | null> {
+  if (merged.size > MOST_LINES) return null
+  const lines: object[] = yield* all(grouped(from, grouping).limit(MOST_LINES + 1))
+  add(merged, grouping, lines)
+  return lines.length
 }
 
 function grouped(lines: ReturnType<typeof rollUpLines>, { by, step }: Grouping) {
@@ -102,11 +115,14 @@ function add(into: Map<string, SumLine>, { by, step }: Grouping, rows: readonly 
     if (line.requests === null) continue
     let name = step === undefined ? '' : String(line.time)
     for (const column of by) name += `\0${line[column]}`
-    const before = into.get(name)
-    if (before === undefined) into.set(name, line)
-    else {
-      for (const column of SUMS) before[column] = plus(before[column], line[column])
-      before.latest = Math.max(before.latest, line.latest)
-    }
+    addLine(into, name, line)
   }
+}
+
+/** Adds a line to the one of its name, in place; without one, it is the first. */
+export function addLine<Name>(into: Map<Name, SumLine>, name: Name, line: SumLine): void {
+  const before = into.get(name)
+  if (before === undefined) return void into.set(name, line)
+  for (const column of SUMS) before[column] = plus(before[column], line[column])
+  before.latest = Math.max(before.latest, line.latest)
 }

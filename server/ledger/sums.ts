@@ -55,8 +55,11 @@ export function plus(sum: number | null, more: number | null): number | null {
   return more === null ? sum : (sum ?? 0) + more
 }
 
-/** What a conflict in one of the two tables of sums is set to: what is there, and what comes (`excluded`) added to it. */
-export function added(table: 'usage_hours' | 'usage_days'): Record<string, RawBuilder<number | null>> {
+/** Tables that have a column for each of `SUMS`. */
+export type SumTable = 'usage_hours' | 'usage_days' | 'usage_account_hours' | 'usage_account_days' | 'usage_keys'
+
+/** What a conflict in a table of sums is set to: what is there, and what comes (`excluded`) added to it. */
+export function added(table: SumTable): Record<string, RawBuilder<number | null>> {
   const both = (column: string) => sql<number | null>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`
   const known = (column: string) => sql<number | null>`coalesce(${both(column)}, ${sql.ref(`${table}.${column}`)}, ${sql.ref(`excluded.${column}`)})`
   return Object.fromEntries([...COUNTS.map((column) => [column, both(column)]), ...TOKENS.map((column) => [column, known(column)])])

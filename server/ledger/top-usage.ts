@@ -3,8 +3,9 @@ import { MINUTE } from '../clock.ts'
 import type { Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import type { RollUpFilter } from './days.ts'
-import { SUMS, plus } from './sums.ts'
-import { sumUp, type SumLine } from './summing.ts'
+import { requestsByKey } from './key-totals.ts'
+import { SUMS } from './sums.ts'
+import { addLine, sumUp, type SumLine } from './summing.ts'
 
 /** What groups are told apart by. */
 export type GroupColumn = 'key_id' | 'provider' | 'model'
@@ -23,30 +24,50 @@ interface TopUsage {
  *
  * @param step milliseconds; undefined: one line over the whole time
  */
-export function* topUsage(db: QueryBuilder, filter: Omit<RollUpFilter, 'hourly'>, by: GroupColumn, step: number | undefined, top: number): Steps<TopUsage> {
-  const finest = step === MINUTE ? MINUTE : undefined
-  const [groups = []] = yield* sumUp(db, filter, finest, [{ by: [by] }])
-  const ranked = groups.toSorted((a, b) => (b.requests ?? 0) - (a.requests ?? 0) || ((a[by] ?? '') < (b[by] ?? '') ? -1 : 1))
-  const chosen = new Set(ranked.slice(0, top).map((line) => line[by] ?? ''))
-  const lines = step === undefined ? groups : yield* byTime(db, filter, by, step, chosen)
-  const isChosen = (line: SumLine): boolean => line[by] !== undefined && chosen.has(line[by])
-  const rest = new Map<number | undefined, GroupLine>()
-  for (const line of lines) if (!isChosen(line)) addTo(rest, line)
-  const mine = lines.filter(isChosen).map((line) => ({ ...line, other: false }))
-  return { lines: [...mine, ...rest.values()], groups: groups.length }
+export function* topUsage(db: QueryBuilder, filter: RollUpFilter, by: GroupColumn, step: number | undefined, top: number): Steps<TopUsage> {
+  if (by === 'key_id' && step !== MINUTE) return yield* topKeys(db, filter, step, top)
+  const [lines = []] = yield* sumUp(db, filter, step, [{ by: [by], step }])
+  const sizes = new Map<string, number>()
+  for (const line of lines) sizes.set(line[by] ?? '', (sizes.get(line[by] ?? '') ?? 0) + (line.requests ?? 0))
+  const chosen = largest(sizes, top)
+  const [mine, others] = [lines.filter((line) => chosen.has(line[by] ?? '')), lines.filter((line) => !chosen.has(line[by] ?? ''))]
+  const rest = new Map<number | undefined, SumLine>()
+  for (const { key_id: _, provider: __, model: ___, ...line } of others) addLine(rest, line.time, line)
+  return { lines: [...marked(mine, false), ...marked([...rest.values()], true)], groups: sizes.size }
 }
 
-/** Lines by group and step. Of many keys, only those of the chosen ones and of all the rest are read: every key in every step would be too much. */
-function* byTime(db: QueryBuilder, filter: Omit<RollUpFilter, 'hourly'>, by: GroupColumn, step: number, chosen: ReadonlySet<string>): Steps<SumLine[]> {
-  if (by !== 'key_id' || step === MINUTE) {
-    const [lines = []] = yield* sumUp(db, filter, step, [{ by: [by], step }])
-    return lines
-  }
-  const [mine = []] = chosen.size === 0 ? [[]] : yield* sumUp(db, { ...filter, keys: [...chosen] }, step, [{ by: [by], step }])
+/** Keys may be thousands: those with the most requests are found first, and only of these, and of all together, the sums are read. */
+function* topKeys(db: QueryBuilder, filter: RollUpFilter, step: number | undefined, top: number): Steps<TopUsage> {
+  const sizes = yield* requestsByKey(db, filter)
+  const mine = yield* sumsOfKeys(db, filter, step, largest(sizes, top))
   const [totals = []] = yield* sumUp(db, filter, step, [{ by: [], step }])
   const known = Map.groupBy(mine, ({ time }) => time)
-  return [...mine, ...totals.flatMap((total) => without(total, known.get(total.time) ?? []))]
+  const rest = totals.flatMap((total) => without(total, known.get(total.time) ?? []))
+  return { lines: [...marked(mine, false), ...marked(rest, true)], groups: sizes.size }
 }
+
+/** The sums of the keys with the most requests, in no order; by the minute, of all keys. */
+export function* busiestKeys(db: QueryBuilder, filter: RollUpFilter, step: number, most: number): Steps<SumLine[]> {
+  if (step === MINUTE) {
+    const [lines = []] = yield* sumUp(db, filter, step, [{ by: ['key_id'] }])
+    return lines
+  }
+  return yield* sumsOfKeys(db, filter, undefined, largest(yield* requestsByKey(db, filter), most))
+}
+
+/** Names with the largest numbers. */
+function largest(sizes: ReadonlyMap<string, number>, most: number): ReadonlySet<string> {
+  const ranked = [...sizes].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+  return new Set(ranked.slice(0, most).map(([name]) => name))
+}
+
+function* sumsOfKeys(db: QueryBuilder, filter: RollUpFilter, step: number | undefined, keys: ReadonlySet<string>): Steps<SumLine[]> {
+  if (keys.size === 0) return []
+  const [lines = []] = yield* sumUp(db, { ...filter, key: undefined, keys: [...keys] }, step, [{ by: ['key_id'], step }])
+  return lines
+}
+
+const marked = (lines: readonly SumLine[], other: boolean): GroupLine[] => lines.map((line) => ({ ...line, other }))
 
 /** What is left of a total without some of its lines; nothing where that is no request. */
 function without(total: SumLine, lines: readonly SumLine[]): SumLine[] {
@@ -54,13 +75,7 @@ function without(total: SumLine, lines: readonly SumLine[]): SumLine[] {
   for (const column of SUMS) {
     const taken = lines.reduce((sum, line) => sum + (line[column] ?? 0), 0)
     // A sum of 0 that is left over is most likely one that nobody said.
-    rest[column] = total[column] === null ? null : total[column] - taken || (column.startsWith('tokens_') ? null : 0)
+    rest[column] = total[column] === null ? null : Math.max(0, total[column] - taken) || (column.startsWith('tokens_') ? null : 0)
   }
   return rest.requests === 0 ? [] : [rest]
-}
-
-function addTo(rest: Map<number | undefined, GroupLine>, { key_id: _, provider: __, model: ___, ...line }: SumLine): void {
-  const before = rest.get(line.time)
-  if (before === undefined) return void rest.set(line.time, { ...line, other: true })
-  for (const column of SUMS) before[column] = plus(before[column], line[column])
 }

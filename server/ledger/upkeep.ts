@@ -1,6 +1,6 @@
 // What the ledger needs now and then, so that it stays quick to read and does not outgrow its disk.
 import type { Store } from '../store/open.ts'
-import { addHours } from './days.ts'
+import { addHours } from './added.ts'
 import { expire } from './expiry.ts'
 import { forget } from './forget.ts'
 import { enter } from './journal.ts'
@@ -11,7 +11,7 @@ import { WINDOW_MS } from './window.ts'
 const PAUSE_MS = 2 * WINDOW_MS
 
 /**
- * Adds hours that are over to their days, and forgets old requests and refusals, now and again after each pause. Disposing of it waits for the step that is under way.
+ * Adds hours that are over to the coarser roll-ups, and forgets old requests and refusals, now and again after each pause. Disposing of it waits for the step that is under way.
  *
  * Only what was in the ledger before the last pause can be forgotten: whatever the clock was set to, no limit counts it any more.
  *

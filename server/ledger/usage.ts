@@ -4,6 +4,7 @@ import type { Store } from '../store/open.ts'
 import { first, procedure, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { entered } from './journal.ts'
+import { totalsOfKeys } from './key-totals.ts'
 import { namesOf } from './names.ts'
 import { MOST_LINES, sumUp, type Grouping, type SumLine } from './summing.ts'
 import { topUsage } from './top-usage.ts'
@@ -25,10 +26,10 @@ type KeyUsage = { totals: Totals; lastUsedAt: number | null }
 
 /** The totals of keys, and when each was last used (milliseconds since 1970). */
 export const keyUsage = procedure(import.meta.url, 'keyUsage', function* (db, keys: string[]): Steps<[key: string, usage: KeyUsage][]> {
-  const [lines = []] = yield* sumUp(db, { keys, from: 0, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: ['key_id'] }])
+  const totals = yield* totalsOfKeys(db, keys)
   const found: [string, KeyUsage][] = []
   for (const key of keys) {
-    const sums = lines.find(({ key_id }) => key_id === key)
+    const sums = totals.get(key)
     const last = yield* first(db.selectFrom('requests').select('created_at').where('key_id', '=', key).orderBy('seq', 'desc').limit(1))
     found.push([key, { totals: sums === undefined ? NOTHING : totalsOf(sums), lastUsedAt: last?.created_at ?? null }])
   }

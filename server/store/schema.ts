@@ -3,7 +3,7 @@
 import type { AccountRow, AttemptRow, InvitationRow, PasswordResetRow, PasswordRow, SessionRow, TokenRow } from './schema/accounts.ts'
 import type { BlobRow, IdempotencyRow, InstanceRow, JobRow, QuotaDayRow, ReservationRow } from './schema/conversions.ts'
 import type { KeyRow, KeySecretRow, SharedObjectRow } from './schema/keys.ts'
-import type { JournalRow, RefusalMinuteRow, RefusalRow, RefusedHourRow, RequestRow, UpstreamErrorRow, UsageAddedRow, UsageDayRow, UsageHourRow } from './schema/ledger.ts'
+import type { JournalRow, RefusalMinuteRow, RefusalRow, RefusedHourRow, RequestRow, UpstreamErrorRow, UsageAccountDayRow, UsageAccountHourRow, UsageAddedRow, UsageDayRow, UsageHourRow, UsageKeyDayRow, UsageKeyRow } from './schema/ledger.ts'
 import type { CredentialRow, CredentialTestRow, ObjectRow, ProviderRow } from './schema/providers.ts'
 
 export type * from './schema/accounts.ts'
@@ -22,6 +22,10 @@ export interface Database {
   journal: JournalRow
   usage_hours: UsageHourRow
   usage_days: UsageDayRow
+  usage_account_hours: UsageAccountHourRow
+  usage_account_days: UsageAccountDayRow
+  usage_keys: UsageKeyRow
+  usage_key_days: UsageKeyDayRow
   usage_added: UsageAddedRow
   refused_hours: RefusedHourRow
   refusals: RefusalRow

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { addHours } from '../../server/ledger/days.ts'
+import { addHours } from '../../server/ledger/added.ts'
 import { forget } from '../../server/ledger/forget.ts'
 import { enter } from '../../server/ledger/journal.ts'
 import { keepUp } from '../../server/ledger/upkeep.ts'

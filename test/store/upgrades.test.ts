@@ -1,6 +1,8 @@
 // A store that an older version has filled is brought to the present schema with what is in it.
 import assert from 'node:assert/strict'
+import { addHours } from '../../server/ledger/added.ts'
 import { getRequest, listRequests } from '../../server/ledger/requests.ts'
+import { readUsage } from '../../server/ledger/usage.ts'
 import { getKey, listKeys } from '../../server/keys/keys.ts'
 import { queryBuilder } from '../../server/store/dialect.ts'
 import { CREATE_MIGRATIONS } from '../../server/store/migrate.ts'
@@ -14,11 +16,19 @@ import { onEveryStore, openAt } from '../stores.ts'
 /** The last migration of the older version. */
 const UP_TO = '0060-fair-jobs'
 
+/** The hours of which it has roll-ups; of the first two it has added them to their day. */
+const HOURS = [10, 11, 50].map((hour) => hour * 3_600_000)
+const rollUp = (time: number, requests: number): string => `(${time}, 'key', 'openai', 'gpt-5', 'acc', ${requests}, 0, 0, 0, 0, 0, 0, 0, 0, 0, ${requests})`
+const ROLL_UP = 'key_id, provider, model, account_id, requests, errors, aborted, unknown, unmetered, bytes_in, bytes_out, answered, first_byte_ms, total_ms, tokens_in'
+
 /** TABLE of what it has written. */
 const ROWS = [
   `insert into accounts (id, name, email, plan, role, created_at, disabled) values ('acc', 'admin', null, 'free', 'admin', 1, 0)`,
   `insert into keys (id, account_id, name, public_id, created_at, revision, objects, read_only) values ('key', 'acc', 'old', 'p', 1, 1, 'upstream', 0)`,
   `insert into key_secrets (public_id, key_id, hash, expires_at) values ('p', 'key', 'h', null)`,
+  `insert into usage_hours (hour, ${ROLL_UP}) values ${HOURS.map((hour) => rollUp(hour, 2)).join(', ')}`,
+  `insert into usage_days (day, ${ROLL_UP}) values ${rollUp(0, 4)}`,
+  `insert into usage_added (name, before) values ('days', ${12 * 3_600_000})`,
   ...[
     [1, 'settled', 200, null], [2, 'settled', null, `'upstream_unreachable'`], [3, 'settled', null, `'upstream_timeout'`], [4, 'settled', 200, `'upstream_unreachable'`], [5, 'aborted', null, null],
   ].map(([seq, state, status, error]) =>
@@ -56,4 +66,18 @@ onEveryStore('what an older version has written is there, and failed requests ha
   assert.deepEqual([detail?.upstream_error, detail?.upstream_request_id], [null, null])
   assert.deepEqual((await listKeys(store, { account: 'acc', status: ['active'] }, 10, undefined, 9)).keys.map(({ id }) => id), ['key'])
   assert.equal((await getKey(store, 'key', 'acc', 9)).previous_secret_expires_at, null)
+
+  // Its roll-ups are the same before and after upkeep has filled those that it did not have.
+  const used = async () => [
+    (await getKey(store, 'key', 'acc', 9)).usage,
+    await readUsage(store, { account: 'acc', by: ['day', 'model'], from: 0, to: 1e9 }),
+    await readUsage(store, { account: 'acc', by: ['day', 'key'], from: 0, to: 1e9, top: 1 }),
+    (await listKeys(store, { account: 'acc', sort: '-requests' }, 1, undefined, 9)).keys.map(({ id }) => id),
+  ]
+  const before = await used()
+  assert.deepEqual(before[0], { requests: 6, errors: 0, tokens_in: 6, tokens_out: null, tokens_cached: null, tokens_reasoning: null })
+  await addHours(store, 1e9)
+  const keyDays = await store.db.selectFrom('usage_key_days').select(['day', 'requests']).orderBy('day').execute()
+  assert.deepEqual(keyDays.map(({ day, requests }) => [day / 86_400_000, requests]), [[0, 4], [2, 6]])
+  assert.deepEqual(await used(), before)
 })

@@ -28,6 +28,7 @@ import { accountEnds } from './0074-account-ends.ts'
 import { credentialTests } from './0075-credential-tests.ts'
 import { usageWalks } from './0076-usage-walks.ts'
 import { warnings } from './0080-warnings.ts'
+import { usageTotals } from './0081-usage-totals.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -38,4 +39,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests, usageWalks, warnings]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests, usageWalks, warnings, usageTotals]

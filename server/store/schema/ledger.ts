@@ -86,7 +86,23 @@ export interface UsageHourRow {
 /** The same by day, for the hours before a mark. */
 export type UsageDayRow = Omit<UsageHourRow, 'hour'> & { /** Milliseconds since 1970 at which the day begins, UTC. */ day: number }
 
-/** How far hours have been added to their days. */
+/** The hours before a mark, and their days, over all keys of an account. */
+export type UsageAccountHourRow = Omit<UsageHourRow, 'key_id'>
+export type UsageAccountDayRow = Omit<UsageDayRow, 'key_id'>
+
+/** All that a key has used in the hours before a mark. */
+export type UsageKeyRow = Omit<UsageHourRow, 'hour' | 'provider' | 'model'>
+
+/** How many requests a key had when a day ended, since its first one. Only days on which it was used have a row. */
+export interface UsageKeyDayRow {
+  key_id: string
+  /** Milliseconds since 1970 at which the day begins, UTC. */
+  day: number
+  /** Requests of this day and of all before it. */
+  requests: number
+}
+
+/** How far hours have been added to a roll-up: see ledger/added.ts. */
 export interface UsageAddedRow {
   name: string
   /** Start of the first hour that has not. */
