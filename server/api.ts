@@ -1,6 +1,6 @@
 // What all routes of the API share: how a route is declared, who calls it, and how its body is read. How answers are described is in request/described.ts.
 import type { HttpBindings } from '@hono/node-server'
-import { OpenAPIHono, createRoute as declareRoute, type RouteConfig } from '@hono/zod-openapi'
+import { OpenAPIHono, createRoute as declareRoute, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { callerBySession } from './accounts/sessions.ts'
@@ -81,6 +81,13 @@ export const noQuery: Middleware = async (c, next) => {
   const read = NOTHING.safeParse(c.req.queries())
   if (!read.success) throw invalidFields(read.error.issues, 'query')
   await next()
+}
+
+/** The query of a route that answers by itself. @throws Problem `invalid_field` */
+export function queryOf<Output>(c: ApiContext, schema: z.ZodType<Output>): Output {
+  const read = schema.safeParse(c.req.query())
+  if (!read.success) throw invalidFields(read.error.issues, 'query')
+  return read.data
 }
 
 /** Refuses every field of a body, where the route knows none. */

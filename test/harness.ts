@@ -137,14 +137,15 @@ async function storeOf({ TOLLMARK_DATA: data, DATABASE_URL: url }: Record<string
   return data === undefined || url !== undefined ? {} : { ...(await storeSettings(data)) }
 }
 
-/** Runs one command of the command line to its end. */
-export async function tollmark(args: string[], env: Record<string, string> = {}, cwd = process.cwd()): Promise<{ code: number | null; out: string; err: string }> {
+/** Runs one command of the command line to its end. @param input what stands on standard input; nothing where it is left out */
+export async function tollmark(args: string[], env: Record<string, string> = {}, cwd = process.cwd(), input?: string): Promise<{ code: number | null; out: string; err: string }> {
   // In a fresh clone the first server builds the dashboard, and says so where only what is wrong is expected.
   if (args[0] === 'serve') buildWhereChanged()
-  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], { env: { ...process.env, ...env, ...(await storeOf(env)) }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], { env: { ...process.env, ...env, ...(await storeOf(env)) }, cwd, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] })
+  child.stdin?.end(input)
   let [out, err] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => (out += piece))
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
+  child.stdout!.setEncoding('utf8').on('data', (piece: string) => (out += piece))
+  child.stderr!.setEncoding('utf8').on('data', (piece: string) => (err += piece))
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, out, err }
 }

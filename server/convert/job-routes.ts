@@ -1,12 +1,13 @@
 // /api/v1/jobs: conversions in the background.
 import { z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, json, listOf, newApi, noQuery, page, placed, problems, security, type Api, type ApiContext } from '../api.ts'
+import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, json, listOf, newApi, noQuery, page, placed, problems, queryOf, security, type Api, type ApiContext } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { ERRORS, Problem, type ErrorCode } from '../errors.ts'
 import { FairShares } from '../fair-shares.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import type { JobRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
+import { Whose, whose } from '../whose.ts'
 import { answerAsked, documentAnswer, partAnswer, whenGone } from './answer.ts'
 import type { JobChanges } from './changes.ts'
 import { CONTENT_TYPES } from './document.ts'
@@ -104,8 +105,8 @@ const followers = new FairShares({ places: 512, share: 64, always: true })
 export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobParts): Api {
   const api = newApi()
   const mayConvert = authorized(store, 'convert', clock)
-  const own = async (c: ApiContext, id: string): Promise<JobRow> => {
-    const row = await findJob(store, id, callerOf(c).account.id)
+  const found = async (c: ApiContext, id: string, account: string | undefined): Promise<JobRow> => {
+    const row = await findJob(store, id, whose(callerOf(c), account))
     if (!row) throw notFound()
     return row
   }
@@ -116,12 +117,12 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     summary: 'List jobs, newest first',
     security,
     middleware: [mayConvert, placed] as const,
-    request: { query: PageQuery },
+    request: { query: PageQuery.extend(Whose.shape) },
     responses: { 200: json('A page of jobs', listOf(JobSchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
   })
   api.openapi(list, async (c) => {
-    const { limit, cursor } = c.req.valid('query')
-    const rows = await listJobs(store, callerOf(c).account.id, limit + 1, cursor)
+    const { limit, cursor, account } = c.req.valid('query')
+    const rows = await listJobs(store, whose(callerOf(c), account), limit + 1, cursor)
     return c.json(page(rows.map((row) => showJob(row, clock())), limit), 200)
   })
 
@@ -131,11 +132,11 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     summary: 'Read a job',
     security,
     middleware: [mayConvert, placed] as const,
-    request: { params: IdParams },
+    request: { params: IdParams, query: Whose },
     responses: { 200: json('The job', JobSchema), ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
   })
   api.openapi(read, async (c) => {
-    const job = showJob(await own(c, c.req.valid('param').id), clock())
+    const job = showJob(await found(c, c.req.valid('param').id, c.req.valid('query').account), clock())
     return c.json(job, 200, isFinished(job.status) ? {} : { 'retry-after': RETRY_AFTER })
   })
 
@@ -145,11 +146,12 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     summary: 'Cancel a job that is not finished, and delete its upload and its result',
     security,
     middleware: [mayConvert, placed] as const,
-    request: { params: IdParams },
+    request: { params: IdParams, query: Whose },
     responses: { 204: { description: 'Nothing of it is stored any more except what GET shows' }, ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
   })
   api.openapi(cancel, async (c) => {
-    const held = await store.run(cancelJob, { id: c.req.valid('param').id, account: callerOf(c).account.id, now: clock() })
+    const { id, account_id: account } = await found(c, c.req.valid('param').id, c.req.valid('query').account)
+    const held = await store.run(cancelJob, { id, account, now: clock() })
     if (!held) throw notFound()
     changes.tell()
     await dropBlobs(store, blobs, held).catch(() => {}) // then the sweep does it
@@ -161,7 +163,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     path: `${PATH}/{id}/result`,
     summary: "Read a job's document; of a job that has failed, its error",
     security,
-    request: { params: IdParams },
+    request: { params: IdParams, query: Whose },
     responses: {
       200: documentAnswer,
       206: partAnswer,
@@ -169,8 +171,8 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     },
   })
   api.openAPIRegistry.registerPath(result)
-  api.get(`${PATH}/:id/result`, mayConvert, placed, noQuery, async (c) => {
-    const row = await own(c, c.req.param('id'))
+  api.get(`${PATH}/:id/result`, mayConvert, placed, async (c) => {
+    const row = await found(c, c.req.param('id'), queryOf(c, Whose).account)
     const problem = whyNoResult(showJob(row, clock()))
     if (problem) throw problem
     if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
@@ -194,7 +196,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
   })
   api.openAPIRegistry.registerPath(events)
   api.get(`${PATH}/:id/events`, mayConvert, placed, noQuery, async (c) => {
-    const row = await own(c, c.req.param('id'))
+    const row = await found(c, c.req.param('id'), undefined)
     const { incoming, outgoing } = c.env
     const dropped = new AbortController()
     const place = followers.enter(callerOf(c).account.id, () => dropped.abort())

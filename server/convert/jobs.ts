@@ -313,13 +313,15 @@ export const sweepJobs = procedure(import.meta.url, 'sweepJobs', function* (db, 
   yield* run(db.deleteFrom('jobs').where('finished_at', '<', now - KEPT))
 })
 
-/** An account's job. */
-export function findJob(store: Store, id: string, account: string): Promise<JobRow | undefined> {
-  return store.db.selectFrom('jobs').selectAll().where('id', '=', id).where('account_id', '=', account).executeTakeFirst()
+/** An account's job; with null, whosever it is. */
+export function findJob(store: Store, id: string, account: string | null): Promise<JobRow | undefined> {
+  const jobs = store.db.selectFrom('jobs').selectAll().where('id', '=', id)
+  return (account === null ? jobs : jobs.where('account_id', '=', account)).executeTakeFirst()
 }
 
-/** An account's jobs, newest first, after `cursor` (the id of the last one seen). */
-export function listJobs(store: Store, account: string, limit: number, cursor: string | undefined): Promise<JobRow[]> {
-  const jobs = store.db.selectFrom('jobs').selectAll().where('account_id', '=', account).orderBy('id', 'desc').limit(limit)
-  return (cursor === undefined ? jobs : jobs.where('id', '<', cursor)).execute()
+/** An account's jobs, or with null those of all, newest first, after `cursor` (the id of the last one seen). */
+export function listJobs(store: Store, account: string | null, limit: number, cursor: string | undefined): Promise<JobRow[]> {
+  const jobs = store.db.selectFrom('jobs').selectAll().orderBy('id', 'desc').limit(limit)
+  const mine = account === null ? jobs : jobs.where('account_id', '=', account)
+  return (cursor === undefined ? mine : mine.where('id', '<', cursor)).execute()
 }

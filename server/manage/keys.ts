@@ -11,7 +11,7 @@ import { patchOf } from '../request/patch.ts'
 import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import { Moment, Name, Purge, expiryOf, oneOrMore } from './fields.ts'
-import { Whose, ownerOf, whose } from './whose.ts'
+import { Whose, ownerOf, whose } from '../whose.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
 const count = z.number().int()

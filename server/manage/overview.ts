@@ -12,7 +12,7 @@ import type { Proxy } from '../proxy/open.ts'
 import type { Store } from '../store/open.ts'
 import { AccountSchema } from './accounts.ts'
 import { allCredentials } from './credentials.ts'
-import { Whose, whose } from './whose.ts'
+import { Whose, whose } from '../whose.ts'
 
 const SOON = 7 * DAY
 /** A key is often at its limit where so many of its requests of a day were refused, and that is such a share of all. */

@@ -7,7 +7,7 @@ import type { RefusalLog } from '../ledger/refusal-log.ts'
 import { REFUSALS, type RefusalCode } from '../proxy/refusal.ts'
 import type { Store } from '../store/open.ts'
 import { Moment } from './fields.ts'
-import { Whose, whose } from './whose.ts'
+import { Whose, whose } from '../whose.ts'
 
 const count = z.number().int()
 const Code = z.enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]])

@@ -12,7 +12,7 @@ import type { Store } from '../store/open.ts'
 import { csvHead, csvHeaders, textBody } from './csv.ts'
 import { Moment } from './fields.ts'
 import { RefusalSchema, flushed, withNames } from './refusals.ts'
-import { Whose, whose } from './whose.ts'
+import { Whose, whose } from '../whose.ts'
 
 const count = z.number().int()
 const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])

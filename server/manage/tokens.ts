@@ -5,7 +5,7 @@ import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, don
 import { strictObject } from '../request/strict.ts'
 import type { Store } from '../store/open.ts'
 import { Moment, Name, Purge, expiryOf, oneOrMore } from './fields.ts'
-import { Whose, ownerOf, whose } from './whose.ts'
+import { Whose, ownerOf, whose } from '../whose.ts'
 
 const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
 

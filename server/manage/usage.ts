@@ -8,7 +8,7 @@ import { DIMENSIONS, usageText, type Dimension, type UsageLine } from '../ledger
 import type { Store } from '../store/open.ts'
 import { csvHead, csvHeaders, once, textBody } from './csv.ts'
 import { Moment } from './fields.ts'
-import { Whose, whose } from './whose.ts'
+import { Whose, whose } from '../whose.ts'
 
 const count = z.number().int()
 

@@ -70,7 +70,7 @@ export class Client {
    * A call about one record, of whatever account where the caller may see all: the local store, and
    * administrators, whose own account is tried first.
    */
-  async ofAny(call: (query: Query) => Promise<Row>): Promise<Row> {
+  async ofAny<Answer>(call: (query: Query) => Promise<Answer>): Promise<Answer> {
     if (this.isLocal) return call({ account: 'all' })
     try {
       return await call({})

@@ -1,7 +1,7 @@
 // tollmark jobs …
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { apiCommand, described, listed, openApi } from '../api-command.ts'
+import { apiCommand, described, listed, listedAccount, OF_ACCOUNT, openApi } from '../api-command.ts'
 import type { Command } from '../command.ts'
 import { write, type Column } from '../output.ts'
 import { idOf } from './keys.ts'
@@ -20,16 +20,16 @@ export const JOBS: readonly Command[] = [
   apiCommand({
     name: 'jobs list',
     summary: 'list conversions in the background, newest first',
-    notes: "They are the first account's on the local store, and the token's with --url.",
-    examples: ['tollmark jobs list'],
-    act: async ({ client }) => listed('jobs', await client.list('jobs'), COLUMNS),
+    options: [OF_ACCOUNT],
+    examples: ['tollmark jobs list', 'tollmark jobs list --account acme'],
+    act: async ({ client, values }) => listed('jobs', await client.list('jobs', { account: await listedAccount(client, values) }), COLUMNS),
   }),
   apiCommand({
     name: 'jobs show',
     args: '<id>',
     summary: 'show a job',
     examples: ['tollmark jobs show job_…'],
-    act: async ({ client, args }) => described(await client.get(`jobs/${idOf(args)}`)),
+    act: async ({ client, args }) => described(await client.ofAny((query) => client.get(`jobs/${idOf(args)}`, query))),
   }),
   apiCommand({
     name: 'jobs cancel',
@@ -37,8 +37,9 @@ export const JOBS: readonly Command[] = [
     summary: 'cancel a job that is not finished, and delete its upload and its result',
     examples: ['tollmark jobs cancel job_…'],
     act: async ({ client, args }) => {
-      await client.delete(`jobs/${idOf(args)}`)
-      const job = await client.get(`jobs/${idOf(args)}`)
+      const path = `jobs/${idOf(args)}`
+      await client.ofAny((query) => client.delete(path, query))
+      const job = await client.ofAny((query) => client.get(path, query))
       return { record: job.json, lines: [`${job.text('id')} is ${job.text('status')}.`] }
     },
   }),
@@ -55,7 +56,7 @@ function resultCommand(): Command {
     examples: ['tollmark jobs result job_… -o handbook.md'],
     run: async (values, args) => {
       await using api = await openApi(values, { makes: null, init: false })
-      const { body } = await api.client.send('GET', `jobs/${idOf(args)}/result`)
+      const { body } = await api.client.ofAny((query) => api.client.send('GET', `jobs/${idOf(args)}/result`, query))
       const output = values.text('output')
       if (output !== undefined) await pipeline(body ?? [], createWriteStream(output))
       else for await (const piece of body ?? []) await write(piece)

@@ -1,11 +1,11 @@
 // Whose records a request is about: the caller's own account's, unless an administrator names another.
 import { z } from '@hono/zod-openapi'
-import { getAccount } from '../accounts/accounts.ts'
-import type { Caller } from '../accounts/tokens.ts'
-import { Problem } from '../errors.ts'
-import { strictObject } from '../request/strict.ts'
-import type { Store } from '../store/open.ts'
-import type { AccountRow } from '../store/schema.ts'
+import { getAccount } from './accounts/accounts.ts'
+import type { Caller } from './accounts/tokens.ts'
+import { Problem } from './errors.ts'
+import { strictObject } from './request/strict.ts'
+import type { Store } from './store/open.ts'
+import type { AccountRow } from './store/schema.ts'
 
 /** The parameter that names another account than the caller's. */
 export const Whose = strictObject({
