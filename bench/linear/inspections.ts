@@ -10,6 +10,7 @@ import { fill, large, split, type Row } from './row.ts'
 const MB = 1024 * 1024
 const provider = createProviderTable().byId('openai')!
 const CHAT = classify(provider, 'POST', '/v1/responses')
+const UNKNOWN = classify(provider, 'POST', '/v1/of/tomorrow')
 const SPEECH = classify(provider, 'POST', '/v1/audio/transcriptions')
 const chat = createProviderTable().byId('anthropic')!
 const MESSAGES = classify(chat, 'POST', '/v1/messages')
@@ -57,6 +58,7 @@ export const INSPECTIONS: readonly Row[] = [
   large('inspection: words that could be ids', (size) => inspected({ type: 'application/json', bytes: Buffer.from(fill('file-abc123 resp_0123456789 ', size)) }, CHAT, false)),
   large('inspection: different words', (size) => inspected({ type: 'application/json', bytes: Buffer.from(Array.from({ length: size / 12 }, (_, i) => `word-${i % 40_000} `).join('')) }, CHAT, false)),
   large('inspection: escapes that are none', (size) => inspected({ type: 'application/json', bytes: Buffer.from(fill('\\u00', size)) }, CHAT, false)),
+  large('inspection: an unknown endpoint', (size) => inspected({ type: 'application/json', bytes: Buffer.from(`[${fill('{"file_id":"0f8fad5b-d9cb-469f-a165-70867728950e","x":["y"]},', size)}1]`) }, UNKNOWN, false)),
   large('inspection: pieces of a byte', (size) => inspected(JSON_BODIES['short messages']!(size), CHAT, true, 1), 4 * MB),
   ...Object.entries(CODINGS).map(([coding, encode]) =>
     large(`inspection: ${coding}`, (size) => inspected({ type: 'application/json', encoding: coding, bytes: encode(JSON_BODIES['short messages']!(size).bytes) }, CHAT, true)),

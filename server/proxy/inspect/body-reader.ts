@@ -6,6 +6,7 @@ import { isTwofoldType } from '../outside-body.ts'
 import { objectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
 import { ambiguous, unknownModel, type Findings, type Refusal } from './findings.ts'
+import type { KeyedStrings } from './keyed-strings.ts'
 import { boundaryOf, MultipartReader } from './multipart.ts'
 import { PartReader } from './part-reader.ts'
 import { LONGEST_NAME, type Places } from './places.ts'
@@ -47,10 +48,12 @@ class JsonBody implements BodyReader {
   readonly #scanner: JsonScanner
   readonly #utf8: Utf8Check | null
   readonly #findings: Findings
+  readonly #keyed: KeyedStrings | undefined
   #empty = true
 
   constructor(places: Places, strict: boolean, findings: Findings) {
     this.#findings = findings
+    this.#keyed = findings.keyed()
     const strings = findings.strings()
     const wanted = strict ? places.wanted : places.observed
     this.#scanner = new JsonScanner(wanted, findings, strings === undefined ? { strict, longestValue: LONGEST_NAME } : { strict: true, longestValue: LONGEST_NAME, strings })
@@ -60,7 +63,9 @@ class JsonBody implements BodyReader {
   write(piece: Buffer): void {
     if (piece.length > 0) this.#empty = false
     if (this.#utf8 !== null && !this.#utf8.write(piece)) return
-    if (!this.#findings.decided) this.#scanner.write(piece)
+    if (this.#findings.decided) return
+    this.#scanner.write(piece)
+    this.#keyed?.write(piece)
   }
 
   end(): Refusal | null {

@@ -4,10 +4,12 @@ import { ITEM } from '../item-ranges.ts'
 import { parseJson } from '../json-paths.ts'
 import type { JsonSink, Oddity, StringWatch } from '../json-scanner.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
-import { REFERENCE } from '../providers/ids.ts'
-import type { IdForms } from '../providers/provider.ts'
+import type { IdNames } from '../providers/id-names.ts'
+import { givenId, REFERENCE } from '../providers/ids.ts'
+import type { IdForms, Provider } from '../providers/provider.ts'
 import { ToolModels, type ToolRun } from '../tool-models.ts'
 import { ByteStrings } from './byte-strings.ts'
+import { KeyedStrings } from './keyed-strings.ts'
 import { MOST_IDS, MOST_NAMED, refsIn, type Places } from './places.ts'
 
 export interface Refusal {
@@ -37,6 +39,12 @@ interface Part {
   readonly part: Findings
   readonly perhaps: boolean
   next: number
+}
+
+/** The names under which a body gives ids, and which of these are everybody's. */
+export interface GivenIds {
+  readonly names: IdNames
+  readonly publicObjects: Provider['publicObjects']
 }
 
 type TellString = (bytes: Buffer, from: number, to: number, hash: number) => void
@@ -86,10 +94,14 @@ export class Findings implements JsonSink {
   #tools: ToolModels | null = null
   #twofold = false
 
-  constructor(places: Places, strict: boolean, idForms: IdForms | undefined) {
+  readonly #fields: GivenIds | null
+
+  /** @param fields what its keys and fields give, where no row says where an id stands */
+  constructor(places: Places, strict: boolean, idForms: IdForms | undefined, fields: GivenIds | null = null) {
     this.#places = places
     this.#strict = strict
     this.idForms = idForms
+    this.#fields = fields
   }
 
   /** Everything that it names: what stands where an object is expected comes first. */
@@ -99,7 +111,7 @@ export class Findings implements JsonSink {
 
   /** A collector for a part of the body, of which it is not known yet what it is. */
   aside(): Findings {
-    return new Findings(this.#places, this.#strict, this.idForms)
+    return new Findings(this.#places, this.#strict, this.idForms, this.#fields)
   }
 
   /** Takes over which ids such a part names. @param perhaps whether they may be something else: then only another key's objects count */
@@ -181,6 +193,24 @@ export class Findings implements JsonSink {
     if (text === REFERENCE && !perhaps) this.refers = true
     const ref = this.idForms?.refOf(text) ?? null
     if (ref !== null) this.mention(perhaps ? { ...ref, mayBeUnknown: true } : ref)
+  }
+
+  /** Reads what stands under the keys of a JSON body; undefined where rows say where ids stand. */
+  keyed(): KeyedStrings | undefined {
+    const fields = this.#fields
+    if (fields === null) return undefined
+    return new KeyedStrings({ kindOf: (key) => fields.names.kindOf(key), told: (kind, text) => this.#give(fields, kind, text) })
+  }
+
+  /** A field of a form. */
+  field(name: string, text: string): void {
+    const kind = this.#fields?.names.kindOf(name) ?? null
+    if (kind !== null) this.#give(this.#fields!, kind, text)
+  }
+
+  #give({ publicObjects }: GivenIds, kind: string, text: string): void {
+    const ref = this.idForms === undefined || publicObjects?.[kind]?.test(text) === true ? null : givenId(text, this.idForms)
+    if (ref !== null) this.mention(ref)
   }
 
   /** A word that may name an object of any of these kinds: letters, digits, `_.~-`. Told once. */

@@ -49,7 +49,9 @@ export class Inspection implements SlicedTask {
     this.#pieces = pieces
     this.#places = placesOf(rule)
     const { provider, match } = question
-    this.findings = new Findings(this.#places, question.strict, match.class === 'unknown' ? provider.unknownIds : provider.ids)
+    const isUnknown = match.class === 'unknown'
+    const fields = isUnknown && provider.idNames !== undefined ? { names: provider.idNames, publicObjects: provider.publicObjects } : null
+    this.findings = new Findings(this.#places, question.strict, isUnknown ? provider.unknownIds : provider.ids, fields)
     const { headers, strict } = question
     if (this.#open()) {
       const reader = readerFor(rule, this.#places, isEncoded(headers) ? without(headers, 'content-encoding') : headers, strict, this.findings)

@@ -1,6 +1,7 @@
 // What the parts of a form name, whatever they are called: each as one text, or as JSON; decoded first where it is in base64 or quoted-printable.
 import { wantPaths } from '../json-paths.ts'
 import { JsonScanner } from '../json-scanner.ts'
+import type { KeyedStrings } from './keyed-strings.ts'
 import { isAsciiCompatible, isMedia } from './content-types.ts'
 import type { Findings } from './findings.ts'
 import type { PartHead, PartWatch } from './multipart.ts'
@@ -18,6 +19,7 @@ const NOTHING = Buffer.alloc(0)
 /** A part that looks like JSON, which may be a text all the same: `[verse 1] …`. */
 interface Json {
   readonly scanner: JsonScanner
+  readonly keyed: KeyedStrings | undefined
   readonly findings: Findings
   /** What stands in it if it is none. */
   readonly words: WordReader
@@ -58,10 +60,14 @@ export class PartReader implements PartWatch {
 
   end(): void {
     if (this.#decoder !== null) this.#take(this.#decoder.end())
-    const { isFile, type } = this.#head!
+    const { name, isFile, type } = this.#head!
     // A file is content, unless it is said to be JSON.
     const perhaps = isFile && !/json/i.test(type)
-    if (!this.#isLong && this.#text.length > 0) this.#findings.text(this.#text.toString('utf8'), perhaps)
+    if (!this.#isLong && this.#text.length > 0) {
+      const text = this.#text.toString('utf8')
+      this.#findings.text(text, perhaps)
+      if (!perhaps) this.#findings.field(name, text)
+    }
     const json = this.#json
     if (json === null) return
     json.scanner.end()
@@ -88,11 +94,12 @@ export class PartReader implements PartWatch {
     const [findings, inWords] = [this.#findings.aside(), this.#findings.aside()]
     const strings = findings.strings()
     const scanner = new JsonScanner(NOTHING_WANTED, { value() {} }, { strict: true, ...(strings === undefined ? {} : { strings }) })
-    return { scanner, findings, words: new WordReader([], inWords), inWords }
+    return { scanner, keyed: findings.keyed(), findings, words: new WordReader([], inWords), inWords }
   }
 
-  #scan({ scanner, words }: Json, bytes: Buffer): void {
+  #scan({ scanner, keyed, words }: Json, bytes: Buffer): void {
     scanner.write(bytes)
+    keyed?.write(bytes)
     words.write(bytes)
   }
 }

@@ -64,12 +64,15 @@ export class UrlencodedReader implements BodyReader {
     const findings = this.#findings
     findings.text(name)
     findings.text(value)
+    findings.field(name, value)
     const kind = this.#places.objects.get(name) ?? this.#places.objects.get(name.replace(/\[\d*\]$/, '[]'))
     if (kind !== undefined) findings.object(objectRef(kind, value))
     const strings = findings.strings()
     if (strings === undefined || !/^\s*[[{"]/.test(value)) return
     const scanner = new JsonScanner(NOTHING_WANTED, { value() {} }, { strings })
-    scanner.write(Buffer.from(value))
+    const bytes = Buffer.from(value)
+    scanner.write(bytes)
     scanner.end()
+    findings.keyed()?.write(bytes)
   }
 }

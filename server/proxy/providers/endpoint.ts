@@ -2,8 +2,8 @@
 import { closedEverywhere } from './closed.ts'
 import type { Asks, BodyRule, EndpointClass, EndpointRow } from './endpoint-row.ts'
 import { PLACES, type Resembled } from './endpoint-table.ts'
-import { ANY_KIND, namesObject, OF_UNKNOWN_KIND } from './ids.ts'
-import { decodedFully, objectRef, type ObjectRef } from './object-ref.ts'
+import { ANY_KIND, givenId, namesObject, OF_UNKNOWN_KIND } from './ids.ts'
+import { decodedFully, looseName, objectRef, type ObjectRef } from './object-ref.ts'
 import type { Provider } from './provider.ts'
 import { refsOf } from './spelled.ts'
 
@@ -54,14 +54,22 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   const asked = askedFor({ ...provider.asks, ...match.endpoint?.asks }, query)
   const { ids } = provider
   const spelled = ids === undefined ? [] : query.flatMap(([name, value]) => (PARAMETER.test(name) ? [value] : [name, value])).flatMap((text) => refsOf(text, ids))
-  const others = spelled.filter((ref) => !asked.some(({ kind, id }) => kind === ref.kind && id === ref.id))
+  const given = match.class === 'unknown' ? query.flatMap(([name, value]) => givenUnder(provider, name, value)) : []
+  const others = [...given, ...spelled].filter((ref) => !asked.some(({ kind, id }) => kind === ref.kind && id === ref.id))
   return asked.length + others.length === 0 ? match : { ...match, objects: [...match.objects, ...asked, ...others] }
+}
+
+/** The stored object that a parameter gives to an endpoint that no row knows. */
+function givenUnder({ idNames, unknownIds, publicObjects }: Provider, name: string, value: string): ObjectRef[] {
+  const kind = idNames?.kindOf(decodedFully(name)) ?? null
+  const ref = kind === null || unknownIds === undefined || publicObjects?.[kind]?.test(value) === true ? null : givenId(value, unknownIds)
+  return ref === null ? [] : [ref]
 }
 
 /** The stored objects that a query names, by the parameters in which a row expects them. */
 export function askedFor(asks: Asks, query: readonly Parameter[]): ObjectRef[] {
   return Object.entries(asks).flatMap(([asked, kind]) => {
-    const values = query.flatMap(([name, value]) => (bare(decodedFully(name)) === bare(asked) ? [value] : []))
+    const values = query.flatMap(([name, value]) => (looseName(decodedFully(name)) === looseName(asked) ? [value] : []))
     return values.flatMap((id): ObjectRef[] => {
       const decoded = decodedFully(id).trim()
       return decoded === id ? [{ kind, id }] : [{ kind, id }, { kind, id: decoded, mayBeUnknown: true }]
@@ -78,9 +86,6 @@ type Parameter = readonly [name: string, value: string]
 export function parametersOf(query: string): Parameter[] {
   return (query.includes(';') ? [query, ...query.split(/[&;]/)] : [query]).flatMap((text) => [...new URLSearchParams(text)])
 }
-
-/** A parameter's name as a lenient server reads it: `uploadId`, `Upload-ID` and `upload_id[]` are one. */
-const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 function classifyPath(provider: Provider, method: string, path: string): Match {
   // A path that a row spells out is what it seems.

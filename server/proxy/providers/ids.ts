@@ -161,6 +161,13 @@ function segmentsOf(text: string): readonly string[] {
   return !plain.includes('/') || /\s/.test(plain) ? [plain] : plain.split(/[/?#]/)
 }
 
+/** What a text names that stands where such an endpoint's request gives an id: an id as providers make them, in any form; null for a name. */
+export function givenId(text: string, forms: IdForms): ObjectRef | null {
+  const ref = forms.refOf(text)
+  const isGenerated = ref !== null && !OFTEN_UNKNOWN.has(ref.kind) && (ref.mayBeUnknown !== true || uuidOf(ref.id) !== null || OF_ANY_KIND.test(ref.id))
+  return isGenerated ? { kind: ref.kind, id: ref.id } : null
+}
+
 /** What an answer of such an endpoint names as made; null where it is a name, or nothing that is kept. */
 export function madeSomewhere(id: string, forms: IdForms): ObjectRef | null {
   const ref = withUnknownForms(forms).refOf(id)

@@ -51,3 +51,6 @@ export function decodedFully(text: string): string {
   }
   return text
 }
+
+/** A name of a key or parameter as a lenient server reads it: `uploadId`, `Upload-ID` and `upload_id[]` are one. */
+export const looseName = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')

@@ -2,6 +2,7 @@
 import type { StringFilter } from '../json/tables.ts'
 import type { Spelling } from './ids.ts'
 import type { EndpointTable } from './endpoint-table.ts'
+import type { IdNames } from './id-names.ts'
 import type { Asks, EndpointRow } from './endpoint-row.ts'
 import type { ObjectRef } from './object-ref.ts'
 
@@ -69,8 +70,9 @@ export interface Provider extends Omit<ProviderRow, 'endpoints'> {
   readonly admin: readonly RegExp[]
   readonly modelNames: (name: string) => string[]
   readonly ids?: IdForms
-  /** The forms of ids at endpoints that no row knows. */
+  /** The forms of ids at endpoints that no row knows, and the names under which requests give them. */
   readonly unknownIds?: IdForms
+  readonly idNames?: IdNames
 }
 
 /** A provider that the operator adds, or the id of a built-in one that is dialled or authenticated otherwise. */

@@ -12,6 +12,7 @@ import type { BodyRule } from './endpoint-row.ts'
 import { fireworks } from './fireworks.ts'
 import { google } from './google.ts'
 import { groq } from './groq.ts'
+import { idNamesOf } from './id-names.ts'
 import { compileIds, withUnknownForms } from './ids.ts'
 import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
@@ -95,15 +96,16 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
 
 const ready = (row: ProviderRow): Provider => withIds(row, compileIds(row.spelling, row.hosts))
 
-const withIds = (row: ProviderRow, ids: IdForms): Provider => ({
+const withIds = (row: ProviderRow, ids: IdForms, endpoints = compiled(row)): Provider => ({
   ...row,
-  endpoints: compiled(row),
+  endpoints,
   minting: row.minting ?? [],
   admin: row.admin ?? [],
   modelNames: row.modelNames ?? ((name) => [name]),
   publicObjects: { ...PUBLIC, ...row.publicObjects },
   ids,
   unknownIds: withUnknownForms(ids),
+  idNames: idNamesOf(row.endpoints, endpoints.kinds),
 })
 
 /** What a place of OpenAI's dialect names that nobody has made: https://platform.openai.com/docs/guides/text-to-speech, …/guides/tools-skills. */

@@ -108,6 +108,8 @@ test('an id that another key made is refused also in a body that is no plain JSO
     return [got.status, headerOf(got.rawHeaders, 'x-proxy-error')]
   }
   const named = (id: string) => `{"model":"gpt-5","previous_response_id":"${id}"}`
+  // What a request names itself is not made by its answer.
+  assert.deepEqual(await post(mine, '{"model":"gpt-5"}'), [200, null])
   for (const [what, odd] of ODD) assert.deepEqual(await post(mine, odd(named('resp_1'))), [200, null], what)
   for (const [what, odd] of ODD) assert.deepEqual(await post(theirs, odd(named('resp_of_before'))), [200, null], what)
   const reached = fake.requests.length

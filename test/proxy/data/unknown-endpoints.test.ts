@@ -58,6 +58,44 @@ test('what an unknown endpoint has made is its maker\'s; what nobody made is ref
   assert.equal(await post(own, `${V1}/chat/of/tomorrow`, { x: 'chat' }), '200')
 })
 
+test('a generated id under a name that gives ids is one, in whatever form: nobody\'s is refused, names and other strings pass', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const [mine, upstream] = [await key(), await key({ objects: 'upstream' })]
+  const [hex, bare] = ['68a1b2c3d4e5f607', UUID.replaceAll('-', '')]
+  const json = (body: unknown) => ({ body: JSON.stringify(body), headers: JSON_TYPE })
+  const formOf = (...parts: string[]) => ({ body: `${parts.map((part) => `--b\r\nContent-Disposition: form-data; name=${part}\r\n`).join('')}--b--\r\n`, headers: { 'Content-Type': 'multipart/form-data; boundary=b' } })
+  const urlencoded = (body: string) => ({ body, headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
+  const at = `${MISTRAL}/of/tomorrow`
+  /** TABLE of requests that give the id of what nobody here has made. */
+  const nobodys: [address: string, sent: { body: string; headers: Record<string, string> }][] = [
+    [at, json({ file_id: UUID })], [at, json({ file_id: bare })], [at, json({ a: [{ b: { fileId: UUID.toUpperCase() } }] })], [at, json({ file_ids: ['x', [UUID]] })], [at, json({ 'File-IDs': [UUID, 'x'] })], [at, json([{ library_id: `{${UUID}}` }])],
+    [at, json({ agent_id: UUID })], [at, json({ x: UUID, agent_id: UUID })], [at, { body: `{"x":"${UUID}", "agent\\u005fid" : "${UUID.replace('0', '\\u0030')}"}`, headers: JSON_TYPE }], [at, json({ library_ids: { a: 1, library_id: hex } })],
+    [`${V1}/of/tomorrow`, json({ training_file: `x_${hex}` })], [`${V1}/of/tomorrow`, json({ skill_id: `skill_${hex}` })], [`${XAI}/of/tomorrow`, json({ file_id: `file-${hex}` })], [`${V1}/of/tomorrow`, json({ voice_id: `voice_${hex}` })],
+    [`${at}?file_id=${UUID}`, json({})], [`${at}?x=1;file%255fid=${bare}`, json({})],
+    [at, formOf(`"file_id"\r\n\r\n${UUID}`)], [at, formOf(`"x"\r\n\r\n{"file_id":"${UUID}"}`)], [at, urlencoded(`file_id=${UUID}`)], [at, urlencoded(`file_ids[]=${bare}`)], [at, urlencoded(`x=${encodeURIComponent(`{"file_id":"${UUID}"}`)}`)],
+  ]
+  for (const [address, sent] of nobodys) {
+    const what = `${address} ${sent.body}`
+    const got = await send(mine.secret, address, sent)
+    assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [403, 'endpoint_not_allowed'], what)
+    assert.equal((await send(upstream.secret, address, sent)).status, 200, what)
+  }
+  /** TABLE of what anybody may send: names, stock voices, ids of the caller's own, text that is a key or stands under another one. */
+  const ordinary: [address: string, sent: { body: string; headers: Record<string, string> }][] = [
+    [at, json({ file_id: 'report', agent_id: 'planner-2', library_ids: ['docs'] })], [at, json({ request_id: UUID, trace: { id: UUID }, user_id: UUID, session_id: UUID, conversation: { file_id: 7 }, name: bare })], [at, json({ [UUID]: 'file_id' })],
+    [at, json({ file_id: { created: UUID } })], [at, json({ text: `{"file_id":"${UUID}"}` })], [at, json(['file_id', UUID])], [at, json({ a: 'file_id', b: UUID })], [at, json({ file_id: [], b: [UUID] })], [at, json({ messages: [{ content: `file_id: ${UUID}` }] })],
+    [`${at}?file_id=report&trace=${UUID}`, json({})], [`${XAI}/of/tomorrow?voice_id=${VOICE}`, json({ voice_id: VOICE })], [`${V1}/of/tomorrow`, json({ voice: 'alloy', message_id: `msg_${hex}`, model_id: `m_${hex}` })], [at, formOf(`"trace"\r\n\r\n${UUID}`)], [at, formOf(`"file_id"; filename="a.txt"\r\n\r\n${UUID}`)], [at, urlencoded(`trace=${UUID}&file_id=x`)],
+  ]
+  for (const [address, sent] of ordinary) assert.equal((await send(mine.secret, address, sent)).status, 200, `${address} ${sent.body}`)
+  // What was made, at a known endpoint or an unknown one, is its maker's under any of these names.
+  for (const [makes, id] of [[`${MISTRAL}/files`, '1f8fad5b-d9cb-469f-a165-70867728950e'], [`${MISTRAL}/things`, '2f8fad5b-d9cb-469f-a165-70867728950e']]) {
+    fake.play(answer(200, JSON_TYPE, JSON.stringify({ id })))
+    assert.equal((await send(mine.secret, makes!, json({}))).status, 200)
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    assert.equal((await send(mine.secret, at, json({ file_id: id, a: [{ library_ids: [id!.replaceAll('-', '')] }] }))).status, 200, makes)
+  }
+})
+
 test('what the request itself named is not made by the answer that repeats it, wherever it stood', async (t) => {
   const THING = 'thing_68a1b2c3d4e5f607'
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, JSON.stringify({ id: THING })), more)

@@ -1,0 +1,104 @@
+// The strings of a JSON body that stand under keys of certain names, at any depth, as a value or in a list. Bytes come in any split; what is no JSON
+// is read as far as it looks like it, and the scanner says whether it is.
+import { parseJson } from '../json-paths.ts'
+
+/** A string that stands under a key. */
+export interface KeyedSink {
+  /** What keys of this name are looked into for; null where they are not. */
+  kindOf(key: string): string | null
+  told(kind: string, text: string): void
+}
+
+/** Longest key or value in bytes, as it is written. */
+const LONGEST = 2_048
+/** Deeper levels are no longer told apart: the scanner refuses them. */
+const MOST_LEVELS = 10_000
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+interface Level {
+  readonly isObject: boolean
+  /** Of the key under which values stand here. */
+  kind: string | null
+}
+
+export class KeyedStrings {
+  readonly #sink: KeyedSink
+  readonly #levels: Level[] = []
+  #level: Level = { isObject: false, kind: null }
+  /** Whether the next string is a key. */
+  #atKey = false
+  #inString = false
+  #escaped = false
+  /** Bytes of the string that earlier pieces held; null where it is not wanted, or too long. */
+  #begun: Buffer | null = null
+
+  constructor(sink: KeyedSink) {
+    this.#sink = sink
+  }
+
+  write(piece: Buffer): void {
+    for (let at = 0; at < piece.length; at++) {
+      if (this.#inString) at = this.#readString(piece, at)
+      else this.#take(piece[at]!)
+    }
+  }
+
+  #take(byte: number): void {
+    if (byte === QUOTE) {
+      this.#inString = true
+      this.#begun = this.#atKey || this.#level.kind !== null ? NOTHING : null
+    } else if (byte === COLON) this.#atKey = false
+    else if (byte === COMMA) this.#next()
+    else if (byte === OPEN_OBJECT) this.#open({ isObject: true, kind: null })
+    else if (byte === OPEN_LIST) this.#open({ isObject: false, kind: this.#level.kind })
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#close()
+  }
+
+  #open(level: Level): void {
+    if (this.#levels.length < MOST_LEVELS) this.#levels.push(this.#level)
+    this.#level = level
+    this.#atKey = level.isObject
+  }
+
+  #close(): void {
+    this.#level = this.#levels.pop() ?? { isObject: false, kind: null }
+    this.#atKey = false
+  }
+
+  #next(): void {
+    if (!this.#level.isObject) return
+    this.#level.kind = null
+    this.#atKey = true
+  }
+
+  /** @returns where the string ends, or the piece */
+  #readString(piece: Buffer, from: number): number {
+    let at = from
+    for (; at < piece.length; at++) {
+      const byte = piece[at]!
+      if (this.#escaped) this.#escaped = false
+      else if (byte === BACKSLASH) this.#escaped = true
+      else if (byte === QUOTE) break
+    }
+    const begun = this.#begun
+    const isWanted = begun !== null && begun.length + at - from <= LONGEST
+    if (at === piece.length) {
+      this.#begun = isWanted ? Buffer.concat([begun, piece.subarray(from, at)]) : null
+      return at
+    }
+    this.#inString = false
+    if (isWanted) this.#tell(begun.length === 0 ? piece.toString('utf8', from, at) : Buffer.concat([begun, piece.subarray(from, at)]).toString('utf8'))
+    return at
+  }
+
+  #tell(raw: string): void {
+    const text = raw.includes('\\') ? parseJson(`"${raw}"`) : raw
+    if (typeof text !== 'string') return
+    if (this.#atKey) this.#level.kind = this.#sink.kindOf(text)
+    else if (this.#level.kind !== null) this.#sink.told(this.#level.kind, text)
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
