@@ -82,7 +82,7 @@ export async function startNginx(folder: string, upstream: number): Promise<Cont
   writeFileSync(
     config,
     `worker_processes 1; daemon off; pid ${folder}/nginx.pid; error_log /dev/null crit; events { worker_connections 8192; }
-http { access_log off; ${temporary} keepalive_requests 100000000;
+http { access_log off; client_body_buffer_size 1m; ${temporary} keepalive_requests 100000000;
   upstream u { server 127.0.0.1:${upstream}; keepalive 64; keepalive_requests 100000000; }
   server { listen 127.0.0.1:${port}; location / { proxy_pass http://u; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } } }`,
   )
