@@ -45,5 +45,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8484) + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # As scripts/launch.mjs starts it.
-ENTRYPOINT ["node", "--conditions=tollmark", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=16", "--initial-old-space-size=128", "packages/cli/src/main.ts"]
+ENTRYPOINT ["node", "--conditions=tollmark", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=16", "--initial-old-space-size=128", "--expose-gc", "packages/cli/src/main.ts"]
 CMD ["serve"]

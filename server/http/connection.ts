@@ -6,6 +6,7 @@ import { Call, type Line } from './call.ts'
 import type { Addresses, Leave } from './addresses.ts'
 import type { Caller } from './caller.ts'
 import type { LoopTurns } from './loop-turns.ts'
+import { countRead } from './read-memory.ts'
 import { beginsProxied, RequestError, RequestReader, type RequestHead } from './request.ts'
 
 /** What all connections of a server share. */
@@ -156,6 +157,7 @@ export class Connection implements Line, Drained {
   }
 
   readonly #onData = (bytes: Buffer): void => {
+    countRead(bytes.length)
     this.reader.push(bytes)
     if (this.#call === null) this.#advance()
     else this.#call.more()

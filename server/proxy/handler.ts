@@ -206,8 +206,8 @@ function isForPrograms(headers: readonly string[]): boolean {
 }
 
 /** A long body took a while to come, and its answer takes a while to begin: a millisecond more for each so many bytes, and so many at most. */
-const PATIENT_BYTES = 32 * 1024
-const MAX_PATIENCE_MS = 12
+const PATIENT_BYTES = 16 * 1024
+const MAX_PATIENCE_MS = 24
 
 /** How long a request may wait for company on its way to the ledger. */
 function patienceOf(body: Outgoing['body'], { open }: Shares): number {
