@@ -295,15 +295,22 @@ test('a database that nothing but a CSV holds is a page, and the parent of its r
 })
 
 test('rows that a view’s table leaves out stand below it', async (t) => {
-  const table = (rows: string) => `<table class="collection-content"><thead><tr><th>Name</th><th>Status</th></tr></thead><tbody>${rows}</tbody></table>`
-  const row = (n: number, title: string) => `<tr id="${n}"><td class="cell-title"><a href="Tasks%20${id(9)}/${title}%20${id(n)}.html"><span class="icon">🎨</span>${title}</a></td><td>Done</td></tr>`
+  const table = (rows: string) => `<table class="collection-content"><thead><tr><th>Name</th><th>Status</th><th>Paid</th></tr></thead><tbody>${rows}</tbody></table>`
+  const row = (n: number, title: string) => `<tr id="${n}"><td class="cell-title"><a href="Tasks%20${id(9)}/${title}%20${id(n)}.html"><span class="icon">🎨</span>${title}</a></td><td>Done</td><td><div class="checkbox checkbox-on"></div></td></tr>`
+  const csv = '\ufeffName,Status,Paid\nRead,Open,Yes\nWrite,Done,Yes\nRead,Late,No\n'
   const text = await convert(t, {
     [`Tasks ${id(9)}.html`]: page(9, 'Tasks', table(row(2, 'Write'))),
-    [`Tasks ${id(9)}_all.csv`]: csvOf('Read,Open,x\nWrite,Done,y\nRead,Late,\n'),
+    [`Tasks ${id(9)}_all.csv`]: csv,
     [`Tasks ${id(9)}/Write ${id(2)}.html`]: page(2, 'Write', ''),
     [`Tasks ${id(9)}/Read ${id(3)}.html`]: page(3, 'Read', ''),
   })
-  assert.match(text, /^# Tasks\n\n\| Name \| Status \|\n\| --- \| --- \|\n\| \[🎨 Write\]\(#write\) \| Done \|\n\| \[Read\]\(#read\) \| Open \|\n\| Read \| Late \|\n/)
+  assert.match(text, /^# Tasks\n\n\| Name \| Status \| Paid \|\n\| --- \| --- \| --- \|\n\| \[🎨 Write\]\(#write\) \| Done \| ☑ \|\n\| \[Read\]\(#read\) \| Open \| ☑ \|\n\| Read \| Late \| ☐ \|\n/)
+})
+
+test('a link within Notion that has no host leads to its page', async (t) => {
+  const links = `<p><a href="/Sub-${id(2)}?pvs=4">a</a> <a href="/${id(2)}#x">b</a> <a href="/${id(3)}">c</a></p>`
+  const text = await convert(t, { [`Home ${id(1)}.html`]: page(1, 'Home', links), [`Home ${id(1)}/Sub ${id(2)}.html`]: page(2, 'Sub', '') })
+  assert.match(text, new RegExp(`\\[a\\]\\(#sub\\) \\[b\\]\\(#sub\\) \\[c\\]\\(https://www\\.notion\\.so/${id(3)}\\)`))
 })
 
 /** TABLE of addresses that climb out of the archive, in a page two folders deep, and the path that each means. */

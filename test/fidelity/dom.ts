@@ -128,9 +128,16 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
 /** The value of an e-mail or phone property leads to a person. */
 function personal(link: Element, address: string): string {
   const isValue = hasClass(link, 'url-value')
-  if (isValue && /^\+?[\d(][\d ().\-/]+$/.test(address)) return `tel:${address.replace(/[ /]/g, '')}`
-  return (isValue || rawText(link.childNodes).trim() === address.trim()) && /^[^\s@:/]+@[^\s@:/]+\.\w{2,}$/.test(address) ? `mailto:${address}` : address
+  if (isValue && !/^[a-z][a-z\d+.-]*:/i.test(address)) {
+    const mails = address.split(/[,;] */)
+    if (mails.every((mail) => MAIL.test(mail))) return `mailto:${mails.join(',')}`
+    const [number = '', extension] = address.normalize('NFKC').replaceAll(/[\u0660-\u0669]/g, (digit) => String(digit.charCodeAt(0) - 0x660)).split(/ ?ext\.? ?/)
+    if (/^\+?[\d(][\d ().\-/]+$/.test(number)) return `tel:${number.replace(/[ /]/g, '')}${extension ? `;ext=${extension}` : ''}`
+  }
+  return rawText(link.childNodes).trim() === address.trim() && MAIL.test(address) ? `mailto:${address}` : address
 }
+
+const MAIL = /^[^\s@:/,;]+@[^\s@:/,;]+\.\w{2,}$/
 
 /** Files of until 2023 are labelled with an address of Notion's storage, which ends in their name. */
 export function nameOfStored(nodes: readonly Node[]): readonly Node[] {

@@ -143,12 +143,12 @@ function labelOf(text: string): string {
   return stored === undefined ? text.replace(ATTACHMENT, '') : decodeOnce(stored)
 }
 
-/** Where a link leads. The value of an e-mail or phone property has no scheme, and is no file. */
+/** Where a link leads. */
 function targetOf(link: Element, links: Links): string | null {
   const href = attribute(link, 'href')
-  const isValue = hasClass(link, 'url-value')
-  const mayBe = href !== undefined && (isValue || textContent(link).trim() === href.trim())
-  return (mayBe ? links.contact(href, isValue) : null) ?? links.resolve(href, 'file')
+  if (href !== undefined && hasClass(link, 'url-value')) return links.value(href)
+  const mail = href !== undefined && textContent(link).trim() === href.trim() ? links.mail(href) : undefined
+  return mail ?? links.resolve(href, 'file')
 }
 
 /** Ends a line that has begun. */

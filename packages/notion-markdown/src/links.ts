@@ -64,9 +64,36 @@ const NOWHERE = 'https://app.notion.comundefined'
 /** An address of a page on Notion; it ends in the page's id, with the dashes of a UUID or without. */
 const NOTION_PAGE = /^https?:\/\/(?:(?:www\.)?notion\.so|app\.notion\.com)\/[^?#]*?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
 
-/** An e-mail address, and a telephone number as people write one. */
-const EMAIL = /^[^\s@/:?#<>()"]+@[^\s@/:?#<>()"]+\.[^\s@/:?#<>()".\d]{2,}$/
-const PHONE = /^\+?[(\d][\d ().\-/\u00a0]*$/
+/** The same as people copy it within Notion, without its host. */
+const WITHIN_NOTION = /^\/(?:[^/?#]*-)?((?:[0-9a-f]{4}-?){7}[0-9a-f]{4})(?:[?#].*)?$/
+
+/** An e-mail address; a telephone number as people write one, maybe with an extension; the address of a site without its scheme. */
+const EMAIL = /^[^\s@/:?#<>()",;]+@[^\s@/:?#<>()",;]+\.[^\s@/:?#<>()",;.\d]{2,}$/
+const PHONE = /^(\+?[(\d][\d ().\-/\u00a0]*?)(?:[ ,;]*(?:ext|extension|x|#)\.? *(\d{1,8}))?$/i
+const WEB = /^(?:[\p{L}\d](?:[\p{L}\d-]{0,61}[\p{L}\d])?\.)+\p{L}{2,63}(?::\d+)?(?:[/?#]\S*)?$/u
+
+/** The address that writes to one or several e-mail addresses (RFC 6068). */
+function mailOf(value: string): string | undefined {
+  const addresses = value.split(/[,;]\s*/)
+  return addresses.every((address) => EMAIL.test(address)) ? `mailto:${addresses.join(',')}` : undefined
+}
+
+/** The address that calls a number, without spaces (RFC 3966). */
+function phoneOf(value: string): string | undefined {
+  const digits = value.replace(/\p{Nd}/gu, asciiDigit)
+  const [, number = '', extension] = PHONE.exec(digits) ?? []
+  if (number.replace(/\D/g, '').length < 2) return undefined
+  return `tel:${number.replace(/[^\d+().*#-]/g, '')}${extension === undefined ? '' : `;ext=${extension}`}`
+}
+
+/** TABLE of the zeros of other digits that people write numbers with: Arabic, Persian, Devanagari, Bengali, Thai, full width. */
+const ZEROS = [0x0660, 0x06f0, 0x0966, 0x09e6, 0x0e50, 0xff10]
+
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0)!
+  const zero = ZEROS.find((start) => code >= start && code < start + 10)
+  return zero === undefined ? digit : String(code - zero)
+}
 
 /** Resolves the addresses of one page, and remembers what they asked for. */
 export class Links {
@@ -107,7 +134,8 @@ export class Links {
     if (href.startsWith('//')) return href
     if (href.startsWith('#')) return placeOfBlock(decodeOnce(href.slice(1)))
     const key = this.#keyOf(href)
-    return key === undefined ? this.#relative(href, kind) : this.#page(key)
+    if (key !== undefined) return this.#page(key)
+    return WITHIN_NOTION.test(href) ? `https://www.notion.so${href}` : this.#relative(href, kind)
   }
 
   /** The page of the archive that an address leads to, else the address where others can follow it. */
@@ -134,21 +162,29 @@ export class Links {
   }
 
   #keyOf(href: string): string | undefined {
-    const id = NOTION_PAGE.exec(href)?.[1]?.replaceAll('-', '')
+    const id = (NOTION_PAGE.exec(href) ?? WITHIN_NOTION.exec(href))?.[1]?.replaceAll('-', '')
     if (id !== undefined) return this.#archive?.pageById(id)
     if (!this.#archive || SCHEME.test(href) || href.startsWith('#')) return undefined
     return this.#archive.page(this.#path(href)) ?? this.#archive.page(this.#path(bareOf(href)))
   }
 
+  /** Where an e-mail address leads that stands in a link without a scheme; undefined where it is none, or a file has its name. */
+  mail(href: string): string | undefined {
+    return this.#isFile(href) ? undefined : mailOf(decodeOnce(href.trim()))
+  }
+
   /**
-   * The address of a person, where that is what a link without a scheme holds and no file has its name: `mailto:`, or `tel:` without spaces
-   * (RFC 3966).
+   * Where the value of an e-mail, phone or URL property leads, which has the scheme that was typed or none; null where that is nowhere. It is no
+   * file, unless one has its name.
    */
-  contact(href: string, isPhoneToo: boolean): string | null {
+  value(href: string): string | null {
+    if (SCHEME.test(href) || this.#isFile(href)) return this.resolve(href, 'file')
     const value = decodeOnce(href.trim())
-    const isPhone = isPhoneToo && PHONE.test(value) && value.replace(/\D/g, '').length >= 3
-    if (!(EMAIL.test(value) || isPhone) || this.#archive?.file(this.#path(href)) !== undefined) return null
-    return isPhone ? `tel:${value.replace(/[^\d+().*#-]/g, '')}` : `mailto:${value}`
+    return mailOf(value) ?? phoneOf(value) ?? (WEB.test(value) ? `https://${value}` : null)
+  }
+
+  #isFile(href: string): boolean {
+    return this.#archive?.file(this.#path(href)) !== undefined
   }
 
   #relative(href: string, kind: Asset['kind']): string {

@@ -31,8 +31,22 @@ export function addTable(database: Database, flow: Flow): void {
   for (const page of database.namesakes()) flow.links.claimPage(page, 1)
 }
 
-/** The rows that a database's table does not show (a view's filter hides them), in the table's columns. */
-export function hiddenRows(database: Database, header: readonly Inline[][], titles: readonly string[], flow: Flow): Inline[][][] {
+/** TABLE of what CSV says of check boxes. */
+const BOXES: Readonly<Record<string, string>> = { Yes: '☑', No: '☐' }
+
+/**
+ * The rows that a database's table does not show (a view's filter hides them), in the table's columns.
+ *
+ * @param titles of the rows that it shows
+ * @param checkboxes which columns show check boxes
+ */
+export function hiddenRows(
+  database: Database,
+  header: readonly Inline[][],
+  titles: readonly string[],
+  checkboxes: readonly boolean[],
+  flow: Flow,
+): Inline[][][] {
   const [names = [], ...rows] = database.rows
   const columns = header.map((cell) => names.indexOf(plainText(cell)))
   if (!columns.includes(0)) return []
@@ -44,7 +58,13 @@ export function hiddenRows(database: Database, header: readonly Inline[][], titl
     shown.set(key, left - 1)
     return left <= 0
   })
-  return hidden.map((row) => columns.map((column) => (column < 0 ? [] : cellOf(database, row[column] ?? '', column, flow))))
+  return hidden.map((row) =>
+    columns.map((column, place) => {
+      const value = row[column] ?? ''
+      const shown = checkboxes[place] ? (BOXES[value] ?? value) : value
+      return column < 0 ? [] : cellOf(database, shown, column, flow)
+    }),
+  )
 }
 
 /** A cell; the title links to the row's page. */

@@ -3,7 +3,7 @@ import type { Flow } from '../flow.ts'
 import { hiddenRows } from './database.ts'
 import { readValues, type ValueKind } from '../inline.ts'
 import { nest } from '../runs.ts'
-import type { Inline, TableCell, TableRow } from '../tree.ts'
+import { plainText, type Inline, type TableCell, type TableRow } from '../tree.ts'
 
 /** `<table>`: a simple table, or a database's view. */
 export function readTable(element: Element, flow: Flow): void {
@@ -23,9 +23,17 @@ export function readTable(element: Element, flow: Flow): void {
   if (width === 0) return
   const header = headerOf(rows[0]!, cells, isDatabase)
   const database = isDatabase && flow.section.database !== null ? flow.links.database(flow.section.database) : undefined
-  if (database) for (const row of hiddenRows(database, header, titlesOf(rows), flow)) cells.push(row)
+  if (database) for (const row of hiddenRows(database, header, titlesOf(rows), checkboxesOf(cells), flow)) cells.push(row)
   // Readers fill up short rows (GFM 4.10), but for GitHub a line without a cell ends the table; only the header says how many columns there are.
   flow.add({ type: 'table', children: [rowOf(header, width), ...cells.map((row) => rowOf(row, Math.max(1, row.length)))] })
+}
+
+/** Which columns show check boxes, and nothing else. */
+function checkboxesOf(rows: readonly Inline[][][]): boolean[] {
+  return (rows[0] ?? []).map((_, column) => {
+    const shown = rows.map((row) => plainText(row[column] ?? [])).filter((text) => text !== '')
+    return shown.length > 0 && shown.every((text) => text === '☑' || text === '☐')
+  })
 }
 
 /** The titles of a database's rows. */
