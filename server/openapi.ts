@@ -16,6 +16,7 @@ const HEADERS: readonly { name: string; at: RegExp; status: RegExp; description:
   { name: 'RateLimit-Policy', at: /^\/api\//, status: /^/, description: 'Quota of the plan: `"free";q=10;w=86400` (IETF httpapi draft). Only where the account is known and its plan has a limit.' },
   { name: 'RateLimit', at: /^\/api\//, status: /^/, description: 'What is left of the quota, and seconds until it resets: `"free";r=9;t=43200`. With `RateLimit-Policy`.' },
   { name: 'Content-Disposition', at: DOCUMENT, status: /^20[06]$/, description: 'A name for the document, made from that of the file (RFC 6266).', always: true },
+  { name: 'Content-Disposition', at: /\/(?:requests|usage)$/, status: /^200$/, description: 'A name for the table, with `format=csv`.' },
   { name: 'Vary', at: DOCUMENT, status: /^20[06]$/, description: 'Documents are compressed by `Accept-Encoding`: `br` or `gzip`.', always: true },
   { name: 'Content-Encoding', at: DOCUMENT, status: /^200$/, description: 'How the document is compressed, if it is.' },
   { name: 'X-Tollmark-Warnings', at: DOCUMENT, status: /^20[06]$/, description: 'How many warnings the document has; `format=json` lists them.' },
