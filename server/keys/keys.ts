@@ -276,8 +276,18 @@ export async function purgeKey(store: Store, id: string, account: string | null,
   await store.run(hideKey, { id, now })
 }
 
-/** Keys that are revoked in one unit. */
-const REVOKED_AT_ONCE = 100
+/** What a key can have come to: it opens nothing any more. */
+export const ENDED = ['expired', 'revoked'] as const satisfies readonly KeyStatus[]
+
+/** The same for every key that has ended in one of these ways. `account` null: of all accounts. @returns how many there were */
+export async function purgeKeys(store: Store, account: string | null, status: readonly (typeof ENDED)[number][], now: number): Promise<number> {
+  let purged = 0
+  for (let some = ENDED_AT_ONCE; some === ENDED_AT_ONCE; purged += some) some = await store.run(hideSome, { account, status, now })
+  return purged
+}
+
+/** Keys that are ended in one unit. */
+const ENDED_AT_ONCE = 100
 
 /** Revokes every key of an account, for good. */
 export async function revokeKeysOf(store: Store, account: string, now: number): Promise<void> {
@@ -360,19 +370,33 @@ export const endSecrets = procedure(import.meta.url, 'endSecrets', function* (db
 
 /** Revokes some keys of an account; gives whether there are more. */
 export const revokeSome = procedure(import.meta.url, 'revokeSome', function* (db, { account, now }: { account: string; now: number }): Steps<boolean> {
-  const keys = yield* all(db.selectFrom('keys').select('id').where('account_id', '=', account).where('revoked_at', 'is', null).limit(REVOKED_AT_ONCE))
+  const keys = yield* all(db.selectFrom('keys').select('id').where('account_id', '=', account).where('revoked_at', 'is', null).limit(ENDED_AT_ONCE))
   let revision = yield* nextRevision(db)
   for (const { id } of keys) yield* run(db.updateTable('keys').set({ revoked_at: now, revision: revision++ }).where('id', '=', id))
-  return keys.length === REVOKED_AT_ONCE
+  return keys.length === ENDED_AT_ONCE
 }, oneAfterTheOther)
 
 /** Revokes a key, and hides it. Its row stays: changes are numbered by the highest one, and reports name it. */
-export const hideKey = procedure(import.meta.url, 'hideKey', function* (db, { id, now }: { id: string; now: number }): Steps<void> {
+export const hideKey = procedure(import.meta.url, 'hideKey', hide, oneAfterTheOther)
+
+/** The same for some of the keys that have ended; gives how many. */
+export const hideSome = procedure(
+  import.meta.url,
+  'hideSome',
+  function* (db, { account, status, now }: { account: string | null; status: readonly KeyStatus[]; now: number }): Steps<number> {
+    const ended = yield* all(matching(db.selectFrom('keys'), { account, status }, now).select('id').limit(ENDED_AT_ONCE))
+    for (const { id } of ended) yield* hide(db, { id, now })
+    return ended.length
+  },
+  oneAfterTheOther,
+)
+
+function* hide(db: QueryBuilder, { id, now }: { id: string; now: number }): Steps<void> {
   const revision = yield* nextRevision(db)
   yield* run(db.updateTable('keys').set((e) => ({ revoked_at: e.fn.coalesce('revoked_at', e.val(now)), purged_at: now, revision })).where('id', '=', id))
   yield* run(db.deleteFrom('key_secrets').where('key_id', '=', id))
   yield* run(db.deleteFrom('shared_objects').where('key_id', '=', id))
-}, oneAfterTheOther)
+}
 
 /**
  * Changes of keys take their turn, up to the commit: so revisions are seen in their order, and a cache that knows the keys up to one has missed

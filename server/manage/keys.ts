@@ -4,7 +4,7 @@ import type { Caller } from '../accounts/tokens.ts'
 import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, type Api, type ApiContext } from '../api.ts'
 import { Problem, invalidField } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
-import { changeKey, countKeys, createKey, endPreviousSecrets, getKey, KEY_SORTS, listKeys, looksAtAll, MOST_RPM, purgeKey, revokeKey, rotateKey } from '../keys/keys.ts'
+import { changeKey, countKeys, createKey, ENDED, endPreviousSecrets, getKey, KEY_SORTS, listKeys, looksAtAll, MOST_RPM, purgeKey, purgeKeys, revokeKey, rotateKey } from '../keys/keys.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { patchOf } from '../request/patch.ts'
@@ -105,6 +105,12 @@ const LONGEST_GRACE = 30 * 86_400
 const Rotation = strictObject({
   grace_seconds: count.min(0).max(LONGEST_GRACE).default(86_400).openapi({ description: 'How long the old secret goes on working.' }),
 })
+
+const Ended = strictObject({
+  status: z.array(z.enum(ENDED)).min(1).openapi({ description: 'How they have ended.' }),
+})
+
+const PurgeSchema = z.object({ object: z.literal('purge'), purged: count.openapi({ description: 'How many there were.' }) }).openapi('Purge')
 
 const ListQuery = PageQuery.extend({
   ...Whose.shape,
@@ -216,6 +222,20 @@ export function keyRoutes(store: Store, { keys, table }: Proxied, clock: () => n
     await end(store, c.req.valid('param').id, whose(callerOf(c), account), clock())
     await keys.refresh()
     return c.body(null, 204)
+  })
+
+  const purgeAll = createRoute({
+    method: 'post',
+    path: '/api/v1/keys/purge',
+    summary: 'Take all proxy keys that have ended out of every list',
+    ...guard,
+    request: { query: Whose, body: jsonContent(Ended) },
+    responses: answers(200, 'How many there were', PurgeSchema),
+  })
+  api.openapi(purgeAll, async (c) => {
+    const purged = await purgeKeys(store, whose(callerOf(c), c.req.valid('query').account), c.req.valid('json').status, clock())
+    await keys.refresh()
+    return c.json({ object: 'purge' as const, purged }, 200)
   })
 
   const rotate = createRoute({

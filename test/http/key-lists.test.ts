@@ -54,6 +54,24 @@ test('a list of keys says how many there are, and finds them by name, prefix, id
   assert.equal((await api('POST', 'keys', { name: 'next' })).status, 201)
 })
 
+test('all keys that have ended leave every list at once, and no others', async (t) => {
+  const served = await startServed(t, answer(200, {}))
+  const { api } = await manager(served)
+  const made: string[] = []
+  for (let i = 0; i < 105; i++) made.push((await api('POST', 'keys', { name: `key ${i}` })).json<NewKey>().id)
+  const set = (change: { revoked_at?: number; expires_at?: number; disabled?: number }, ids: string[]) => served.running.store.db.updateTable('keys').set(change).where('id', 'in', ids).execute()
+  await set({ revoked_at: 5 }, made.slice(0, 102))
+  await set({ expires_at: 5 }, made.slice(102, 103))
+  await set({ disabled: 1 }, made.slice(103, 104))
+  assertProblem(await api('POST', 'keys/purge', { status: ['active'] }), 400, 'invalid_field')
+  assertProblem(await api('POST', 'keys/purge', {}), 400, 'invalid_field')
+  assert.deepEqual((await api('POST', 'keys/purge', { status: ['revoked'] })).json(), { object: 'purge', purged: 102 })
+  const left = async () => (await api('GET', 'keys?sort=created_at')).json<Keys>().data.map(({ status }) => status)
+  assert.deepEqual(await left(), ['expired', 'disabled', 'active'])
+  assert.deepEqual((await api('POST', 'keys/purge', { status: ['expired', 'revoked'] })).json(), { object: 'purge', purged: 1 })
+  assert.deepEqual(await left(), ['disabled', 'active'])
+})
+
 test('a key shows when its old secret ends, which can be now', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)

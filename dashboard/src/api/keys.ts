@@ -61,6 +61,9 @@ export const useEndRotation = (id: string) => useChange(KEYS, () => call(Key, `/
 /** Takes a revoked or expired key out of every list. */
 export const usePurgeKey = (id: string) => useChange(KEYS, () => send(`/api/v1/keys/${encodeURIComponent(id)}`, { method: 'DELETE', query: { purge: 'true' } }))
 
+/** Takes all keys out of every list that have ended in this way. */
+export const usePurgeKeys = () => useChange(KEYS, (status: 'expired' | 'revoked') => send('/api/v1/keys/purge', { method: 'POST', body: { status: [status] } }))
+
 export const useRotateKey = (id: string, then: (made: NewKey) => void) =>
   useOnce(useChange(KEYS, (grace_seconds: number) => call(NewKey, `/api/v1/keys/${encodeURIComponent(id)}/rotate`, { method: 'POST', body: { grace_seconds } }), then))
 

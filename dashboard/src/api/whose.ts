@@ -21,7 +21,7 @@ export function forgetWhose(): void {
 const TAKE_ACCOUNT = [
   /^GET \/api\/v1\/(?:overview|usage|models|requests|refusals|keys)(?:\/|$)/,
   /^(?:PATCH|DELETE) \/api\/v1\/keys\/[^/]+$/,
-  /^POST \/api\/v1\/keys\/[^/]+\/rotate(?:\/end)?$/,
+  /^POST \/api\/v1\/keys\/(?:purge|[^/]+\/rotate(?:\/end)?)$/,
 ]
 
 /** The parameters of a call, with the account where one is chosen. */

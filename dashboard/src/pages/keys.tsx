@@ -1,13 +1,14 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useFilters } from '../address.ts'
-import { useCreateKey, useKeys } from '../api/keys.ts'
+import { useCreateKey, useKeys, usePurgeKeys } from '../api/keys.ts'
 import type { Key } from '../api/shapes.ts'
 import { useModelChoices } from '../api/usage.ts'
-import { ago, count, dateTime, fullCount } from '../format.ts'
+import { ago, count, counted, dateTime, fullCount } from '../format.ts'
 import { Never } from '../ui/bits.tsx'
-import { Dialog } from '../ui/dialog.tsx'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Empty, Filters, NoMatch, Page, filterGrow } from '../ui/page.tsx'
 import { useShowOnce } from '../ui/shown-once.tsx'
@@ -76,6 +77,7 @@ export default function KeysPage() {
           data={[{ value: '', label: 'Not revoked' }, { value: 'all', label: 'Any status' }, ...Object.entries(STATUS).map(([value, { label }]) => ({ value, label }))]}
         />
         <NativeSelect aria-label="Model" value={model} onChange={(event) => change({ model: event.currentTarget.value })} data={models} />
+        {(status === 'expired' || status === 'revoked') && search === '' && model === '' && <PurgeAll status={status} total={keys.data?.total ?? 0} />}
       </Filters>
       <Card flush>
         <PagedTable
@@ -97,6 +99,29 @@ export default function KeysPage() {
       </Card>
       <CreateKey opened={filters.new !== ''} onClose={() => change({ new: '' })} />
     </Page>
+  )
+}
+
+/** Takes all keys of a list out of it that open nothing any more. */
+function PurgeAll({ status, total }: { status: 'expired' | 'revoked'; total: number }) {
+  const purge = usePurgeKeys()
+  const [opened, setOpened] = useState(false)
+  const close = (): void => {
+    setOpened(false)
+    purge.reset()
+  }
+  const what = counted(total, `${status} key`)
+  return (
+    <>
+      {total > 0 && (
+        <Button variant="light" color="red" onClick={() => setOpened(true)}>
+          Delete all
+        </Button>
+      )}
+      <Confirm title={`Delete ${what}?`} opened={opened} onClose={close} submit="Delete all" busy={purge.isPending} error={purge.error} onConfirm={() => purge.mutate(status, { onSuccess: close })}>
+        They leave every list, for good. What they have used stays in the reports.
+      </Confirm>
+    </>
   )
 }
 
