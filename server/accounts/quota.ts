@@ -124,8 +124,13 @@ export function quotaExceeded(plan: Plan, now: number): Problem {
   const detail =
     plan.conversionsPerDay === 0
       ? `The plan "${plan.name}" has no conversions. The operator can give the account another one.`
-      : `All ${plan.conversionsPerDay} conversions of the plan "${plan.name}" for today are used up. They come back at 00:00 UTC.`
+      : `You've used ${allOf(plan.conversionsPerDay)} (plan "${plan.name}"). Your quota resets at 00:00 UTC.`
   return new Problem('quota_exceeded', detail, { retryAfter: secondsToReset(now) })
+}
+
+function allOf(conversions: number | null): string {
+  if (conversions === 1) return "today's conversion"
+  return conversions === 2 ? "both of today's conversions" : `all ${conversions} of today's conversions`
 }
 
 /** Conversions of this UTC day that an account has used or has under way. */
