@@ -14,7 +14,7 @@ import { serve } from '../server/main.ts'
 import type { Running } from '../server/main.ts'
 import { checkDescribed } from './described.ts'
 import type { Form } from './form.ts'
-import { MAIN, NODE_FLAGS } from './node.ts'
+import { MAIN, NODE_FLAGS, TEST_FLAGS } from './node.ts'
 import { answerOf, start, type Answer, type Call } from './request.ts'
 import { storeSettings } from './store-settings.ts'
 import { temporaryFolder } from './temporary.ts'
@@ -112,7 +112,7 @@ export function spawnServer(t: TestContext, env: Record<string, string>, ...args
 
 /** A server whose log goes to a file descriptor. */
 export async function spawnLogging(t: TestContext, log: number | 'ignore', env: Record<string, string>, ...args: string[]): Promise<Process> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve', ...args], { env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) }, stdio: ['ignore', log, 'pipe'] })
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, 'serve', ...args], { env: { ...process.env, PORT: '0', ...env, ...(await storeOf(env)) }, stdio: ['ignore', log, 'pipe'] })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   t.after(async () => {
     child.kill('SIGKILL')
@@ -141,7 +141,7 @@ async function storeOf({ TOLLMARK_DATA: data, DATABASE_URL: url }: Record<string
 export async function tollmark(args: string[], env: Record<string, string> = {}, cwd = process.cwd(), input?: string): Promise<{ code: number | null; out: string; err: string }> {
   // In a fresh clone the first server builds the dashboard, and says so where only what is wrong is expected.
   if (args[0] === 'serve') buildWhereChanged()
-  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args], { env: { ...process.env, ...env, ...(await storeOf(env)) }, cwd, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, ...args], { env: { ...process.env, ...env, ...(await storeOf(env)) }, cwd, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] })
   child.stdin?.end(input)
   let [out, err] = ['', '']
   child.stdout!.setEncoding('utf8').on('data', (piece: string) => (out += piece))

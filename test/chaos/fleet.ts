@@ -3,11 +3,11 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { MAIN, NODE_FLAGS } from '../node.ts'
+import { MAIN, NODE_FLAGS, TEST_FLAGS } from '../node.ts'
 
 /** Runs one command of the command line; what it prints. Rejects with what it says where it fails. */
 export async function command(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, MAIN, ...args], { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 })
+  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, ...args], { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 })
   return stdout
 }
 
@@ -55,7 +55,7 @@ export async function startFleet(roles: readonly Role[], env: Record<string, str
   }
 
   function start(role: Role): Member {
-    const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve'], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, ...TEST_FLAGS, MAIN, 'serve'], {
       env: { ...process.env, PORT: '0', HOST: '127.0.0.1', TOLLMARK_ROLE: role, LOG_LEVEL: 'error', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
