@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, type Store } from '../../server/store/open.ts'
 import { auditBlobs, auditHeld, auditJobs, auditStore } from './audit.ts'
 import { command, startFleet, type Fleet, type Role } from './fleet.ts'
-import { drive, jobArchive, RPM, type Secrets, type Told } from './load.ts'
+import { drive, jobArchive, nothingTold, RPM, type Secrets, type Told } from './load.ts'
 import { startUpstream } from './upstream.ts'
 
 /** What stands behind the processes, and what can be done to it. */
@@ -60,11 +60,14 @@ export async function chaos(backing: Backing, { seconds, pause, seed, onEvent = 
   // Also where this ends with an error: the load would go on for ever.
   using over = new DisposableStack()
   over.defer(() => ending.abort())
-  const driving = drive(fleet, secrets, ending.signal)
+  const told = nothingTold()
+  const driving = drive(fleet, secrets, told, ending.signal)
   const troubles = new Map<string, number>()
   let kills = 0
   const end = Date.now() + seconds * 1000
-  while (Date.now() < end) {
+  // On a busy machine little happens in some seconds: then it goes on until there is something to tell.
+  const tells = (): boolean => kills > 0 && told.answered.size >= TELLING.answers && told.jobs.size >= TELLING.jobs
+  while (Date.now() < end || (!tells() && Date.now() < end + LONGER_MS)) {
     await sleep(pause * (0.5 + random()))
     const name = await trouble(fleet, backing, random)
     if (name.startsWith('SIGKILL')) kills++
@@ -72,30 +75,38 @@ export async function chaos(backing: Backing, { seconds, pause, seed, onEvent = 
     onEvent(`${name}; the provider has received ${upstream.asked.size} requests`)
   }
   over.dispose()
-  const told = await driving
+  await driving
   await fleet.whole()
   const wrong = await auditJobs(fleet, secrets, told, expected)
   await using store = await open(env)
   wrong.push(...(await auditHeld(store)))
   await fleet.stop()
 
-  await clearUp(store, env)
-  wrong.push(...fleet.badEnds, ...(await auditStore(store, told, upstream, { limited })), ...(await auditBlobs(store, await backing.blobs())))
+  const audit = async (): Promise<string[]> => [...(await auditStore(store, told, upstream, { limited })), ...(await auditBlobs(store, await backing.blobs()))]
+  await clearUp(store, env, audit)
+  wrong.push(...fleet.badEnds, ...(await audit()))
   return { wrong, kills, troubles, told, received: upstream.asked.size, complaints: fleet.complaints }
 }
 
 /** Runs a last process, which clears up what killed ones have left, as the next start of any does. */
-async function clearUp(store: Store, env: Record<string, string>): Promise<void> {
+async function clearUp(store: Store, env: Record<string, string>, audit: () => Promise<string[]>): Promise<void> {
   const left = await store.reports.selectFrom('instances').select('pid').execute()
   // The system may have given its process id to somebody else: then an instance counts as dead when it has not been seen for a while.
   if (left.some(({ pid }) => existsSync(`/proc/${pid}`))) await sleep(LEASE)
   await using last = await startFleet(['all'], env)
-  await sleep(3_000)
+  for (const end = Date.now() + CLEARED_MS; Date.now() < end && (await audit()).length > 0; ) await sleep(200)
   await last.stop()
 }
 
 /** Milliseconds after which an instance is taken for dead that nobody has seen (server/store/instance.ts). */
 const LEASE = 31_000
+
+/** What callers must have been told at the least; for how long it may go on for that (milliseconds). */
+const TELLING = { answers: 100, jobs: 3 }
+const LONGER_MS = 30_000
+
+/** How long the last process may take to clear up (milliseconds). */
+const CLEARED_MS = 10_000
 
 async function trouble(fleet: Fleet, backing: Backing, random: () => number): Promise<string> {
   const others = Object.entries(backing.troubles)

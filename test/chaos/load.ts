@@ -49,11 +49,13 @@ export function jobArchive(): Buffer {
   return zip({ ...pages, 'fill.bin': Buffer.alloc(300_000) })
 }
 
-/** Drives load until `signal`; resolves when the last caller has its answer. */
-export async function drive(fleet: Fleet, secrets: Secrets, signal: AbortSignal): Promise<Told> {
-  const told: Told = {
-    answered: new Set(), refused: new Set(), statuses: new Map(), uploads: new Map(), jobs: new Map(), unknownJobs: new Set(), free: { done: 0, unknown: 0 },
-  }
+/** What callers know before they have asked for anything. */
+export function nothingTold(): Told {
+  return { answered: new Set(), refused: new Set(), statuses: new Map(), uploads: new Map(), jobs: new Map(), unknownJobs: new Set(), free: { done: 0, unknown: 0 } }
+}
+
+/** Drives load until `signal`, and notes in `told` what callers are told; resolves when the last one has its answer. */
+export async function drive(fleet: Fleet, secrets: Secrets, told: Told, signal: AbortSignal): Promise<void> {
   const archive = jobArchive()
 
   async function again(pause: number, once: () => Promise<void>): Promise<void> {
@@ -122,7 +124,6 @@ export async function drive(fleet: Fleet, secrets: Secrets, signal: AbortSignal)
     ...Array.from({ length: 2 }, () => again(100, upload)),
     ...Array.from({ length: 2 }, () => again(1500, job)),
   ])
-  return told
 }
 
 /** One request on a connection of its own; null where it broke or nobody was there. */

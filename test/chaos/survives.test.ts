@@ -7,7 +7,7 @@ import { chaos } from './chaos.ts'
 for (const [name, begin] of Object.entries(BACKINGS)) {
   test(`${name}: nothing is lost, doubled or wrong while everything is killed and started again`, async () => {
     await using backing = await begin()
-    const { wrong, kills, received, told } = await chaos(backing, { seconds: 20, pause: 1_500, seed: 5 })
+    const { wrong, kills, received, told } = await chaos(backing, { seconds: 10, pause: 1_000, seed: 5 })
     assert.deepEqual(wrong, [])
     assert.ok(kills > 0 && received > 0 && told.jobs.size > 0, `${kills} kills, ${received} requests, ${told.jobs.size} jobs: too little to tell anything`)
   })

@@ -16,7 +16,7 @@ import { settingsOf } from '../place.ts'
 import type { Place } from '../place.ts'
 
 /** Three servers share the store, and all three are killed in every round. */
-const ROUNDS = 10
+const ROUNDS = 4
 const TOGETHER = 3
 const CALLERS = 12
 const RPM = 60
