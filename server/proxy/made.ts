@@ -8,7 +8,7 @@ import type { Provider } from './providers/provider.ts'
 /** A request, as far as it is known what it names. */
 export interface NamingRequest {
   readonly provider: Pick<Provider, 'ids'>
-  readonly match: Pick<Match, 'class' | 'endpoint'>
+  readonly match: Pick<Match, 'class' | 'endpoint' | 'objects'>
   readonly pathAndQuery: string
   readonly headers: readonly string[]
   /** What its path, query and body name. */
@@ -40,7 +40,8 @@ export class MadeObjects {
   #isNamed({ id }: ObjectRef): boolean {
     const { match, objects } = this.#request
     if (objects.length === 0 || match.endpoint?.chosen === true) return false
-    this.#named ??= new Set(objects.map((object) => object.id.toLowerCase()))
+    // What comes into being with an object of the path may have its id: xAI's video, and the file that it becomes.
+    this.#named ??= new Set(objects.flatMap((object) => (match.objects.includes(object) ? [] : [object.id.toLowerCase()])))
     return this.#named.has(id.toLowerCase())
   }
 
