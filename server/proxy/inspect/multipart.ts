@@ -34,6 +34,8 @@ export interface PartHead {
   readonly type: string
   /** Its `Content-Transfer-Encoding` in lower case; `''` where the content stands there as it is. */
   readonly encoding: string
+  /** The values of its other headers (`Content-ID`, `Content-Location`, …). */
+  readonly others: readonly string[]
 }
 
 /** Who is told of each part, and its content in pieces, which are lent for the call. */
@@ -237,6 +239,7 @@ function readDisposition(head: string): Field | string {
   let plain = true
   let [type, encoding] = ['', '']
   const fileNames: string[] = []
+  const others: string[] = []
   let isFile = false
   for (const line of head.split('\r\n')) {
     const colon = line.indexOf(':')
@@ -255,7 +258,10 @@ function readDisposition(head: string): Field | string {
       if (!/^(?:text\/plain|application\/json)[ \t]*(?:;[ \t]*charset="?(?:utf-8|us-ascii)"?)?$/i.test(value)) plain = false
     }
     if (header.trim() !== header) return 'A part of the multipart body has a broken header.'
-    if (header !== 'content-disposition') continue
+    if (header !== 'content-disposition') {
+      if (header !== 'content-type' && header !== 'content-transfer-encoding') others.push(value)
+      continue
+    }
     if (name !== undefined) return 'A part of the multipart body has two names.'
     if (!/^form-data[ \t]*;/i.test(value)) return 'A part of the multipart body is not form-data.'
     const parameters = [...value.matchAll(/;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g)]
@@ -271,5 +277,5 @@ function readDisposition(head: string): Field | string {
       fileNames.push(...parameters.flatMap(([, key = '', quoted, token]) => (/^filename/i.test(key) ? [fileNameOf(quoted ?? token ?? '')] : [])))
     }
   }
-  return name === undefined ? 'A part of the multipart body has no name.' : { name, isFile, fileNames, type, encoding, plain }
+  return name === undefined ? 'A part of the multipart body has no name.' : { name, isFile, fileNames, type, encoding, others, plain }
 }

@@ -48,6 +48,8 @@ export class PartReader implements PartWatch {
     this.#findings.text(head.name)
     // A caller may have named a file of their own like that.
     for (const name of head.fileNames) this.#findings.text(name, true)
+    // RFC 2045, section 7: an id of the caller's own, in angle brackets.
+    for (const value of head.others) this.#findings.text(value.replace(/^<(.*)>$/, '$1'), true)
     if (!isAsciiCompatible(head.type) && !isMedia(head.type)) this.#findings.unreadable('A part of the multipart body is in a charset that is not read.')
     if (head.encoding === '') return
     this.#decoder = transferDecoder(head.encoding)

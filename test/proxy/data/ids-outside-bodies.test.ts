@@ -37,6 +37,9 @@ const PLACES: [query: string, headers: Record<string, string>, body?: string][] 
   [`?a=${encodeURIComponent(`["${ID}"]`)}`, {}], [`?a=${encodeURIComponent(`{"f":"${ID}","f":"x"}`)}`, {}], [`?${ID}`, {}], [`?x=1;a=${ID}`, {}],
   ['', { 'Content-Type': 'multipart/form-data; boundary=b' }, `--b\r\nContent-Disposition: form-data; name="x"; filename="${ID}"\r\n\r\nx\r\n--b--\r\n`],
   ['', { 'Content-Type': 'multipart/form-data; boundary=b' }, `--b\r\nContent-Disposition: form-data; name="x"; filename*=UTF-8''${ID}\r\n\r\nx\r\n--b--\r\n`],
+  ...[`Content-ID: <${ID}>`, `content-id: ${ID}`, `Content-Location: /v1/files/${ID}`, `X-Part: ["x"]\r\nX-File-Id: ${ID}`].map((line): (typeof PLACES)[number] => [
+    '', { 'Content-Type': 'multipart/form-data; boundary=b' }, `--b\r\nContent-Disposition: form-data; name="x"\r\n${line}\r\n\r\nx\r\n--b--\r\n`,
+  ]),
 ]
 
 test('the id of another key\'s object is known in a query, a header, a file name and a trailer', async (t) => {
