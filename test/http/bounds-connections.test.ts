@@ -1,8 +1,10 @@
 // One address cannot take all connections; behind a trusted proxy, one client of it cannot.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { clientOf } from '../../server/client.ts'
 import { Addresses } from '../../server/http/addresses.ts'
 import { startServer } from '../harness.ts'
 import { until } from '../until.ts'
@@ -88,6 +90,15 @@ test('a request that is over leaves its place to the next one on the same connec
     await until(() => statuses().length > i)
   }
   assert.deepEqual(statuses(), [401, 401, 200, 401, 200])
+})
+
+test('without a trusted proxy nobody chooses an address, and behind one only its own word counts', () => {
+  const client = (trusted: boolean, forwarded: string) =>
+    clientOf({ headers: { host: 'a.test', 'x-forwarded-for': forwarded, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'b.test' }, socket: { remoteAddress: '192.0.2.1' } } as unknown as IncomingMessage, trusted)
+  for (const forwarded of ['', '127.0.0.1', '203.0.113.9, 198.51.100.7', '[2001:db8::1]:5']) assert.deepEqual(client(false, forwarded), { origin: 'http://a.test', secure: false, address: '192.0.2.1' }, forwarded)
+  assert.deepEqual(client(true, '127.0.0.1, 198.51.100.7'), { origin: 'https://b.test', secure: true, address: '198.51.100.7' })
+  assert.equal(client(true, '').address, '192.0.2.1')
+  assert.equal(new Addresses(1, false).acceptRequest(['X-Forwarded-For', '203.0.113.9']), undefined)
 })
 
 test('an IPv6 address counts with its /64 network', () => {
