@@ -9,6 +9,7 @@ import { responseHeaders } from './headers.ts'
 import { MadeObjects } from './made.ts'
 import { Mask } from './mask.ts'
 import { createMeter, UNKNOWN, type Meter, type Usage } from './meter.ts'
+import { inputKindOf } from './inspect/batch-lines.ts'
 import { BATCH_INPUT } from './inspect/places.ts'
 import type { Creation, Objects } from './objects.ts'
 import type { UpstreamErrorRow } from '../store/schema.ts'
@@ -161,7 +162,7 @@ export class Passage implements Passing {
       const object = made.of(created[this.#noted]!)
       if (object === null) continue
       this.#parts.objects.created(named.provider.id, object, by)
-      if (object.kind === 'file' && this.#bound.linesRead !== null) this.#noteLines(object.id, by)
+      if (inputKindOf([object.kind]) !== null && this.#bound.linesRead !== null) this.#noteLines(object.id, by)
     }
   }
 

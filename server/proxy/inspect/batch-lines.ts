@@ -1,4 +1,4 @@
-// Reads the lines of a batch while they are uploaded (JSON lines as a form's `file`, or as the whole body), for the objects that they name. They go up
+// Reads the lines of a batch while they are uploaded (JSON lines as a form's file, or as the whole body), for the objects that they name. They go up
 // as they come; what has not been read to its end, holds more that could be ids than is looked at, or could be read differently by two servers, can
 // start no batch. While a piece passes, its strings are only put aside: they are looked at behind the upload, in slices.
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { JsonScanner } from '../json-scanner.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { Findings } from './findings.ts'
-import { boundaryOf, MultipartReader, type PartHead } from './multipart.ts'
+import { boundaryOf, MultipartReader, type Form, type PartHead } from './multipart.ts'
 import { STRINGS_OF_A_STEP } from './inspection.ts'
 import { MOST_IDS, placesOf } from './places.ts'
 
@@ -16,24 +16,40 @@ const NO_PLACES = placesOf({ required: [] })
 const NOTHING_WANTED = wantPaths([])
 const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
 
+/** What may become a batch's input, by its kind: the field that holds the lines; whether others may stand beside it, of which one says that it is for a batch. */
+const INPUTS = {
+  file: { field: 'file', hasPurpose: true },
+  // docs.cohere.com/reference/create-dataset: the query says what it is for.
+  dataset: { field: 'data', hasPurpose: false },
+} as const
+
+export type InputKind = keyof typeof INPUTS
+
+/** The kind among those that an upload makes; null where it makes none. */
+export const inputKindOf = (made: readonly string[]): InputKind | null => (made.includes('file') ? 'file' : made.includes('dataset') ? 'dataset' : null)
+
 export class BatchLines {
   readonly #findings: Findings
   readonly #scanner: JsonScanner
   readonly #form: MultipartReader | null
   readonly #length: number | null
+  readonly #kind: InputKind
   #bytes = 0
   #files = 0
+  #parts = 0
   #ended = false
 
   /** @param form null where the whole body is the file */
-  private constructor(form: string | null, length: number | null, ids: IdForms | undefined) {
+  private constructor(form: string | null, length: number | null, ids: IdForms | undefined, kind: InputKind) {
+    this.#kind = kind
     this.#findings = new Findings(NO_PLACES, false, ids)
     const strings = this.#findings.strings()
     this.#scanner = new JsonScanner(NOTHING_WANTED, this.#findings, { strict: true, many: true, ...(strings === undefined ? {} : { strings }) })
     this.#length = length
     let inFile = false
     const part = ({ name, encoding }: PartHead): void => {
-      inFile = name === 'file'
+      inFile = name === INPUTS[kind].field
+      this.#parts++
       if (inFile) this.#files += encoding === '' ? 1 : 2
     }
     const content = (piece: Buffer): void => {
@@ -43,17 +59,17 @@ export class BatchLines {
   }
 
   /** A reader for an upload with these headers; null where it could not be read for certain. */
-  static of(headers: readonly string[], length: number | null, ids: IdForms | undefined): BatchLines | null {
+  static of(headers: readonly string[], length: number | null, ids: IdForms | undefined, kind: InputKind = 'file'): BatchLines | null {
     const types = valuesOf(headers, 'content-type')
     if (types.length > 1 || valuesOf(headers, 'content-encoding').some((encoding) => encoding !== 'identity')) return null
     if (/^multipart\//i.test(types[0] ?? '')) {
       const boundary = boundaryOf(types[0]!)
-      return boundary === null ? null : new BatchLines(boundary, length, ids)
+      return boundary === null ? null : new BatchLines(boundary, length, ids, kind)
     }
     // Of an upload in parts only one that is all of it: https://ai.google.dev/api/files
     const [command = 'finalize'] = valuesOf(headers, 'x-goog-upload-command')
     const [offset = '0'] = valuesOf(headers, 'x-goog-upload-offset')
-    return /\bfinalize\b/i.test(command) && offset.trim() === '0' ? new BatchLines(null, length, ids) : null
+    return /\bfinalize\b/i.test(command) && offset.trim() === '0' ? new BatchLines(null, length, ids, kind) : null
   }
 
   write(piece: Buffer): void {
@@ -71,11 +87,15 @@ export class BatchLines {
   async named(): Promise<readonly ObjectRef[] | null> {
     if (!this.#ended && this.#bytes !== this.#length) return null
     const form = this.#form?.end()
-    if (form !== undefined && (form.problem !== null || this.#files !== 1 || form.fields.length !== 1 || form.fields[0]!.value !== 'batch')) return null
+    if (form !== undefined && (form.problem !== null || this.#files !== 1 || !this.#isForBatch(form))) return null
     this.#scanner.end()
     if (!this.#scanner.complete) return null
     const findings = this.#findings
     while (!findings.settle(STRINGS_OF_A_STEP)) await nextTurn()
     return findings.unclear || findings.mentioned.length > MOST_IDS ? null : findings.mentioned
+  }
+
+  #isForBatch({ fields }: Form): boolean {
+    return INPUTS[this.#kind].hasPurpose ? fields.length === 1 && fields[0]!.value === 'batch' : this.#parts === 1
   }
 }

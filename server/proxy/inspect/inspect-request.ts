@@ -13,7 +13,7 @@ import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import { busy, Refused, type Trip } from '../trip.ts'
 import type { Outgoing } from '../upstream.ts'
-import { BatchLines } from './batch-lines.ts'
+import { BatchLines, inputKindOf } from './batch-lines.ts'
 import { isForm } from './body-reader.ts'
 import { Inspection } from './inspection.ts'
 import { needsBody, resolveModels } from './model-resolution.ts'
@@ -116,7 +116,8 @@ function decideUnread({ trip, provider, match, pathAndQuery }: Target, begun: re
   trip.model = written(observer.model)
   // It is not known in time.
   trip.kept = watching !== null
-  const lines = key!.objects === 'own' && caller.body !== null && storesFile(match) ? BatchLines.of(caller.headers, caller.body.length, provider.ids) : null
+  const input = match.endpoint?.uploads === undefined ? null : inputKindOf(Object.values(match.endpoint.creates ?? {}))
+  const lines = key!.objects === 'own' && caller.body !== null && input !== null ? BatchLines.of(caller.headers, caller.body.length, provider.ids, input) : null
   const body = withLines(outgoingBody(caller, provider, match, null, watching, begun), lines)
   return { objects: match.objects, body, isUnread: body !== null, observer: watching, lines }
 }

@@ -62,7 +62,7 @@ export function placesOf(rule: BodyRule): Places {
 /** The kind under which it is remembered that a file's lines have been read; its id is the file's. */
 export const BATCH_INPUT = 'batch_input'
 
-/** The kind of a place that names a batch's input where that is a dataset: nobody reads the lines of one. */
+/** The kind of a place that names a batch's input where that is a dataset. */
 const BATCH_DATASET = 'batch_dataset'
 
 /** Longest model name or object id that is looked at. */

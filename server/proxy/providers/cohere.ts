@@ -28,7 +28,7 @@ export const cohere: ProviderRow = {
     neutral('GET POST /v1/datasets', { ...creates('dataset'), uploads: 'form' }),
     neutral('GET DELETE /v1/datasets/{dataset}'),
     model('POST /v2/batches', STORED, { ...creates('batch', 'batch.id'), names: { input_dataset_id: 'batch_dataset' } }),
-    neutral('POST /v2/batches/{batch}:cancel'),
+    ...[':', '/'].map((before) => neutral(`POST /v2/batches/{batch}${before}cancel`)),
     neutral('GET /v2/batches'),
     neutral('GET /v2/batches/{batch}', creates('dataset', 'batch.output_dataset_id')),
     model('POST /v1/finetuning/finetuned-models', STORED, { ...creates('finetuned_model', 'finetuned_model.id'), names: TRAINING }),

@@ -97,6 +97,58 @@ test('a file or dataset whose lines passed by unread starts no batch', async (t)
   assert.equal(await start(...batches[2]!), 200)
 })
 
+test('a batch of Cohere starts from a dataset whose lines were read, and is cancelled by its maker', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"ds-theirs"}'), more)
+  const [mine, theirs] = [await key(), await key()]
+  const datasets = `${COHERE}/v1/datasets?name=x&type=batch-chat-v2-input`
+  const data = (...parts: [name: string, content: string][]) => `${parts.map(([name, content]) => part(`name="${name}"; filename="a.jsonl"`, content)).join('')}--b--\r\n`
+  await send(theirs.secret, datasets, { body: data(['data', GOOD]), headers: FORM })
+  const naming = (id: string) => line({ messages: [{ role: 'user', content: [{ type: 'document', document: { dataset_id: id } }] }] })
+  const THEIRS = UUID
+  fake.play(answer(200, JSON_TYPE, JSON.stringify({ id: THEIRS })))
+  await send(theirs.secret, datasets, { body: data(['data', GOOD]), headers: FORM })
+  /** TABLE of datasets, and whether a batch starts from one. */
+  const cases: [what: string, body: string, starts: boolean][] = [
+    ['lines that name nothing', data(['data', GOOD]), true],
+    ['lines that name another key\'s', data(['data', naming(THEIRS)]), false],
+    ['no lines', data(['data', 'a,b\n1,2\n']), false],
+    ['two files', data(['data', GOOD], ['eval_data', naming(THEIRS)]), false],
+    ['the field of a file', data(['file', GOOD]), false],
+  ]
+  for (const [i, [what, body, starts]] of cases.entries()) {
+    fake.play(answer(200, JSON_TYPE, `{"id":"ds-${i}"}`))
+    assert.equal((await send(mine.secret, datasets, { body, headers: FORM })).status, 200, what)
+    fake.play(answer(200, JSON_TYPE, `{"batch":{"id":"b-${i}"}}`))
+    const start = async ({ secret }: { secret: string }) => (await send(secret, `${COHERE}/v2/batches`, { body: JSON.stringify({ name: 'x', model: 'command', input_dataset_id: `ds-${i}` }), headers: JSON_TYPE })).status
+    assert.deepEqual([await start(theirs), await start(mine)], [403, starts ? 200 : 403], what)
+  }
+  for (const before of [':', '/']) {
+    const cancel = async ({ secret }: { secret: string }, id: string) => (await send(secret, `${COHERE}/v2/batches/${id}${before}cancel`, { body: '{}', headers: JSON_TYPE })).status
+    assert.deepEqual([await cancel(mine, 'b-0'), await cancel(theirs, 'b-0'), await cancel(mine, 'b-nobodys')], [200, 403, 403], before)
+  }
+})
+
+test('two uploads at once keep their lines apart, wherever they are split and whichever answer comes first', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-theirs"}'))
+  const [mine, theirs] = [await key(), await key()]
+  await send(theirs.secret, `${V1}/files`, { body: form(GOOD), headers: FORM })
+  // Each is answered by the purpose of its own lines, the one that came first last.
+  const { promise: second, resolve: answered } = Promise.withResolvers<void>()
+  fake.play(async (call) => {
+    const id = (await call.body()).includes('file_id') ? 'file-foreign' : 'file-good'
+    if (id === 'file-foreign') await second
+    const text = JSON.stringify({ id })
+    call.write(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`)
+    if (id === 'file-good') answered()
+  })
+  const upload = (lines: string) => send(mine.secret, `${V1}/files`, { body: [...form(lines)].map((letter) => Buffer.from(letter)), headers: FORM })
+  const [one, other] = await Promise.all([upload(FOREIGN), upload(GOOD)])
+  assert.deepEqual([one.status, other.status], [200, 200])
+  fake.play(answer(200, JSON_TYPE, '{"id":"batch_1"}'))
+  const start = async (id: string) => (await send(mine.secret, `${V1}/batches`, { body: JSON.stringify({ input_file_id: id, endpoint: '/v1/responses' }), headers: JSON_TYPE })).status
+  assert.deepEqual([await start('file-foreign'), await start('file-good')], [403, 200])
+})
+
 test('a batch of Gemini starts from an upload that was read whole, and one of Mistral from its file', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
