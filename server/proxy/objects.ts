@@ -1,4 +1,5 @@
 // Objects that providers store for us (files, batches, responses, operations): which credential reaches one, and whose it is.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sharedName, type CachedKey } from '../keys/cache.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
@@ -65,6 +66,8 @@ const RETRY_MS = 1_000
  * is known at once; another process's object can be named by others this much longer only if they named it before it was there.
  */
 const UNKNOWN_MS = 1_000
+/** How long another process may take to write down what it has seen made, before a request that names it is refused. */
+const WRITING_MS = 200
 /** Objects that are looked for together, and names in one query. */
 const AT_ONCE = 1_000
 
@@ -156,6 +159,27 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     return owners
   }
 
+  const decide = async (naming: Naming): Promise<{ denied: Denial | null; credential: string | null }> => {
+    const { provider, key, objects } = naming
+    const slices = new TimeSlices()
+    let credential: string | null = null
+    let itemCredential: string | null = null
+    for (let at = 0; at < objects.length; at += AT_ONCE) {
+      const some = objects.length <= AT_ONCE ? objects : objects.slice(at, at + AT_ONCE)
+      const owners = await ownersOf(provider, some, slices)
+      for (const [i, object] of some.entries()) {
+        const owner = owners[i]
+        const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
+        if (denied !== null) return { denied, credential: null }
+        if (owner === undefined) continue
+        // The newest item stands last.
+        if (object.kind === ITEM) itemCredential = owner.credential_id
+        else credential ??= owner.credential_id
+      }
+    }
+    return { denied: null, credential: credential ?? itemCredential }
+  }
+
   return {
     created(provider, object, { key, credential, now, response }) {
       const { kind, id } = object
@@ -178,26 +202,14 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     },
     expected: () => Promise.all(expected),
     async look(naming, ready) {
-      const { provider, key, objects } = naming
       if (ready !== undefined) await ready
       else if (expected.length > 0) await Promise.all(expected)
-      const slices = new TimeSlices()
-      let credential: string | null = null
-      let itemCredential: string | null = null
-      for (let at = 0; at < objects.length; at += AT_ONCE) {
-        const some = objects.length <= AT_ONCE ? objects : objects.slice(at, at + AT_ONCE)
-        const owners = await ownersOf(provider, some, slices)
-        for (const [i, object] of some.entries()) {
-          const owner = owners[i]
-          const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
-          if (denied !== null) return { denied, credential: null }
-          if (owner === undefined) continue
-          // The newest item stands last.
-          if (object.kind === ITEM) itemCredential = owner.credential_id
-          else credential ??= owner.credential_id
-        }
-      }
-      return { denied: null, credential: credential ?? itemCredential }
+      const found = await decide(naming)
+      // Another process may have made it a moment ago, and be writing it down.
+      if ((found.denied !== 'unknown' && found.denied !== 'unread') || store.dialect !== 'postgres') return found
+      await sleep(WRITING_MS)
+      for (const { kind, id } of naming.objects) unknown.set(nameOf(naming.provider.id, kind, id), 0)
+      return decide(naming)
     },
     async anyForeign(provider, key, kind) {
       for (const row of known.values()) if (row.provider === provider && row.key_id !== key && (kind ?? row.kind) === row.kind) return true
