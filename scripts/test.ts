@@ -1,4 +1,5 @@
-// `npm test`: everything that must hold; the checks first, side by side. `npm run check` stops after them.
+// `npm test`: everything that must hold; the checks first, side by side. `npm run check` stops after them. `npm test -- PATTERN …` runs only the
+// files of tests that these patterns match.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +11,8 @@ import { prebundle } from './prebundle.ts'
 const root = join(import.meta.dirname, '..')
 const bin = (name: string) => join(root, 'node_modules', ...name.split('/'))
 
-const tests = globSync(['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'server/**/*.test.ts'], {
+const [onlyChecks, patterns] = process.argv[2] === 'check' ? [true, []] : [false, process.argv.slice(2)]
+const tests = globSync(patterns.length > 0 ? patterns : ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'server/**/*.test.ts'], {
   cwd: root,
   exclude: ['**/node_modules/**'],
 }).sort()
@@ -30,10 +32,13 @@ const CHECKS: readonly Step[] = [
   { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--report-unused-disable-directives-severity=error'] },
 ]
 
+/** Files of tests at once: one more than CI has processors, since most wait for something now and then. */
+const AT_ONCE = 3
+
 const TESTS: Step = {
   name: 'tests',
   args: [
-    ...NODE_FLAGS, ...TEST_FLAGS, '--test', '--test-timeout=120000', '--test-concurrency=2',
+    ...NODE_FLAGS, ...TEST_FLAGS, '--test', '--test-timeout=120000', `--test-concurrency=${AT_ONCE}`,
     '--test-reporter=spec', '--test-reporter-destination=stdout',
     `--test-reporter=${join(root, 'scripts', 'slowest.ts')}`, '--test-reporter-destination=stdout',
     ...tests,
@@ -58,9 +63,8 @@ function stopOn(problem: string | null): void {
   process.exit(1)
 }
 
-const checked = await Promise.all(CHECKS.map((step) => run(step)))
-if (checked.includes(false)) process.exit(1)
-if (process.argv[2] !== 'check') {
+if (patterns.length === 0 && (await Promise.all(CHECKS.map((step) => run(step)))).includes(false)) process.exit(1)
+if (!onlyChecks) {
   // What a server does at its start would be in the way of tests of that start.
   stopOn(buildWhereChanged())
   // One PostgreSQL for all files; a file that runs alone starts its own.
