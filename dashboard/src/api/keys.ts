@@ -1,7 +1,7 @@
 // Proxy keys.
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, send } from './http.ts'
-import { useChange, useOnce, usePages } from './queries.ts'
+import { useChange, useOnce, usePages, type PageOf } from './queries.ts'
 import { Key, NewKey, SharedObject, listOf } from './shapes.ts'
 
 export interface KeyFilter {
@@ -33,8 +33,18 @@ const statusesOf = (status: string): string => (status === '' ? 'active,disabled
 /** Keys page by page, newest first unless `sort` says otherwise. */
 export const useKeys = (filter: KeyFilter) => usePages({ key: [...KEYS, 'list', filter], item: Key, path: '/api/v1/keys', query: { ...filter, status: statusesOf(filter.status), limit: 25 }, every: LIVE })
 
+/** A key; until it has come, as it stood in a list: so what else is asked about it does not wait for it. */
 export function useKey(id: string, enabled = true) {
-  return useQuery({ queryKey: [...KEYS, id], queryFn: ({ signal }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { signal }), refetchInterval: LIVE, enabled })
+  const client = useQueryClient()
+  const listed = (): Key | undefined =>
+    client.getQueriesData<PageOf<Key>>({ queryKey: [...KEYS, 'list'] }).flatMap(([, page]) => page?.rows ?? []).find((key) => key.id === id)
+  return useQuery({
+    queryKey: [...KEYS, id],
+    queryFn: ({ signal }) => call(Key, `/api/v1/keys/${encodeURIComponent(id)}`, { signal }),
+    placeholderData: listed,
+    refetchInterval: LIVE,
+    enabled,
+  })
 }
 
 /** The newest keys whose name has this in it, to choose from; there may be thousands. */
@@ -46,6 +56,11 @@ export function useKeySearch(search: string, enabled: boolean) {
     placeholderData: keepPreviousData,
     enabled,
   })
+}
+
+/** Whether there is any key, of whatever status. */
+export function useHasKeys(): boolean | undefined {
+  return useQuery({ queryKey: [...KEYS, 'any'], queryFn: ({ signal }) => call(listOf(Key), '/api/v1/keys', { query: { limit: 1 }, signal }), select: ({ data }) => data.length > 0 }).data
 }
 
 export const useCreateKey = (then: (made: NewKey) => void) => useOnce(useChange(KEYS, (body: KeyWishes) => call(NewKey, '/api/v1/keys', { method: 'POST', body }), then))

@@ -3,7 +3,7 @@ import { useLocalStorage } from '@mantine/hooks'
 import { Link } from 'wouter'
 import { useJobs } from '../api/convert.ts'
 import { useProviders } from '../api/credentials.ts'
-import { useKeys } from '../api/keys.ts'
+import { useHasKeys } from '../api/keys.ts'
 import { useAccount } from '../api/session.ts'
 import type { Overview } from '../api/shapes.ts'
 import { useModels, useOverview } from '../api/usage.ts'
@@ -16,10 +16,10 @@ import css from './overview.module.css'
 export default function OverviewPage() {
   const [period] = usePeriod()
   const overview = useOverview(period)
-  const keys = useKeys({ search: '', status: 'all', model: '', sort: '' })
+  const hasKeys = useHasKeys()
   return (
     <Page title="Overview" actions={<PeriodChoice />}>
-      {keys.data && overview.data && <FirstSteps keys={keys.data.rows.length} requests={overview.data.totals.requests} />}
+      {hasKeys !== undefined && overview.data && <FirstSteps hasKeys={hasKeys} requests={overview.data.totals.requests} />}
       {overview.data && <Attention items={overview.data.attention} />}
       <UsagePanel />
       {overview.data && (
@@ -78,7 +78,7 @@ const STEPS = [
 type Step = (typeof STEPS)[number]['name']
 
 /** Shown until somebody can use the proxy, or hides it; each step ticks itself off. */
-function FirstSteps({ keys, requests }: { keys: number; requests: number }) {
+function FirstSteps({ hasKeys, requests }: { hasKeys: boolean; requests: number }) {
   const { role, quota } = useAccount()
   const providers = useProviders().data
   const seen = useModels()
@@ -87,7 +87,7 @@ function FirstSteps({ keys, requests }: { keys: number; requests: number }) {
   if (providers === undefined || jobs === undefined || hidden) return null
   const done: Record<Step, boolean> = {
     provider: providers.some(({ ready }) => ready),
-    key: keys > 0,
+    key: hasKeys,
     request: requests > 0 || seen.length > 0,
     convert: quota.used_today > 0 || jobs.rows.length > 0,
   }

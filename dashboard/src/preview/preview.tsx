@@ -1,10 +1,10 @@
 // Markdown as a person will read it. Nothing in it is ever HTML to the browser: the text becomes a tree, and the tree becomes elements.
-import { Suspense, createElement, isValidElement, useState, type ComponentProps, type ReactNode } from 'react'
+import { createElement, isValidElement, useState, type ComponentProps, type ReactNode } from 'react'
 import Slugger from 'github-slugger'
 import Markdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
-import { lazily } from '../ui/code.tsx'
+import { Fallback, lazily } from '../ui/code.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { knownHtml } from './known-html.ts'
 import css from './preview.module.css'
@@ -83,9 +83,9 @@ function componentsOf(slugger: Slugger): Components {
     code: ({ node, className = '', children, ...rest }) =>
       className.includes('language-math') ? (
         <span className={className.includes('math-display') ? css.display : undefined}>
-          <Suspense fallback={<code>{children}</code>}>
+          <Fallback value={<code>{children}</code>}>
             <Tex tex={textOf(children).trim()} display={className.includes('math-display')} />
-          </Suspense>
+          </Fallback>
         </span>
       ) : (
         <code className={className} {...rest}>

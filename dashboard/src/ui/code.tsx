@@ -1,18 +1,38 @@
 // Code that is loaded when it is needed, with everything that it can be meanwhile: on its way, or not to be had.
-import { Component, Suspense, lazy, type ComponentType, type LazyExoticComponent, type ReactNode } from 'react'
+import { Component, createContext, createElement, use, useEffect, useState, type ComponentType, type ReactNode } from 'react'
 import { send } from '../api/http.ts'
 import { Failed } from './page.tsx'
 
-/** A component whose code is loaded when it is drawn first. Where that fails because the server does not answer, the failure says so. */
-export function lazily<P>(load: () => Promise<{ default: ComponentType<P> }>): LazyExoticComponent<ComponentType<P>> {
-  return lazy(async () => {
+/** What stands in place of code that is on its way. */
+export const Fallback = createContext<ReactNode>(null)
+
+/**
+ * A component whose code is loaded when it is drawn first. Where that fails because the server does not answer, the failure says so.
+ *
+ * Not React's `lazy`: behind a fallback that has been shown it keeps back everything else for 300 ms, so that pages do not flicker. Each way
+ * to another page would take so long.
+ */
+export function lazily<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
+  let loaded: ComponentType<P> | null = null
+  const fetchCode = async (): Promise<void> => {
     try {
-      return await load()
+      loaded = (await load()).default
     } catch (error) {
       await askServer()
       throw error
     }
-  })
+  }
+  return function Lazy(props: P): ReactNode {
+    const fallback = use(Fallback)
+    const [ended, setEnded] = useState<{ error?: unknown } | null>(null)
+    useEffect(() => {
+      if (loaded !== null) return
+      fetchCode().then(() => setEnded({}), (error: unknown) => setEnded({ error }))
+    }, [])
+    if (loaded !== null) return createElement(loaded, props)
+    if (ended !== null && 'error' in ended) throw ended.error
+    return fallback
+  }
 }
 
 /** @throws Refused where the server does not answer */
@@ -32,7 +52,7 @@ interface CodeProps {
 export function Code({ at, fallback, again = true, children }: CodeProps) {
   return (
     <Boundary key={at} again={again}>
-      <Suspense fallback={fallback}>{children}</Suspense>
+      <Fallback value={fallback}>{children}</Fallback>
     </Boundary>
   )
 }
