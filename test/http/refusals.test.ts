@@ -50,7 +50,7 @@ test('a refused request is listed, counted and found by its id; one that passes 
   assert.equal(passed.status, 200)
   /** TABLE: what is sent, and what it is refused for. */
   const cases: [who: { id: string; name: string; secret: string }, address: string, sent: object, status: number, code: string, of: Partial<Refusal>][] = [
-    [scoped, CHAT, { body: body('o3') }, 403, 'model_not_allowed', { provider: 'openai' }],
+    [scoped, CHAT, { body: body('o3') }, 403, 'model_not_allowed', { provider: 'openai', model: 'o3' }],
     [scoped, 'https://elsewhere.example/v1', {}, 403, 'upstream_not_allowed', { provider: null, model: null }],
     [scoped, 'https://api.mistral.ai/v1/chat/completions', {}, 502, 'upstream_credential_missing', { provider: 'mistral', model: 'gpt-5' }],
     [scoped, 'ftp://api.openai.com/', {}, 400, 'invalid_upstream_url', { provider: null }],

@@ -106,8 +106,8 @@ function decideUnread({ trip, provider, match, pathAndQuery }: Target, begun: re
   const { caller, key } = trip
   if (!key!.scope.all) {
     const resolved = resolveModels(key!.scope, { provider, match, pathAndQuery, headers: caller.headers }, null)
+    trip.model = written((resolved.ok ? resolved.models[0] : resolved.model) ?? match.model)
     if (!resolved.ok) throw new Refused(resolved.code, resolved.message)
-    trip.model = written(resolved.models[0] ?? match.model)
     return { objects: resolved.objects, body: outgoingBody(caller, provider, match, null, null, begun), observer: null }
   }
   const observer = new BodyObserver(match, caller.headers, pathAndQuery)
@@ -187,8 +187,8 @@ function decideInspected(target: Target, read: Read, inspection: Inspection): In
   const behind = headerRefs(provider, read.trailers)
   if (inspection.strict) {
     const resolved = resolveModels(trip.key!.scope, { provider, match, pathAndQuery, headers: caller.headers }, inspection)
+    trip.model = written((resolved.ok ? resolved.models[0] : resolved.model) ?? match.model)
     if (!resolved.ok) throw new Refused(resolved.code, resolved.message)
-    trip.model = written(resolved.models[0] ?? match.model)
     trip.kept = resolved.kept
     return { objects: resolved.objects.concat(behind), body, observer: null }
   }

@@ -11,7 +11,7 @@ import type { Inspection } from './inspection.ts'
 /** Names as providers write them (`models/gemini-x`, an ARN, a deployment), in the order in which the request gives them. */
 export type ModelResolution =
   | { readonly ok: true; readonly models: readonly string[]; readonly objects: readonly ObjectRef[]; /** Whether it asks the provider to keep the answer. */ readonly kept: boolean }
-  | ({ readonly ok: false } & Refusal)
+  | ({ readonly ok: false; /** The model that the key may not use, where that is why. */ readonly model?: string } & Refusal)
 
 /** Whether a scoped key's body has to be read before the model is known. */
 export const needsBody = (match: Match): boolean => match.endpoint?.model !== undefined && 'body' in match.endpoint.model
@@ -34,7 +34,7 @@ export function resolveModels(scope: Scope, request: ModelRequest, inspected: In
   const found = reachable(request, inspected)
   if (!('models' in found)) return { ok: false, ...found }
   const refused = found.models.find((name) => !scope.allows(provider.modelNames(name)))
-  if (refused !== undefined) return { ok: false, code: 'model_not_allowed', message: `This key may not use the model ${printable(refused)}.` }
+  if (refused !== undefined) return { ok: false, code: 'model_not_allowed', message: `This key may not use the model ${printable(refused)}.`, model: refused }
   const hidden = inspected?.findings.hidden ?? null
   if (hidden !== null) return { ok: false, ...ambiguous(hidden) }
   if (!found.named) return { ok: false, ...UNNAMED }
