@@ -8,13 +8,14 @@ import type { Series } from './ui/chart.tsx'
 export const PERIODS = {
   hour: { label: 'Hour', step: 'minute' },
   day: { label: '24 hours', step: 'hour' },
+  week: { label: '7 days', step: 'day' },
   month: { label: '30 days', step: 'day' },
 } as const satisfies Record<Range, { label: string; step: string }>
 
 export const periodNamed = (name: string): Range => (Object.hasOwn(PERIODS, name) ? (name as Range) : 'day')
 
-export const tickOf = (range: Range, time: string): string => (range === 'month' ? format.utcDay(time) : format.clockTime(time))
-export const bucketName = (range: Range, time: string): string => (range === 'month' ? `${format.utcDay(time)} (UTC)` : format.hourOf(time))
+export const tickOf = (range: Range, time: string): string => (PERIODS[range].step === 'day' ? format.utcDay(time) : format.clockTime(time))
+export const bucketName = (range: Range, time: string): string => (PERIODS[range].step === 'day' ? `${format.utcDay(time)} (UTC)` : format.hourOf(time))
 
 const plus = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : a + b)
 const NOTHING: Sums = { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null, first_byte_ms: null, total_ms: null }

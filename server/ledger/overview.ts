@@ -1,4 +1,4 @@
-// What an account did in the last hour, day or month, along the time, by key and by model: one look for a whole page. The last hour is read
+// What an account did in the last hour, day, week or month, along the time, by key and by model: one look for a whole page. The last hour is read
 // from the ledger itself, minute by minute; what is longer from the roll-ups.
 import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
@@ -10,6 +10,7 @@ import { busiestKeys } from './top-usage.ts'
 export const RANGES = {
   hour: { step: MINUTE, steps: 60 },
   day: { step: HOUR, steps: 24 },
+  week: { step: DAY, steps: 7 },
   month: { step: DAY, steps: 30 },
 } as const
 

@@ -68,7 +68,7 @@ const ModelSchema = z
   .openapi('Model')
 
 const Query = Whose.extend({
-  range: OverviewSchema.shape.range.default('day').openapi({ description: 'The last hour by the minute, day by the hour, or 30 days by the day; UTC.' }),
+  range: OverviewSchema.shape.range.default('day').openapi({ description: 'The last hour by the minute, day by the hour, or 7 or 30 days by the day; UTC.' }),
   key: z.string().max(100).optional(),
   model: z.string().max(300).optional(),
 })

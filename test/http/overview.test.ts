@@ -90,7 +90,7 @@ test('the overview counts the last hour, day and month, by step, key and model',
   const month = await read('range=month')
   assert.deepEqual([month.series.length, month.totals.requests, month.series.at(-4)?.requests], [30, 5, 1])
   assert.equal(Date.parse(month.to) - Date.parse(month.from), 30 * DAY)
-  for (const range of ['hour', 'day', 'month']) {
+  for (const range of ['hour', 'day', 'week', 'month']) {
     const filtered = await read(`range=${range}&key=${one!.id}&model=gpt-5`)
     assert.deepEqual([filtered.totals.requests, filtered.totals.errors, filtered.keys.length, filtered.models.length], [2, 1, 1, 1])
     assert.equal((await read(`range=${range}&model=nothing`)).totals.tokens_in, null)

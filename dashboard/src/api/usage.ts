@@ -6,7 +6,7 @@ import { withWhose } from './whose.ts'
 import * as z from 'zod/mini'
 import { Model, Overview, Refusal, RefusalCounts, Request, UsageLine, listOf } from './shapes.ts'
 
-export type Range = 'hour' | 'day' | 'month'
+export type Range = 'hour' | 'day' | 'week' | 'month'
 
 /** What happened lately, to everything or to one key, and what needs attention. */
 export function useOverview(range: Range, key?: string) {
