@@ -17,6 +17,8 @@ export interface Call {
   model: string
   dialect: Dialect
   streaming: boolean
+  /** The page that the call must come from, where the key is for some only. */
+  page: string | null
 }
 
 const PROMPT = 'Say hello.'
@@ -57,9 +59,17 @@ const SHAPES: Readonly<Record<Dialect, Shape>> = {
 
 const upstreamOf = ({ base, dialect, model, streaming }: Call): string => base + SHAPES[dialect].path(model, streaming)
 
-function headersOf({ secret, dialect }: Call): [string, string][] {
-  return [['Authorization', `Bearer ${secret}`], ['Content-Type', 'application/json'], ...Object.entries(SHAPES[dialect].headers ?? {})]
+function headersOf({ secret, dialect, page }: Call): [string, string][] {
+  return [
+    ['Authorization', `Bearer ${secret}`],
+    ...(page === null ? [] : [['Origin', page] satisfies [string, string]]),
+    ['Content-Type', 'application/json'],
+    ...Object.entries(SHAPES[dialect].headers ?? {}),
+  ]
 }
+
+/** A browser names the page by itself, and lets no script name another. */
+const onPage = ({ page }: Call): string[] => (page === null ? [] : [`// On a page of ${page}: the key works nowhere else.`])
 
 const bodyOf = ({ dialect, model, streaming }: Call): string => JSON.stringify(SHAPES[dialect].body(model, streaming))
 
@@ -85,6 +95,7 @@ interface Sdk {
 /** With the provider of the AI SDK, which `@proxy-sdk/core` leads through the proxy. */
 export function typescript(call: Call, { package: name, create, settings }: Sdk): string {
   return lines(
+    ...onPage(call),
     imported(create, name),
     imported('createProxyFetch, PROXY_MANAGED', '@proxy-sdk/core'),
     imported(call.streaming ? 'streamText' : 'generateText', 'ai'),
@@ -104,6 +115,7 @@ export function typescript(call: Call, { package: name, create, settings }: Sdk)
 /** With a package of ours that wraps a provider whole. */
 export function wrapped(call: Call, name: string, create: string): string {
   return lines(
+    ...onPage(call),
     imported(create, `@proxy-sdk/${name}`),
     imported(call.streaming ? 'streamText' : 'generateText', 'ai'),
     '',
@@ -115,10 +127,11 @@ export function wrapped(call: Call, name: string, create: string): string {
   )
 }
 
-function generate({ model, streaming }: Call): string[] {
+function generate({ model, streaming, page }: Call): string[] {
+  const shown = page === null ? 'process.stdout.write(text)' : 'console.log(text)'
   const asked = `model: provider(${literal(model)}), prompt: '${PROMPT}'`
   return streaming
-    ? ['', `const { textStream } = streamText({ ${asked} })`, 'for await (const text of textStream) process.stdout.write(text)']
+    ? ['', `const { textStream } = streamText({ ${asked} })`, `for await (const text of textStream) ${shown}`]
     : ['', `const { text } = await generateText({ ${asked} })`, 'console.log(text)']
 }
 

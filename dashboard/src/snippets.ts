@@ -150,10 +150,10 @@ const PACKAGES: Readonly<Record<string, readonly [name: string, create: string]>
   vertex: ['genai-express', 'createProxyExpress'],
 }
 
-/** The snippets for a choice, each one complete. */
-export function snippetsOf({ provider, model, row }: Choice, secret: string, streaming: boolean, origin: string): Snippet[] {
+/** The snippets for a choice, each one complete. @param page the page that calls must come from; null: any */
+export function snippetsOf({ provider, model, row }: Choice, secret: string, streaming: boolean, origin: string, page: string | null): Snippet[] {
   const base = provider.base.replaceAll(/\{(\w+)\}/g, '<$1>')
-  const call = { origin, secret, base, model, dialect: row.dialect, streaming }
+  const call = { origin, secret, base, model, dialect: row.dialect, streaming, page }
   const own = PACKAGES[provider.id]
   return [
     { title: 'curl', code: curl(call) },

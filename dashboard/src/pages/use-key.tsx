@@ -9,7 +9,7 @@ import { Snippets } from '../ui/bits.tsx'
 import css from '../ui/bits.module.css'
 
 interface UseKeyProps {
-  scope: Pick<Key, 'models' | 'providers'>
+  scope: Pick<Key, 'models' | 'providers' | 'allowed_origins'>
   secret: string
 }
 
@@ -40,7 +40,7 @@ export function UseKey({ scope, secret }: UseKeyProps) {
           {name} has no credential yet, so this call fails until an administrator adds one under Providers.
         </p>
       )}
-      <Snippets label="Use it" items={snippetsOf(choice, secret, streaming, location.origin)} />
+      <Snippets label="Use it" items={snippetsOf(choice, secret, streaming, location.origin, scope.allowed_origins?.[0] ?? null)} />
     </div>
   )
 }

@@ -55,10 +55,10 @@ test('snippets are for a provider that is ready and a model that the key allows'
 })
 
 test('each snippet holds the address, the key and the model, streaming or not', () => {
-  const of = (id: Id, streaming: boolean) => {
+  const of = (id: Id, streaming: boolean, page: string | null = null) => {
     const [choice] = choicesFor({ models: null, providers: [id] }, providers(id), SEEN)
     assert.ok(choice)
-    return Object.fromEntries(snippetsOf(choice, 'tmk_secret', streaming, 'http://localhost:8484').map(({ title, code }) => [title, code]))
+    return Object.fromEntries(snippetsOf(choice, 'tmk_secret', streaming, 'http://localhost:8484', page).map(({ title, code }) => [title, code]))
   }
   for (const id of Object.keys(BASES) as Id[]) {
     for (const streaming of [false, true]) {
@@ -76,4 +76,10 @@ test('each snippet holds the address, the key and the model, streaming or not', 
   assert.deepEqual(Object.keys(of('google', false)), ['curl', 'TypeScript', 'Python', '@proxy-sdk/genai'])
   assert.deepEqual(Object.keys(of('vertex', false)), ['curl', 'TypeScript', 'Python', '@proxy-sdk/genai-express'])
   assert.match(of('acme', false)['TypeScript'] ?? '', /baseURL: 'https:\/\/llm.example.com'/)
+  // A key for some pages only: what is no browser says itself where it comes from.
+  const onPage = of('google', false, 'https://app.example.com')
+  assert.match(onPage['curl'] ?? '', /-H 'Origin: https:\/\/app\.example\.com'/)
+  assert.match(onPage['Python'] ?? '', /'Origin': 'https:\/\/app\.example\.com',/)
+  for (const title of ['TypeScript', '@proxy-sdk/genai']) assert.match(onPage[title] ?? '', /^\/\/ On a page of https:\/\/app\.example\.com: the key works nowhere else\.\n/)
+  assert.doesNotMatch(Object.values(of('google', false)).join('\n'), /Origin|On a page/)
 })
