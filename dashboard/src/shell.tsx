@@ -123,7 +123,7 @@ function WhoseChoice() {
   return (
     <NativeSelect
       size="xs"
-      mb={10}
+      my={10}
       aria-label="Whose keys and requests are shown"
       value={whose}
       onChange={(event) => setWhose(event.currentTarget.value)}

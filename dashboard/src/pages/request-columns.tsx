@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { Refusal, Request } from '../api/shapes.ts'
 import { UNKNOWN, ago, count, duration, exactTime, fullCount } from '../format.ts'
 import { Badge, Parts, type State } from '../ui/bits.tsx'
-import { main, nowrap, sub, text, type Column } from '../ui/table.tsx'
+import { main, nowrap, sub, text, words, type Column } from '../ui/table.tsx'
 
 /** TABLE of how a request can have ended that no status tells. */
 const OUTCOMES: Readonly<Record<Request['outcome'], State>> = {
@@ -67,7 +67,7 @@ function opener({ id, model, created_at }: Row, open: (id: string) => void, what
 }
 
 const keyColumn = (whose: Whose): readonly Column<Row>[] =>
-  whose === 'one key' ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id, key_name }) => <span className={text}>{key_name ?? key_id}</span> }]
+  whose === 'one key' ? [] : [{ title: 'Key', from: 'middle', cell: ({ key_id, key_name }) => <span className={text} title={key_name ?? key_id}>{key_name ?? key_id}</span> }]
 
 /** TABLE of columns: what, how it ended, what it took, when. */
 export function requestColumns(whose: Whose, open: (id: string) => void): readonly Column<Request>[] {
@@ -104,7 +104,7 @@ export function refusalColumns(whose: Whose, open: (id: string) => void): readon
     },
     ...keyColumn(whose),
     { title: 'Why', cell: (refusal) => <RefusedBecause refusal={refusal} /> },
-    { title: 'In words', from: 'wide', cell: ({ detail }) => <span className={text}>{detail}</span> },
+    { title: 'In words', from: 'wide', cell: ({ detail }) => <span className={words}>{detail}</span> },
     { title: 'Times', from: 'middle', right: true, cell: ({ count }) => <span className={main}>{fullCount(count)}</span> },
     { title: 'When', right: true, cell: ({ created_at }) => <When at={created_at} /> },
   ]

@@ -156,4 +156,5 @@ function directionOf<T>({ sort }: Column<T>, by: string | undefined): 'ascending
 export const main = css.main
 export const sub = css.sub
 export const text = css.text
+export const words = css.words
 export const nowrap = css.nowrap
