@@ -61,9 +61,10 @@ export class ByteStrings {
 
   /** Tells one of them, by its number from 0 on. */
   tell(number: number, to: (bytes: Buffer, from: number, to: number, hash: number) => void): void {
+    const entries = this.#entries
     const entry = number * FIELDS
-    const [hash, size, chunk, offset] = this.#entries.subarray(entry, entry + FIELDS)
-    to(this.#chunks[chunk!]!, offset!, offset! + size!, hash!)
+    const offset = entries[entry + 3]!
+    to(this.#chunks[entries[entry + 2]!]!, offset, offset + entries[entry + 1]!, entries[entry]!)
   }
 
   /** A free slot; -1 where none was found, -2 where the string is known. */

@@ -225,9 +225,8 @@ export class Findings implements JsonSink {
   mention(ref: ObjectRef): void {
     if (this.decided) return
     const seen = ref.mayBeUnknown === true ? this.#seenPerhaps : this.#seen
-    if (seen.has(ref)) return
-    if (this.#seen.size + this.#seenPerhaps.size === MOST_IDS) return this.#tooMany(MANY_IDS)
-    seen.add(ref)
+    if (!seen.add(ref)) return
+    if (this.#seen.size + this.#seenPerhaps.size > MOST_IDS) return this.#tooMany(MANY_IDS)
     if (!this.#placed.has(ref)) this.#ids.push(this.#asMentioned(ref))
   }
 
@@ -367,15 +366,17 @@ class RefSet {
     return this.#kinds !== null && this.#kinds.get(kind)?.[setOf(id)]?.has(id) === true
   }
 
-  add({ kind, id }: ObjectRef): void {
+  /** @returns false where it is there already */
+  add({ kind, id }: ObjectRef): boolean {
     const kinds = (this.#kinds ??= new Map())
     let sets = kinds.get(kind)
     if (sets === undefined) kinds.set(kind, (sets = []))
-    const ids = sets[setOf(id)]
-    if (ids === undefined) sets[setOf(id)] = new Set([id])
-    else if (ids.has(id)) return
-    else ids.add(id)
+    const ids = (sets[setOf(id)] ??= new Set())
+    // A set that has not grown had it.
+    const { size } = ids
+    if (ids.add(id).size === size) return false
     this.size++
+    return true
   }
 }
 

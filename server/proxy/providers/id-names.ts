@@ -18,24 +18,28 @@ const LONGEST = 64
 
 const known = new WeakMap<readonly EndpointRow[], IdNames>()
 
-/** The names in a provider's rows, and those that its kinds make. Worked out once. */
+/** The names in a provider's rows, and those that its kinds make. Worked out when one is asked for first, once. */
 export function idNamesOf(rows: readonly EndpointRow[], kinds: readonly string[]): IdNames {
   let names = known.get(rows)
-  if (names === undefined) known.set(rows, (names = compile(rows, kinds)))
+  if (names === undefined) {
+    let found: ReadonlyMap<string, string> | null = null
+    const kindOf: IdNames['kindOf'] = (name) => (name.length > LONGEST ? null : ((found ??= compile(rows, kinds)).get(looseName(name)) ?? null))
+    known.set(rows, (names = { kindOf }))
+  }
   return names
 }
 
-function compile(rows: readonly EndpointRow[], kinds: readonly string[]): IdNames {
+function compile(rows: readonly EndpointRow[], kinds: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const enter = (name: string, given: string): void => {
     const kind = STANDS_FOR[given] ?? given
     const loose = looseName(name)
-    if (!CALLERS_OWN.has(kind) && !SAYS_NOTHING.has(loose) && !found.has(loose)) found.set(loose, kind)
+    if (loose !== '' && !CALLERS_OWN.has(kind) && !SAYS_NOTHING.has(loose) && !found.has(loose)) found.set(loose, kind)
   }
   for (const { names, asks, model } of rows) {
     const inBody = model !== undefined && 'body' in model ? model.body.objects : undefined
-    for (const places of [names, asks, inBody]) for (const [place, kind] of Object.entries(places ?? {})) enter(/(\w+)(?:\[\])*$/.exec(place)?.[1] ?? '', kind)
+    for (const places of [names, asks, inBody]) for (const [place, kind] of Object.entries(places ?? {})) enter(place.slice(place.lastIndexOf('.') + 1), kind)
   }
   for (const kind of kinds) for (const end of ['_id', '_ids']) enter(kind + end, kind)
-  return { kindOf: (name) => (name.length > LONGEST ? null : (found.get(looseName(name)) ?? null)) }
+  return found
 }

@@ -53,7 +53,14 @@ const WORDS: ReadonlySet<string> = new Set([
 ])
 
 /** What ends a prefix. */
-const SEPARATOR = /[-_:]/
+const isSeparator = (code: number): boolean => code === 0x2d || code === 0x5f || code === 0x3a
+
+/** What stands up to the first separator, with that; `''` where there is none. */
+function prefixOf(segment: string): string {
+  for (let at = 0; at < segment.length; at++) if (isSeparator(segment.charCodeAt(at))) return segment.slice(0, at + 1)
+  return ''
+}
+
 /** The type of an input item that stands for a stored one: https://platform.openai.com/docs/api-reference/responses/create */
 export const REFERENCE = 'item_reference'
 /** Characters of an id behind its prefix. */
@@ -86,7 +93,7 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false, dia
   const ownHost = new RegExp(`(?:^|[.-])(?:${hosts.map(hostPattern).join('|') || '$.'})\\.?$`, 'i')
 
   const segmentRef = (segment: string): ObjectRef | null => {
-    const prefix = segment.slice(0, segment.search(SEPARATOR) + 1)
+    const prefix = prefixOf(segment)
     const kind = kindOf.get(prefix)
     if (kind === undefined) {
       const uuid = uuids ? uuidOf(segment) : null
