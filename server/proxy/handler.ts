@@ -164,6 +164,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   // 8. The stream, both ways.
   const passage = new Passage(parts, trip, {
     route, named, match, pathAndQuery, credential, lane, admission, objects: inspected.objects, isUnread: inspected.isUnread ?? false,
+    isOthers: match.objects.length > 0 && !parts.objects.isOwn(provider.id, key.id, match.objects[0]!),
     linesRead: inspected.lines ? () => mayStart(parts.objects, about, inspected.lines!) : null,
   })
   let relayed = await relay(parts.sender, outgoing, list ?? models ?? caller, passage)

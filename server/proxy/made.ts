@@ -15,6 +15,8 @@ export interface NamingRequest {
   readonly objects: readonly ObjectRef[]
   /** Whether it has a body that went up unread. */
   readonly isUnread: boolean
+  /** Whether its path names something that is not the key's: what comes into being with that is not either. */
+  readonly isOthers: boolean
 }
 
 export class MadeObjects {
@@ -29,8 +31,8 @@ export class MadeObjects {
 
   /** The object, by the kind that its id shows where its endpoint is not known; null where it was not made with this request. */
   of(object: ObjectRef): ObjectRef | null {
-    const { provider, match, isUnread } = this.#request
-    if (match.class !== 'unknown') return this.#isNamed(object) ? null : object
+    const { provider, match, isUnread, isOthers } = this.#request
+    if (match.class !== 'unknown') return isOthers || this.#isNamed(object) ? null : object
     if (isUnread || this.#isNamed(object) || this.#isInHead(object.id)) return null
     if (object.kind !== OF_UNKNOWN_KIND) return object
     const made = provider.ids === undefined ? null : madeSomewhere(object.id, provider.ids)

@@ -53,6 +53,8 @@ export interface Objects {
    * @param ready what it waits for; without it, all that is expected
    */
   look(naming: Naming, ready?: Promise<unknown>): Promise<{ denied: Denial | null; credential: string | null }>
+  /** Whether the key made an object that was just looked at. */
+  isOwn(provider: string, key: string, object: ObjectRef): boolean
   /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
   anyForeign(provider: string, key: string, kind?: string): Promise<boolean>
 }
@@ -211,6 +213,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       for (const { kind, id } of naming.objects) unknown.set(nameOf(naming.provider.id, kind, id), 0)
       return decide(naming)
     },
+    isOwn: (provider, key, { kind, id }) => known.get(nameOf(provider, kind, id))?.key_id === key,
     async anyForeign(provider, key, kind) {
       for (const row of known.values()) if (row.provider === provider && row.key_id !== key && (kind ?? row.kind) === row.kind) return true
       const rows = store.db.selectFrom('objects').select('key_id').where('provider', '=', provider).where('key_id', '<>', key)

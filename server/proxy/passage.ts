@@ -46,8 +46,9 @@ export interface Bound {
   readonly admission: Admitted
   /** What its path, query and body name. */
   readonly objects: readonly ObjectRef[]
-  /** Whether its body goes up unread. */
+  /** Whether its body goes up unread, and whether its path names something that is not the key's. */
   readonly isUnread: boolean
+  readonly isOthers: boolean
   /** Whether the key may name what the lines of an uploaded file name, asked when the provider answers; null where it uploads none. */
   readonly linesRead: (() => Promise<boolean>) | null
 }

@@ -4,6 +4,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { insertObject } from '../../../server/proxy/objects.ts'
+import { classify } from '../../../server/proxy/providers/endpoint.ts'
+import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { manager } from '../../http/manager.ts'
 import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
 import { until } from '../../until.ts'
@@ -286,9 +289,15 @@ const COME: [from: string, method: string, answered: object, ...files: string[]]
 ]
 
 test('files that come into being by themselves are the maker\'s of what they come from', async (t) => {
-  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send, running } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const [mine, theirs] = [await key(), await key()]
+  const table = createProviderTable()
   for (const [from, method, answered, ...files] of COME) {
+    const { hostname, pathname } = new URL(from)
+    const { provider } = table.find(hostname, 443)!
+    for (const { kind, id } of classify(provider, method, pathname).objects) {
+      await running.store.run(insertObject, { provider: provider.id, kind, object_id: id, key_id: mine.id, credential_id: 'c', created_at: 0 })
+    }
     fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
     assert.equal((await send(mine.secret, from, { method, ...(method === 'POST' && { body: '{"model":"m"}', headers: JSON_TYPE }) })).status, 200)
     fake.play(answer(200, JSON_TYPE, '{}'))

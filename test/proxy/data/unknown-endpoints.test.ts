@@ -140,6 +140,31 @@ test('what the request itself named is not made by the answer that repeats it, w
   assert.equal((await send(other.secret, `${GOOGLE}/v1beta/files/my-report`, { method: 'GET' })).status, 403)
 })
 
+test('what comes into being with nobody\'s object is nobody\'s, whoever polls for it first', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const [mine, other, own] = [await key({ objects: 'upstream' }), await key({ objects: 'upstream' }), await key()]
+  const ask = async ({ secret }: { secret: string }, line: string, answered: object) => {
+    const [method = '', address = ''] = line.split(' ')
+    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    return (await send(secret, address, { method, ...(method === 'POST' ? { body: '{}', headers: JSON_TYPE } : {}) })).status
+  }
+  /** TABLE of polls that name what came into being, and the address of that. */
+  const polls: [poll: string, answered: object, made: string][] = [
+    [`GET ${V1}/batches/batch_operators`, { id: 'batch_operators', output_file_id: 'file-out' }, `GET ${V1}/files/file-out`],
+    [`POST ${V1}/batches/batch_operators/cancel`, { id: 'batch_operators', error_file_id: 'file-errors' }, `GET ${V1}/files/file-errors`],
+    [`GET ${V1}/fine_tuning/jobs/ftjob-operators`, { result_files: ['file-result'] }, `GET ${V1}/files/file-result`],
+    [`GET ${XAI}/videos/vid-operators`, { video: { url: 'https://api.x.ai/v1/files/vid-operators/content' } }, `GET ${XAI}/files/vid-operators`],
+  ]
+  for (const [poll, answered, made] of polls) {
+    assert.equal(await ask(mine, poll, answered), 200, poll)
+    assert.deepEqual([await ask(other, made, {}), await ask(mine, made, {}), await ask(own, made, {})], [200, 200, 403], made)
+  }
+  // With an object of its own a key owns what comes of it.
+  assert.equal(await ask(own, `POST ${V1}/fine_tuning/jobs`, { id: 'ftjob-own' }), 200)
+  assert.equal(await ask(own, `GET ${V1}/fine_tuning/jobs/ftjob-own`, { result_files: ['file-own'] }), 200)
+  assert.deepEqual([await ask(own, `GET ${V1}/files/file-own`, {}), await ask(other, `GET ${V1}/files/file-own`, {})], [200, 403])
+})
+
 test('a text that is an id of another provider\'s form passes; of its own provider\'s it is one', async (t) => {
   const { key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
   const { secret } = await key()
