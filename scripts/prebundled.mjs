@@ -10,8 +10,13 @@ const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'prebun
 const here = pathToFileURL(join(import.meta.dirname, '/')).href
 const bundles = new Map(readdirSync(folder).map((file) => [file.replace(/\.mjs$/, ''), pathToFileURL(join(folder, file)).href]))
 
+// Our own sources name files as they are: Node would look for each in three ways, 300 times for a server.
+const ours = pathToFileURL(join(import.meta.dirname, '..', '/')).href
+const isSource = (parent) => parent?.startsWith(ours) && !parent.includes('/node_modules/')
+
 module.registerHooks?.({
   resolve: (specifier, context, next) => {
+    if (/^\.\.?\/.*\.ts$/.test(specifier) && isSource(context.parentURL)) return { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true }
     const url = bundles.get(specifier)
     return url === undefined || context.parentURL?.startsWith(here) ? next(specifier, context) : { url, format: 'module', shortCircuit: true }
   },
