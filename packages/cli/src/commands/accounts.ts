@@ -75,7 +75,11 @@ export const ACCOUNTS: readonly Command[] = [
     examples: ['tollmark accounts reset-password jo@example.com'],
     act: async (context) => {
       const reset = await context.client.post(`accounts/${await named(context)}/reset-password`)
-      return { record: reset.json, lines: [reset.text('link')] }
+      const { server, commandLine } = context.config
+      // Of a server on this machine only its settings say where it is.
+      const guessed = commandLine.url === null && server.publicUrl === null
+      const address = guessed ? ['', `The server is taken to be at http://${server.host}:${server.port}. Where it is not, set PORT or TOLLMARK_PUBLIC_URL as it has them.`] : []
+      return { record: reset.json, lines: [reset.text('link'), ...address] }
     },
   }),
   ...(['disable', 'enable'] as const).map((word) =>

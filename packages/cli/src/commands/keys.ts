@@ -1,5 +1,6 @@
 // tollmark keys …
 import { accountId, apiCommand, described, listed, listedAccount, OF_ACCOUNT, type Context, type Outcome } from '../api-command.ts'
+import { SetupError } from '../../../../server/errors.ts'
 import type { Command, Option } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import type { Column } from '../output.ts'
@@ -72,7 +73,10 @@ export const KEYS: readonly Command[] = [
     args: '<id>',
     summary: 'show a proxy key',
     examples: ['tollmark keys show key_…'],
-    act: async ({ client, args }) => described(await client.ofAny((query) => client.get(`keys/${idOf(args)}`, query))),
+    act: async (context) => {
+      const id = await keyOf(context)
+      return described(await context.client.ofAny((query) => context.client.get(`keys/${id}`, query)))
+    },
   }),
   apiCommand({
     name: 'keys change',
@@ -84,7 +88,8 @@ export const KEYS: readonly Command[] = [
       { flags: '--read-only <yes or no>', summary: 'whether it may only generate and read', choices: ['yes', 'no'] },
     ],
     examples: ['tollmark keys change key_… --rpm 120', 'tollmark keys change key_… --models any --expires never'],
-    act: async ({ client, values, args, now }) => {
+    act: async (context) => {
+      const { client, values, now } = context
       const readOnly = values.text('read-only')
       const name = values.text('name')
       const wanted = {
@@ -93,7 +98,8 @@ export const KEYS: readonly Command[] = [
         ...(readOnly === undefined ? {} : { read_only: readOnly === 'yes' }),
       }
       if (Object.keys(wanted).length === 0) throw new Misuse('Say what to change: --name, --models, --rpm, …')
-      return described(await client.ofAny((query) => client.patch(`keys/${idOf(args)}`, wanted, query)))
+      const id = await keyOf(context)
+      return described(await client.ofAny((query) => client.patch(`keys/${id}`, wanted, query)))
     },
   }),
   ...(['disable', 'enable'] as const).map((word) =>
@@ -102,9 +108,10 @@ export const KEYS: readonly Command[] = [
       args: '<id>',
       summary: word === 'disable' ? 'stop a proxy key until it is enabled again' : 'let a disabled proxy key work again',
       examples: [`tollmark keys ${word} key_…`],
-      act: async ({ client, args }) => {
+      act: async (context) => {
         const status = word === 'disable' ? 'disabled' : 'active'
-        return changed(await client.ofAny((query) => client.patch(`keys/${idOf(args)}`, { status }, query)))
+        const id = await keyOf(context)
+        return changed(await context.client.ofAny((query) => context.client.patch(`keys/${id}`, { status }, query)))
       },
     })),
   apiCommand({
@@ -114,11 +121,13 @@ export const KEYS: readonly Command[] = [
     secret: true,
     options: [{ flags: '--grace <time>', summary: 'how long the old secret works: 0, 3600, 30m, 24h' }],
     examples: ['tollmark keys rotate key_…', 'tollmark keys rotate key_… --grace 0'],
-    act: async ({ client, values, args }) => {
+    act: async (context) => {
+      const { client, values } = context
       const grace = values.seconds('grace')
       if (grace !== undefined && grace > LONGEST_GRACE_S) throw new Misuse('--grace must be at most 30d.')
+      const id = await keyOf(context)
       const key = await client.ofAny((query) =>
-        client.post(`keys/${idOf(args)}/rotate`, grace === undefined ? {} : { grace_seconds: grace }, query))
+        client.post(`keys/${id}/rotate`, grace === undefined ? {} : { grace_seconds: grace }, query))
       const undo = () => Promise.resolve(`The new secret of ${key.text('id')} is lost. Rotate it again.`)
       return { ...once(key), undo }
     },
@@ -127,14 +136,29 @@ export const KEYS: readonly Command[] = [
     name: 'keys revoke',
     args: '<id>',
     summary: 'revoke a proxy key, for good',
-    examples: ['tollmark keys revoke key_…'],
-    act: async ({ client, args }) => {
-      const id = idOf(args)
+    notes: 'A key is named by its id, or by itself: tmk_… from its beginning on.',
+    examples: ['tollmark keys revoke key_…', 'tollmark keys revoke tmk_…'],
+    act: async (context) => {
+      const { client } = context
+      const id = await keyOf(context)
       await client.ofAny((query) => client.delete(`keys/${id}`, query))
       return changed(await client.ofAny((query) => client.get(`keys/${id}`, query)))
     },
   }),
 ]
+
+/** Letters of a secret that lists show; the rest is sent nowhere. */
+const SHOWN = 'tmk_'.length + 12
+
+/** The id of the key that is named behind the command's words, by its id or by the key itself: who has to revoke a leaked one has that. */
+async function keyOf({ client, args }: Context): Promise<string> {
+  const [given = ''] = args
+  if (!given.startsWith('tmk_')) return idOf(args)
+  const search = given.slice(0, SHOWN)
+  const [key, other] = await client.list('keys', { search, account: client.isLocal ? 'all' : undefined }, 2)
+  if (key === undefined || other !== undefined) throw new SetupError(`${other === undefined ? 'No key begins' : 'Several keys begin'} with ${search}. "tollmark keys list" shows them.`)
+  return idOf([key.text('id')])
+}
 
 /** The id behind a command's words, as a part of a path. */
 export function idOf([id = '']: readonly string[]): string {
