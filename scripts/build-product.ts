@@ -10,6 +10,7 @@ import { rolldown, type OutputChunk } from 'rolldown'
 import { parseAst } from 'rolldown/parseAst'
 import * as z from 'zod'
 import { buildWhereChanged } from '../dashboard/build.ts'
+import { ASSEMBLY } from './build-wasm.ts'
 
 const root = join(import.meta.dirname, '..')
 const SOURCES = ['server/**/*.ts', 'packages/cli/src/**/*.ts', 'packages/notion-markdown/src/**/*.ts']
@@ -127,7 +128,7 @@ export async function buildProduct(folder: string): Promise<void> {
   const problem = buildWhereChanged()
   if (problem !== null) throw new Error(problem)
   const wanted: Wanted = new Map()
-  for (const file of globSync(SOURCES, { cwd: root, exclude: ['**/*.test.ts', 'server/proxy/json/assembly/**'] })) compile(file, dist, wanted)
+  for (const file of globSync(SOURCES, { cwd: root, exclude: ['**/*.test.ts', `${ASSEMBLY}/**`] })) compile(file, dist, wanted)
   // The dashboard is built already.
   mkdirSync(join(dist, 'dashboard'))
   writeFileSync(join(dist, 'dashboard', 'build.js'), 'export const buildWhereChanged = () => null\n')

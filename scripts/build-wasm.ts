@@ -7,6 +7,8 @@ import { MEMORY_PAGES } from '../server/proxy/json/layout.ts'
 
 const root = join(import.meta.dirname, '..')
 export const SCANNER = join(root, 'server/proxy/json/scanner.wasm')
+/** Its sources, which look like TypeScript and are none. From the root. */
+export const ASSEMBLY = 'server/proxy/json/assembly'
 
 const PAGES = String(MEMORY_PAGES)
 /** The state and the tables have addresses of their own (layout.ts), so there is no run-time library. */
@@ -20,7 +22,7 @@ const FLAGS = ['-O3', '--noAssert', '--converge', '--runtime', 'stub', '--enable
 export async function compileScanner(into: string): Promise<void> {
   // A process of its own: the compiler's types change those of JavaScript's lists for everybody who imports it.
   const compiler = join(root, 'node_modules/assemblyscript/bin/asc.js')
-  await promisify(execFile)(process.execPath, [compiler, 'server/proxy/json/assembly/index.ts', '--outFile', into, ...FLAGS], { cwd: root })
+  await promisify(execFile)(process.execPath, [compiler, `${ASSEMBLY}/index.ts`, '--outFile', into, ...FLAGS], { cwd: root })
 }
 
 if (import.meta.main) await compileScanner(SCANNER)
