@@ -156,6 +156,8 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     ['enter', '/'],
     ['to', 'radio', '24 hours'],
     ['keys', 'ArrowRight'],
+    ['address', /period=week/],
+    ['keys', 'ArrowRight'],
     ['address', /period=month/],
     ['to', 'radio', 'Total'],
     ['keys', 'ArrowRight', 'ArrowRight'],
