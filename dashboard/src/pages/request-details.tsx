@@ -6,14 +6,17 @@ import type { Refusal, Request } from '../api/shapes.ts'
 import { useRequest } from '../api/usage.ts'
 import { bytes, counted, duration, exactTime, fullCount } from '../format.ts'
 import { CodeBlock, Copy, Facts, Parts } from '../ui/bits.tsx'
+import { useOpening } from '../ui/dialog.tsx'
 import { Fields, Loaded } from '../ui/page.tsx'
 import { Outcome, RefusedBecause, wordsOf } from './request-columns.tsx'
 import css from './request-details.module.css'
 
 export function RequestDetails({ id, onClose }: { id: string | null; onClose: () => void }) {
   const request = useRequest(id)
+  const { present, opened } = useOpening(id !== null)
+  if (!present) return null
   return (
-    <Drawer opened={id !== null} onClose={onClose} position="right" size={520} title="Request" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Drawer opened={opened} onClose={onClose} position="right" size={520} title="Request" closeButtonProps={{ 'aria-label': 'Close' }}>
       {id !== null && <Loaded query={request}>{(found) => (found.object === 'request' ? <Details request={found} /> : <RefusalDetails refusal={found} />)}</Loaded>}
     </Drawer>
   )

@@ -19,6 +19,18 @@ const Around = createContext<Around>({ hold: () => {}, begin: () => {} })
 /** Whether something stands above the page and has the focus: the page's own dialogs wait. */
 export const Above = createContext(false)
 
+/**
+ * Whether something that opens is in the page, and whether it is open. Before it opens first it costs nothing: pages have several of them. It
+ * comes closed, and opens behind that, because what has the focus then gets it back.
+ */
+export function useOpening(wanted: boolean): { present: boolean; opened: boolean } {
+  const [present, setPresent] = useState(false)
+  useEffect(() => {
+    if (wanted) setPresent(true)
+  }, [wanted])
+  return { present: present || wanted, opened: present && wanted }
+}
+
 interface DialogProps {
   title: string
   opened: boolean
@@ -32,6 +44,7 @@ interface DialogProps {
 export function Dialog({ title, opened, onClose, firm = false, children }: DialogProps) {
   const phone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false })
   const above = use(Above)
+  const opening = useOpening(opened)
   const [held, hold] = useState(false)
   const [begun, setBegun] = useState(false)
   const [asking, setAsking] = useState(false)
@@ -48,10 +61,10 @@ export function Dialog({ title, opened, onClose, firm = false, children }: Dialo
     else onClose()
   }
   useAskBeforeLeaving(opened && (firm || held))
-  if (above) return null
+  if (above || !opening.present) return null
   return (
     <Modal
-      opened={opened}
+      opened={opening.opened}
       onClose={close}
       title={title}
       size={firm ? 680 : 480}
