@@ -26,11 +26,14 @@ const deployment: ModelPlace = {
   body: { ...BODY, required: [], also: ['model', 'tools[].model', ...EMBEDDING], stored: ELSEWHERE, tools: inFoundry(BODY.tools), multipart: true },
 }
 
+/** What a response names that Foundry keeps by a name: learn.microsoft.com/azure/ai-foundry/agents */
+const OF_FOUNDRY = { 'tools[].memory_store_name': 'memory_store' } as const
+
 /** A row of OpenAI's, where an agent of Foundry's may answer with a model of its own, or have tools that do (`connected_agent`, `deep_research`). */
 const inAzure = (row: EndpointRow): EndpointRow => {
   if (row.model?.at !== 'body') return row
-  const { also = [], stored = [], tools, ...rule } = row.model.body
-  return { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body: { ...rule, also: [...also, ...EMBEDDING], stored: [...stored, 'agent', 'agent_reference', ...(/\/threads\b/.test(row.on) ? ['assistant_id', 'agent_id'] : []), ...ELSEWHERE], tools: inFoundry(tools) } } }
+  const { also = [], stored = [], tools, objects, ...rule } = row.model.body
+  return { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body: { ...rule, objects: { ...objects, ...(row.on.endsWith('/responses') ? OF_FOUNDRY : {}) }, also: [...also, ...EMBEDDING], stored: [...stored, 'agent', 'agent_reference', ...(/\/threads\b/.test(row.on) ? ['assistant_id', 'agent_id'] : []), ...ELSEWHERE], tools: inFoundry(tools) } } }
 }
 
 /** Azure OpenAI: the deployment is the model. https://learn.microsoft.com/azure/ai-foundry/openai/reference */
@@ -60,9 +63,11 @@ export const azure: ProviderRow = {
     // Speech names its model where it is not looked for: in a definition, in the name of a voice.
     ...['/speechtotext/transcriptions:transcribe', '/tts/cognitiveservices/v1'].map((path) => model(`POST ${path}`, STORED, { auth: { header: 'Ocp-Apim-Subscription-Key' } })),
   ],
-  minting: [/\/issuetoken($|[/:])/, /\/(getconnectionwithcredentials|credentials)($|[/:])/],
+  // An upload that is begun gets an address of the store with access to all of it: learn.microsoft.com/rest/api/aifoundry/aiprojects/datasets/pending-upload
+  minting: [/\/issuetoken($|[/:])/, /\/(getconnectionwithcredentials|credentials)($|[/:])/, /\/startpendingupload($|[/:])/],
   admin: OPENAI_ADMIN,
   spelling: { prefixes: { ...OPENAI_PREFIXES, task_: 'video_job', gen_: 'generation' }, uuids: true },
+  chosenNames: true,
   errors: 'openai',
   // It sends a request to one deployment behind an endpoint, whatever the endpoint's traffic rules say:
   // learn.microsoft.com/azure/machine-learning/how-to-safely-rollout-online-endpoints

@@ -15,6 +15,9 @@ const CALL: BodyRule = {
 }
 const call: ModelPlace = { at: 'path', body: CALL }
 
+/** What is asked: docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_RetrieveAndGenerate.html */
+const RETRIEVED = { sessionId: 'session', 'retrieveAndGenerateConfiguration.knowledgeBaseConfiguration.knowledgeBaseId': 'knowledge_base' } as const
+
 /** Amazon Bedrock with a bearer token: https://docs.aws.amazon.com/bedrock/latest/APIReference */
 export const bedrock: ProviderRow = {
   id: 'bedrock',
@@ -25,7 +28,7 @@ export const bedrock: ProviderRow = {
   endpoints: [
     ...['converse', 'converse-stream', 'invoke', 'invoke-with-response-stream', 'count-tokens'].map((verb) => model(`POST /model/{model:}/${verb}`, call)),
     model('POST /async-invoke', { at: 'body', body: { required: ['modelId'] } }, creates('invocation', 'invocationArn')),
-    ...['retrieveAndGenerate', 'retrieveAndGenerateStream'].map((verb) => model(`POST /${verb}`, STORED, { ...creates('session', 'sessionId'), names: { sessionId: 'session' } })),
+    ...['retrieveAndGenerate', 'retrieveAndGenerateStream'].map((verb) => model(`POST /${verb}`, STORED, { ...creates('session', 'sessionId'), names: RETRIEVED })),
     neutral('GET /async-invoke'),
     neutral('GET /async-invoke/{invocation:}'),
     model('POST /rerank', { at: 'body', body: { required: ['rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration.modelArn'] } }),
@@ -34,10 +37,13 @@ export const bedrock: ProviderRow = {
     model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
   ],
   spelling: { prefixes: OPENAI_PREFIXES, collections: { 'async-invoke': 'invocation' } },
+  chosenNames: true,
   errors: 'bedrock',
   usage: 'bedrock',
   // Of Mantle: docs.aws.amazon.com/bedrock/latest/userguide/projects.html
   accountChoice: ['openai-project'],
+  // Everything with an account's number but the profiles that AWS defines: prompts, throughput that was bought, models that were tuned or imported.
+  storedModels: /^arn:aws[a-z-]*:bedrock:[^:]*:\d+:(?!inference-profile\/)/,
   encoded: ['model', 'invocation'],
   modelNames: (name) => {
     const id = /^arn:aws[a-z-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/([^/]+)$/.exec(name)?.[1]

@@ -40,6 +40,7 @@ export const cohere: ProviderRow = {
   ],
   admin: [/\/(check-api-key|connectors|users)($|[/:])/],
   spelling: { uuids: true, dialect: true },
+  chosenNames: true,
   errors: 'cohere',
   usage: 'cohere',
 }

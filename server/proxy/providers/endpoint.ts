@@ -121,6 +121,7 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
   }
   const { modelObject } = found.row
   if (modelObject !== undefined && model !== null) objects.push(objectRef(modelObject, model))
+  if (model !== null && provider.storedModels?.test(model) === true) objects.push(objectRef('tuned_model', model))
   return { class: found.row.class, endpoint: found.row, pattern: found.pattern, model, objects, spelling: 'plain' }
 }
 
@@ -156,16 +157,37 @@ const MOST_SEGMENTS = 24
  * A path that is no row's. An upstream may read it as one all the same: then its body counts as that row's, and whatever in the path could be the
  * name of a stored object is taken for one.
  */
-function odd(unknown: Match, method: string, { segments }: Loose, resembled: readonly Resembled[], { endpoints, ids }: Provider): Match {
+function odd(unknown: Match, method: string, { segments }: Loose, resembled: readonly Resembled[], { endpoints, ids, chosenNames }: Provider): Match {
   const names = new Set(segments.flatMap((segment) => [segment, ...segment.split(':')]))
   if (names.size > MOST_SEGMENTS) return { ...unknown, spelling: 'long' }
+  const stored = chosenNames === true ? namesInCollections(segments) : NO_NAMES
+  const isPerhaps = (name: string): boolean => !stored.has(name) && (ids === undefined || !namesObject(name, ids))
   return {
     ...unknown,
     endpoint: resembled.find(({ methods }) => methods.includes(method === 'HEAD' ? 'GET' : method))?.row ?? null,
-    objects: [...names].filter((name) => !endpoints.words.has(name)).map((name) => ({ kind: ANY_KIND, id: ids?.refOf(name)?.id ?? name, mayBeUnknown: ids === undefined || !namesObject(name, ids) })),
+    objects: [...names].filter((name) => !endpoints.words.has(name)).map((name) => ({ kind: ANY_KIND, id: ids?.refOf(name)?.id ?? name, mayBeUnknown: isPerhaps(name) })),
     ...(method === 'POST' ? { creates: MADE_SOMEWHERE } : {}),
     spelling: resembled.length === 0 ? unknown.spelling : 'odd',
   }
+}
+
+/** A segment behind which the name of something stored stands: a word in the plural, or one of these. */
+const COLLECTION = /(?:[^s]s|corpora|guardrail)$/i
+/** Collections of what is nobody's: they say where something is, or name a model. */
+const OPEN_COLLECTIONS: ReadonlySet<string> = new Set(['projects', 'locations', 'publishers', 'regions', 'accounts', 'models', 'engines', 'deployments'])
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** What stands behind a collection, without the method behind its colon. */
+function namesInCollections(segments: readonly string[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  let collection: string | null = null
+  for (const segment of segments) {
+    const isPlace: boolean = collection !== null && OPEN_COLLECTIONS.has(collection)
+    if (collection !== null && !isPlace) names.add(segment.split(':', 1)[0]!)
+    // `us` is a place, and no collection.
+    collection = !isPlace && COLLECTION.test(segment) ? segment.toLowerCase() : null
+  }
+  return names
 }
 
 /** A path as the most lenient server could read it. `plain` says that it, case aside, was spelled so already. */

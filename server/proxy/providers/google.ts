@@ -199,6 +199,7 @@ export const google: ProviderRow = {
       agents: 'agent', environments: 'environment', voices: 'voice', triggers: 'trigger', interactions: 'interaction', credentials: 'credential', generatedFiles: 'generated_file',
     },
   },
+  chosenNames: true,
   errors: 'google',
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],

@@ -93,8 +93,8 @@ export const mistral: ProviderRow = {
     ]),
     // Connectors and workflows run what somebody has stored.
     model('POST /v1/connectors', STORED, creates('connector')),
-    model('POST /v1/workflows/{any}/execute', STORED, EXECUTED),
-    model('POST /v1/workflows/registrations/{any}/execute', STORED, EXECUTED),
+    model('POST /v1/workflows/{workflow}/execute', STORED, EXECUTED),
+    model('POST /v1/workflows/registrations/{workflow}/execute', STORED, EXECUTED),
     ...['cancel', 'terminate'].map((verb) => model(`POST /v1/workflows/executions/${verb}`, STORED, { names: { 'execution_ids[]': 'execution' } })),
     ...['list', 'stream'].map((form) => neutral(`GET /v1/workflows/events/${form}`, { lists: 'execution' })),
     model('POST /v1/workflows/schedules', STORED, creates('schedule', 'schedule_id')),
@@ -102,6 +102,7 @@ export const mistral: ProviderRow = {
   minting: [/\/(audio|client)\/sessions($|[/:])/, /\/connectors\/[^/]+\/([^/]+\/)?(credentials|auth_url)($|[/:])/],
   // What observability finds is what every key has asked and was answered.
   admin: [/^\/v1\/(workspaces?|admin|users|billing|service-accounts|observability)($|[/:])/],
+  chosenNames: true,
   errors: 'mistral',
   spelling: { prefixes: { ag_: 'agent', 'ag:': 'agent', 'ft:': 'tuned_model' }, uuids: true, dialect: true },
   // Stock voices have names, custom ones a UUID.

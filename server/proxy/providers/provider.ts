@@ -55,6 +55,10 @@ export interface ProviderRow {
   readonly objectHeaders?: Readonly<Record<string, string>>
   /** How the ids of its objects are spelled; without it as in OpenAI's dialect. */
   readonly spelling?: Spelling
+  /** Whether stored objects here have names that callers or operators choose, so that any name behind a collection in an unknown path is one. */
+  readonly chosenNames?: true
+  /** Names of models that the account has stored: each belongs to the key that made it, like any other object. */
+  readonly storedModels?: RegExp
   /** Names that anybody may use, by kind: stock voices, published versions. */
   readonly publicObjects?: Readonly<Record<string, RegExp>>
   /** Parameters of paths that may be percent-encoded as a whole (Bedrock's ARNs). */

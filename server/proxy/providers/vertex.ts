@@ -38,13 +38,13 @@ const versionRows = (version: string): EndpointRow[] => {
     ...publisherRows(`/${version}`),
     ...publisherRows(project),
     model(`POST ${project}/endpoints/openapi/chat/completions`, body({ tools: toolsIn('', CALLER_TOOLS) }), { usage: 'openai' }),
-    model(`POST ${project}/endpoints/{any}:{any}`, STORED),
+    model(`POST ${project}/endpoints/{endpoint}:{any}`, STORED),
     model(`POST ${project}/cachedContents`, { at: 'body', body: { required: ['model'] } }, creates('cached_content', 'name')),
     neutral(`GET PATCH DELETE ${project}/cachedContents/{cached_content}`),
     ...Object.entries(JOBS).flatMap(([jobs, kind]) => [
       model(`POST ${project}/${jobs}`, STORED, creates(kind, 'name')),
       neutral(`GET ${project}/${jobs}`),
-      neutral(`GET DELETE ${project}/${jobs}/{${kind}}`),
+      neutral(`GET DELETE ${project}/${jobs}/{${kind}}`, kind === 'tuning_job' ? creates('endpoint', 'tunedModel.endpoint') : {}),
       neutral(`POST ${project}/${jobs}/{${kind}}:cancel`),
     ]),
   ]
@@ -61,8 +61,10 @@ export const vertex: ProviderRow = {
   elsewhere: { hosts: ['{region}-aiplatform.googleapis.com', 'aiplatform.{region}.rep.googleapis.com'], auth: { header: 'Authorization', scheme: 'Bearer' } },
   endpoints: ['v1', 'v1beta1'].flatMap(versionRows),
   minting: GOOGLE_MINTING,
-  admin: [/:(set|get|testiam)iampolic(y|ies)$/, /:testiampermissions$/],
-  spelling: { collections: { cachedContents: 'cached_content', batchPredictionJobs: 'batch', tuningJobs: 'tuning_job', operations: 'operation' } },
+  // Models and endpoints of the project's own are copied, deployed and taken down for everybody.
+  admin: [/:(set|get|testiam)iampolic(y|ies)$/, /:testiampermissions$/, /:(?:un)?deploymodel$/, /:mutatedeployedmodel$/, /\/locations\/[^/]+\/models(?:\/[^/:]+)?:/],
+  spelling: { collections: { cachedContents: 'cached_content', batchPredictionJobs: 'batch', tuningJobs: 'tuning_job', operations: 'operation', ragCorpora: 'rag_corpus', ragFiles: 'rag_file', reasoningEngines: 'reasoning_engine', endpoints: 'endpoint' } },
+  chosenNames: true,
   errors: 'google',
   usage: 'gemini',
   accountChoice: ['x-goog-user-project'],

@@ -29,6 +29,7 @@ const MINTING: readonly (readonly [endpoint: string, source: string])[] = [
   ['POST llm.acme.test/v1/realtime/client_secret', 'OpenAI dialect'],
   ['POST llm.acme.test/v1/realtime/sessions', 'OpenAI dialect'],
   ['POST llm.acme.test/v1/realtime/transcription-sessions', 'OpenAI dialect'],
+  ['POST acme.services.ai.azure.com/api/projects/p/datasets/d/versions/1/startPendingUpload?api-version=2025-05-01', 'learn.microsoft.com/rest/api/aifoundry'],
   ['POST llm.acme.test/openai/realtimeapi/sessions', 'learn.microsoft.com/azure/ai-foundry/openai/realtime-audio-quickstart'],
   ['POST llm.acme.test/v1/realtimertc', 'learn.microsoft.com/azure/ai-foundry/openai/how-to/realtime-audio-webrtc'],
   ['POST llm.acme.test/v1/realtime/calls', 'OpenAI dialect'],
@@ -115,6 +116,8 @@ const ADMIN: readonly (readonly [endpoint: string, source: string])[] = [
   ['POST llama.acme.test/models/unload', 'github.com/ggml-org/llama.cpp/tree/master/tools/server'],
   ['POST triton.acme.test/v2/repository/models/m/unload', 'github.com/triton-inference-server'],
   ['POST aiplatform.googleapis.com/v1/projects/p/locations/l/endpoints/e:setIamPolicy', 'cloud.google.com/iam'],
+  ['POST aiplatform.googleapis.com/v1/projects/p/locations/l/endpoints/e:undeployModel', 'cloud.google.com/vertex-ai/docs/reference/rest'],
+  ['POST aiplatform.googleapis.com/v1/projects/p/locations/l/models/1:copy', 'cloud.google.com/vertex-ai/docs/reference/rest'],
 ]
 
 /** TABLE of endpoints that the AI SDK's packages call, and of others like them: none is closed. */

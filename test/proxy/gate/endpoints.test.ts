@@ -320,6 +320,28 @@ test('of an unknown path no segment that the table spells out is taken for the n
   assert.deepEqual([...new Set(objects.map(({ id }) => id))], ['mine', 'of-tomorrow'])
 })
 
+/** TABLE of paths that name what an account keeps under a name or a number, which shows nobody whose it is. */
+const NAMED: [provider: string, path: string][] = [
+  ...['connectors/alicegh/tools/x/call', 'connectors/alicegh/activate', 'workflows/alice-wf/execute', 'workflows/alice-wf/schedules', 'workflows/registrations/x/execute', 'workflows/executions/my-exec/signals'].map((path): [string, string] => ['mistral', `/v1/${path}`]),
+  ...['corpora/opcorp:query', 'corpora/opcorp/documents/d1:query', 'corpora/opcorp/documents', 'corpora/opcorp/documents/d1/chunks:batchCreate', 'operations/abc:wait'].map((path): [string, string] => ['google', `/v1beta/${path}`]),
+  ...['reasoningEngines/66:query', 'reasoningEngines/66/sessions/88:appendEvent', 'reasoningEngines/66/memories:retrieve', 'reasoningEngines/66/sandboxEnvironments/1:execute', 'ragCorpora/44/ragFiles:import', 'endpoints/41:generateContent', 'endpoints/41:predict', 'extensions/x:execute'].map((path): [string, string] => ['vertex', `/v1/projects/p/locations/us/${path}`]),
+  ...['memory_stores/alice-mem:search_memories', 'memory_stores/alice-mem:update_memories', 'agents/alice-agent', 'agents/alice-agent/versions', 'datasets/d1/versions/1'].map((path): [string, string] => ['azure', `/api/projects/p1/${path}`]),
+  ...['agents/A/agentAliases/B/sessions/s/text', 'knowledgebases/K/retrieve', 'flows/F/aliases/A', 'guardrail/G/version/1/apply', 'model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aprovisioned-model%2Fx/converse', 'model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aprompt%2Fx/converse'].map((path): [string, string] => ['bedrock', `/${path}`]),
+]
+
+/** TABLE of paths that name nothing of the kind: models, places, and what is there to be run. */
+const OPEN: [provider: string, path: string][] = [
+  ['mistral', '/v1/brand/new'], ['mistral', '/v1/connectors'], ['mistral', '/v1/models/x/run'], ['google', '/v1beta/models/gemini-x:newMethod'], ['google', '/v1beta/corpora'], ['google', '/v1beta/brandNew'],
+  ['vertex', '/v1/projects/p/locations/us/publishers/google/models/g:newMethod'], ['vertex', '/v1/projects/p/locations/us/ragCorpora'], ['azure', '/openai/v1/brand/new'], ['azure', '/openai/deployments/gpt/brand/new'], ['azure', '/api/projects/p1/memory_stores'],
+  ['bedrock', '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.anthropic.claude/converse'], ['bedrock', '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Fx/converse'],
+]
+
+test('where stored objects have chosen names, a name behind a collection is one', () => {
+  const named = (id: string, path: string) => match(id, 'POST', path).objects.filter(({ mayBeUnknown }) => mayBeUnknown !== true)
+  for (const [id, path] of NAMED) assert.ok(named(id, path).length > 0, `${id} ${path}`)
+  for (const [id, path] of OPEN) assert.deepEqual(named(id, path), [], `${id} ${path}`)
+})
+
 test('every provider: exact hosts only, and the base address of its own row is found', () => {
   assert.equal(PROVIDERS.length, 16)
   for (const row of PROVIDERS) {
