@@ -26,6 +26,8 @@ export interface ChaosOptions {
   readonly seconds: number
   /** Milliseconds between one trouble and the next, on average. */
   readonly pause: number
+  /** How many times longer than usual callers of the proxy rest between two requests. */
+  readonly ease?: number
   readonly seed: number
   onEvent?(sentence: string): void
 }
@@ -49,7 +51,7 @@ const ENV = {
 }
 
 /** Drives load for `seconds`, makes trouble all the while, and audits. */
-export async function chaos(backing: Backing, { seconds, pause, seed, onEvent = () => {} }: ChaosOptions): Promise<Report> {
+export async function chaos(backing: Backing, { seconds, pause, ease = 1, seed, onEvent = () => {} }: ChaosOptions): Promise<Report> {
   await using upstream = await startUpstream()
   const env = { ...ENV, TOLLMARK_UPSTREAM_OPENAI: upstream.origin, ...backing.env }
   const { secrets, limited } = await prepare(env)
@@ -61,7 +63,7 @@ export async function chaos(backing: Backing, { seconds, pause, seed, onEvent = 
   using over = new DisposableStack()
   over.defer(() => ending.abort())
   const told = nothingTold()
-  const driving = drive(fleet, secrets, told, ending.signal)
+  const driving = drive(fleet, secrets, told, ease, ending.signal)
   const troubles = new Map<string, number>()
   let kills = 0
   const end = Date.now() + seconds * 1000
@@ -103,7 +105,7 @@ const LEASE = 31_000
 
 /** What callers must have been told at the least; for how long it may go on for that (milliseconds). */
 const TELLING = { answers: 100, jobs: 3 }
-const LONGER_MS = 30_000
+const LONGER_MS = 45_000
 
 /** How long the last process may take to clear up (milliseconds). */
 const CLEARED_MS = 10_000

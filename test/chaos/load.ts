@@ -54,8 +54,12 @@ export function nothingTold(): Told {
   return { answered: new Set(), refused: new Set(), statuses: new Map(), uploads: new Map(), jobs: new Map(), unknownJobs: new Set(), free: { done: 0, unknown: 0 } }
 }
 
-/** Drives load until `signal`, and notes in `told` what callers are told; resolves when the last one has its answer. */
-export async function drive(fleet: Fleet, secrets: Secrets, told: Told, signal: AbortSignal): Promise<void> {
+/**
+ * Drives load until `signal`, and notes in `told` what callers are told; resolves when the last one has its answer.
+ *
+ * @param ease how many times longer than usual each caller of the proxy rests between two requests
+ */
+export async function drive(fleet: Fleet, secrets: Secrets, told: Told, ease: number, signal: AbortSignal): Promise<void> {
   const archive = jobArchive()
 
   async function again(pause: number, once: () => Promise<void>): Promise<void> {
@@ -117,9 +121,9 @@ export async function drive(fleet: Fleet, secrets: Secrets, told: Told, signal: 
   }
 
   await Promise.all([
-    ...Array.from({ length: 6 }, () => again(20, () => proxied(secrets.openKey, 'proxied', false))),
-    ...Array.from({ length: 4 }, () => again(20, () => proxied(secrets.openKey, 'stream', true))),
-    ...Array.from({ length: 3 }, () => again(50, () => proxied(secrets.limitedKey, 'limited', false))),
+    ...Array.from({ length: 6 }, () => again(20 * ease, () => proxied(secrets.openKey, 'proxied', false))),
+    ...Array.from({ length: 4 }, () => again(20 * ease, () => proxied(secrets.openKey, 'stream', true))),
+    ...Array.from({ length: 3 }, () => again(50 * ease, () => proxied(secrets.limitedKey, 'limited', false))),
     ...Array.from({ length: 2 }, () => again(300, freeUpload)),
     ...Array.from({ length: 2 }, () => again(100, upload)),
     ...Array.from({ length: 2 }, () => again(1500, job)),
