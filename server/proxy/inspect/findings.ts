@@ -20,6 +20,9 @@ export interface Refusal {
 export const ambiguous = (message: string): Refusal => ({ code: 'ambiguous_body', message })
 export const unknownModel = (message: string): Refusal => ({ code: 'model_not_allowed', message: `${message} This key is limited to certain models.` })
 
+/** Different keys of a body that are remembered. */
+const MOST_KEYS = 1_000
+
 /** Strings of a body that are looked at as they come; the others wait, because there may be so many that none has to be looked at. */
 const LOOKED_AT_ONCE = 32
 
@@ -199,7 +202,22 @@ export class Findings implements JsonSink {
   keyed(): KeyedStrings | undefined {
     const fields = this.#fields
     if (fields === null) return undefined
-    return new KeyedStrings({ kindOf: (key) => fields.names.kindOf(key), told: (kind, text) => this.#give(fields, kind, text) })
+    // Bodies repeat the same few keys, and often the same ids.
+    const kinds = new Map<string, string | null>()
+    const given = new Set<string>()
+    const kindOf = (key: string): string | null => {
+      let kind = kinds.get(key)
+      if (kind === undefined) kind = fields.names.kindOf(key)
+      if (kinds.size < MOST_KEYS) kinds.set(key, kind)
+      return kind
+    }
+    const told = (kind: string, text: string): void => {
+      const name = `${kind} ${text}`
+      if (given.has(name)) return
+      if (given.size < MOST_IDS) given.add(name)
+      this.#give(fields, kind, text)
+    }
+    return new KeyedStrings({ kindOf, told })
   }
 
   /** A field of a form. */

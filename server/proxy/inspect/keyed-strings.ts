@@ -14,6 +14,9 @@ const LONGEST = 2_048
 /** Deeper levels are no longer told apart: the scanner refuses them. */
 const MOST_LEVELS = 10_000
 
+/** Bytes that are looked at one by one before a native search. */
+const NEAR = 48
+
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
@@ -75,13 +78,7 @@ export class KeyedStrings {
 
   /** @returns where the string ends, or the piece */
   #readString(piece: Buffer, from: number): number {
-    let at = from
-    for (; at < piece.length; at++) {
-      const byte = piece[at]!
-      if (this.#escaped) this.#escaped = false
-      else if (byte === BACKSLASH) this.#escaped = true
-      else if (byte === QUOTE) break
-    }
+    const at = this.#endOfString(piece, from)
     const begun = this.#begun
     const isWanted = begun !== null && begun.length + at - from <= LONGEST
     if (at === piece.length) {
@@ -90,6 +87,29 @@ export class KeyedStrings {
     }
     this.#inString = false
     if (isWanted) this.#tell(begun.length === 0 ? piece.toString('utf8', from, at) : Buffer.concat([begun, piece.subarray(from, at)]).toString('utf8'))
+    return at
+  }
+
+  /** Where the quote stands that ends the string, or the piece ends. Most strings are short; in a long one the next quote is searched natively. */
+  #endOfString(piece: Buffer, from: number): number {
+    let escaped = this.#escaped
+    let near = from + NEAR
+    let at = from
+    while (at < piece.length) {
+      if (at >= near && !escaped) {
+        const quote = piece.indexOf(QUOTE, at)
+        const end = quote < 0 ? piece.length : quote
+        at = end - slashesBefore(piece, end, at)
+        near = end + NEAR
+        if (at === piece.length) break
+      }
+      const byte = piece[at]!
+      if (escaped) escaped = false
+      else if (byte === BACKSLASH) escaped = true
+      else if (byte === QUOTE) break
+      at++
+    }
+    this.#escaped = escaped
     return at
   }
 
@@ -102,3 +122,10 @@ export class KeyedStrings {
 }
 
 const NOTHING = Buffer.alloc(0)
+
+/** How many backslashes stand right before a place, from another one on. */
+function slashesBefore(bytes: Buffer, end: number, from: number): number {
+  let at = end
+  while (at > from && bytes[at - 1] === BACKSLASH) at--
+  return end - at
+}
