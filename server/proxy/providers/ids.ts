@@ -135,6 +135,7 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false, dia
     if (address !== null && !ownHost.test(address[1] ?? '')) return null
     const path = (address === null ? text : (address[2] ?? '')).replace(/[?#].*$/s, '')
     const segments = path.split('/').filter((segment) => segment !== '')
+    if (segments.length === 0) return null
     return segments.length === 1 ? segmentRef(segments[0]!) : pathRef(segments, address !== null)
   }
 

@@ -1,6 +1,7 @@
 // Which strings are ids of stored objects, whatever stands around them in a request.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as fc from 'fast-check'
 import { wantPaths } from '../../../server/proxy/json-paths.ts'
 import { JsonScanner } from '../../../server/proxy/json-scanner.ts'
 import { PROVIDERS, createProviderTable } from '../../../server/proxy/providers/table.ts'
@@ -115,5 +116,14 @@ test('a scan hands over what is an id', () => {
     const scanner = new JsonScanner(wantPaths([]), { value() {} }, { strings: { filter: ids, each: (bytes, from, to) => told.push(bytes.toString('utf8', from, to)) } })
     scanner.write(Buffer.from(`["${text}"]`))
     assert.deepEqual(told, [text])
+  }
+})
+
+test('no text is more than a reader of ids can bear', () => {
+  const texts = fc.array(fc.constantFrom('/', '?', '#', '%', '%2f', '%25', ':', '@', '.', '\\', ' ', '\t', '{', '-', '_', 'a', '0', 'v1', 'http:', 'files', 'file-', 'ft:', 'models'), { maxLength: 12 }).map((parts) => parts.join(''))
+  for (const { id } of PROVIDERS) {
+    const forms = table.byId(id)!
+    for (const text of ['/?help', '/#top', '/?', '/%3fa']) assert.equal(forms.ids!.refOf(text), null, `${id} ${text}`)
+    fc.assert(fc.property(texts, (text) => { forms.ids!.refOf(text); forms.unknownIds!.refOf(text) }), { numRuns: 2_000 })
   }
 })
