@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { CompiledQuery } from 'kysely'
 import { addHours } from '../../server/ledger/added.ts'
 import { SOURCES, spansOf } from '../../server/ledger/days.ts'
 import { readOverview } from '../../server/ledger/overview.ts'
-import { readUsage, usageOfKeys } from '../../server/ledger/usage.ts'
+import { readUsage, usageLines, usageOfKeys, type UsageLine, type UsageQuestion } from '../../server/ledger/usage.ts'
+import { queryBuilder } from '../../server/store/dialect.ts'
 import { ledgerRow } from '../http/ledger-row.ts'
 import { onEveryStore } from '../stores.ts'
 import { asking, openFor } from './opened.ts'
 
-const [HOUR, DAY] = [3_600_000, 86_400_000]
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 
 test('whatever time is asked for, every hour of it is read once, and nothing besides', () => {
   const hour = fc.nat(24 * 6).map((n) => n * HOUR)
@@ -63,4 +65,34 @@ onEveryStore('reports are the same before and after hours are added to coarser r
   assert.ok(admission.admitted)
   await addHours(store, now + 2 * HOUR)
   assert.equal(await requestsIn('usage_days'), 5)
+})
+
+onEveryStore('a report is right, whenever during it hours are added to coarser roll-ups', async (t, place) => {
+  const { store, clock } = await openFor(t, place)
+  const now = clock.now()
+  // Hours of one day, of which the first has been added to it.
+  const day = Math.floor(now / DAY) * DAY - DAY
+  const rows: [hour: number, key: string][] = [[1, 'a'], [2, 'a'], [3, 'b'], [4, 'a']]
+  for (const [hour, key] of rows) await ledgerRow(store, { account: 'acc', key, model: 'm', at: day + hour * HOUR })
+  const addFirst = () => addHours(store, day + 2 * HOUR + 5 * MINUTE)
+  const question: UsageQuestion = { account: 'acc', by: ['key', 'day'], from: now - 20 * DAY, to: now + 1, top: 1 }
+  /** Makes the report, and adds all hours before its statement of this number. @returns also how many statements there were */
+  const report = async (at: number): Promise<{ lines: UsageLine[]; statements: number }> => {
+    const steps = usageLines.body(queryBuilder(store.dialect), question)
+    let statements = 0
+    for (let next = steps.next(); ; statements++) {
+      if (next.done) return { lines: next.value, statements }
+      if (statements === at) await addHours(store, now)
+      const { sql, parameters } = next.value
+      const { rows } = await store.db.executeQuery<object>(CompiledQuery.raw(sql, [...parameters]))
+      next = steps.next({ rows, affected: rows.length })
+    }
+  }
+  await addFirst()
+  const { lines, statements } = await report(-1)
+  for (let at = 0; at < statements; at++) {
+    assert.deepEqual((await report(at)).lines, lines, `before statement ${at}`)
+    for (const table of ['usage_days', 'usage_account_hours', 'usage_account_days', 'usage_keys', 'usage_key_days', 'usage_added'] as const) await store.db.deleteFrom(table).execute()
+    await addFirst()
+  }
 })
