@@ -68,6 +68,11 @@ export class Passage implements Passing {
   readonly #trip: Trip
   readonly #bound: Bound
   readonly #cors: boolean
+  /**
+   * Whether a browser could make a document of the answer: it needs no script to ask for an address that holds a key, and what a script has
+   * fetched can be opened from the browser's cache, without us.
+   */
+  readonly #sandboxed: boolean
   #meter: Meter | null = null
   /** Milliseconds from the request to the answer's head. */
   #firstByte: number | null = null
@@ -84,7 +89,9 @@ export class Passage implements Passing {
     this.#parts = parts
     this.#trip = trip
     this.#bound = bound
-    this.#cors = valueOf(trip.caller.headers, 'origin') !== undefined
+    const { method, headers } = trip.caller
+    this.#cors = valueOf(headers, 'origin') !== undefined
+    this.#sandboxed = trip.keyInQuery || (method === 'GET' && (this.#cors || valueOf(headers, 'sec-fetch-dest') !== undefined))
   }
 
   get mask(): Mask {
@@ -108,8 +115,8 @@ export class Passage implements Passing {
     headers.push('X-Proxy-Request-Id', this.#trip.id)
     if (this.#trip.key!.rpm !== null && !tellsLimits(headers)) headers.push(...limitLeft(this.#parts, this.#trip))
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
-    if (this.#trip.keyInQuery) return this.#cors ? sandboxed(headers).concat(corsHeaders(headers)) : sandboxed(headers)
-    return this.#cors ? headers.concat(corsHeaders(headers)) : headers
+    const safe = this.#sandboxed ? sandboxed(headers) : headers
+    return this.#cors ? safe.concat(corsHeaders(safe)) : safe
   }
 
   body(chunk: Buffer): void {

@@ -73,7 +73,7 @@ interface Parts {
 /** The headers of an answer of our own that name its request. */
 const requestIds = (id: string): string[] => ['X-Request-Id', id, 'X-Proxy-Request-Id', id]
 
-/** On answers to a key in an address, which a browser can be led to without a script: what it shows of one has no origin, and no type but its own. */
+/** On answers that a browser could be led to show: what it shows of one has no origin of ours, and no type but its own. */
 export const SANDBOX: readonly string[] = ['Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff']
 
 /** Ends a request that was refused, or that failed on our side. Never throws. */
