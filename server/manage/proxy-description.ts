@@ -7,6 +7,7 @@ import { REFUSALS, type RefusalCode } from '../proxy/refusal.ts'
 const DESCRIPTION = [
   "Sends the request to a provider with the operator's credential in place of the key, and gives the provider's answer as it comes: status, headers, body, byte for byte.",
   'The body is whatever the provider takes, up to a megabyte or as the operator says where it has to be read. An answer of our own has `X-Proxy-Error`, and is written as the provider writes its errors.',
+  '`/proxy/<host>/<path>?<query>` is the same for clients that take a base URL; the key may then stand where the provider\'s own would.',
 ].join('\n\n')
 
 /** A description of every method that passes. */

@@ -6,6 +6,7 @@ import { write } from '../output.ts'
 import { ACCOUNTS } from './accounts.ts'
 import { CONVERT } from './convert.ts'
 import { CREDENTIALS } from './credentials.ts'
+import { ENV } from './env.ts'
 import { JOBS } from './jobs.ts'
 import { KEYS } from './keys.ts'
 import { PROVIDERS } from './providers.ts'
@@ -45,5 +46,5 @@ const COMPLETION: Command = {
 
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
-  SERVE, CONVERT, ...KEYS, ...TOKENS, ...ACCOUNTS, USAGE, ...REQUESTS, ...PROVIDERS, ...CREDENTIALS, ...JOBS, VERIFY, COMPLETION,
+  SERVE, CONVERT, ...KEYS, ...TOKENS, ...ACCOUNTS, USAGE, ...REQUESTS, ...PROVIDERS, ...CREDENTIALS, ...JOBS, VERIFY, ENV, COMPLETION,
 ]

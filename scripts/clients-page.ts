@@ -1,0 +1,24 @@
+// docs/clients.md, made from the table of clients. A test holds the file to it; `UPDATE=1` with that test writes it.
+import type { ClientSetup } from '../packages/cli/src/clients.ts'
+import { filled } from '../packages/cli/src/clients.ts'
+
+const HEAD = `# Programs and SDKs
+
+What takes a base URL needs no package of ours: \`/proxy/<host>/<path>\` is the provider's address behind the proxy's own. The proxy key goes where the provider's
+key would. \`npx tollmark env <client> --key tmk_…\` prints what is below with your address and key; \`http://localhost:8484\` is where \`npm start\` listens.
+
+An OpenAI-compatible client calls any provider that speaks the dialect: put that provider's host in place of \`api.openai.com\`, such as \`api.mistral.ai/v1\` or \`api.groq.com/openai/v1\`.
+`
+
+/** The text of the page. */
+export function clientsPage(clients: readonly ClientSetup[]): string {
+  return HEAD + [...Map.groupBy(clients, ({ name }) => name)].map(([name, setups]) => section(name, setups)).join('')
+}
+
+function section(name: string, setups: readonly ClientSetup[]): string {
+  const blocks = setups.map((setup) => {
+    const { where, lines } = filled(setup, 'http://localhost:8484', 'tmk_…')
+    return `\nFor \`${setup.provider}\`, ${where}:\n\n\`\`\`\n${lines.join('\n')}\n\`\`\`\n\nSource: ${setup.source}\n`
+  })
+  return `\n## ${name}\n\n\`tollmark env ${setups[0]?.id}\`\n${blocks.join('')}`
+}

@@ -1,0 +1,40 @@
+// What to set for a program or SDK: the table, the command, and the page of the documentation are the same.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { CLIENTS, filled } from '../../packages/cli/src/clients.ts'
+import { clientsPage } from '../../scripts/clients-page.ts'
+import { createProviderTable } from '../../server/proxy/providers/table.ts'
+import { readTarget } from '../../server/proxy/target.ts'
+import { MAIN, NODE_FLAGS } from '../node.ts'
+import { refusalOf } from './in-process.ts'
+
+const PAGE = join(import.meta.dirname, '../../docs/clients.md')
+
+test('docs/clients.md is in step with the table (UPDATE=1 writes it)', () => {
+  const page = clientsPage(CLIENTS)
+  if (process.env['UPDATE'] === '1') writeFileSync(PAGE, page)
+  assert.equal(readFileSync(PAGE, 'utf8'), page)
+})
+
+test('every row names an address of its provider, the key, and where it was looked up', () => {
+  const table = createProviderTable()
+  for (const client of CLIENTS) {
+    const { where, lines } = filled(client, 'http://localhost:8484', 'tmk_x')
+    const text = [where, ...lines].join('\n')
+    const target = readTarget(`${/http:\/\/localhost:8484(\/proxy\/[^"\s]+)/.exec(text)?.[1] ?? ''}/x`)
+    assert.ok(target.ok, client.name)
+    assert.equal(table.find(target.upstream.hostname, target.upstream.port)?.provider.id, client.provider, client.name)
+    assert.ok(text.includes('tmk_x') && !text.includes('{origin}') && !text.includes('{key}'), client.name)
+    assert.match(client.source, /^https:\/\//)
+  }
+})
+
+test('tollmark env prints what a shell can take', async () => {
+  const args = ['env', 'claude-code', '--key', 'tmk_x', '--url', 'https://ai.example.com/']
+  const { stdout } = spawnSync(process.execPath, [...NODE_FLAGS, MAIN, ...args], { encoding: 'utf8' })
+  assert.equal(stdout, '# Claude Code → anthropic: environment\nexport ANTHROPIC_BASE_URL=https://ai.example.com/proxy/api.anthropic.com\nexport ANTHROPIC_AUTH_TOKEN=tmk_x\n')
+  assert.match((await refusalOf(['env', 'nobody'])).detail, /There is no client "nobody"\. There is claude-code, /)
+})
