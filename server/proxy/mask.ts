@@ -31,9 +31,17 @@ export class Mask {
     return masked === bytes ? text : masked.toString('latin1')
   }
 
-  /** A raw list without the credential in its values. */
+  /** A raw list without the credential in its values, and without the headers that have it in their name. */
   headers(raw: RawHeaders): RawHeaders {
-    return raw.map((text, i) => (i % 2 === 0 ? text : this.text(text)))
+    return raw.flatMap((text, i) => (this.#isIn(raw[i & ~1]!) ? [] : i % 2 === 0 ? [text] : [this.text(text)]))
+  }
+
+  /** Whether a name holds the credential, in whatever case. */
+  #isIn(name: string): boolean {
+    if (name.length < SHORTEST_SECRET) return false
+    if (this.text(name) !== name) return true
+    const lower = name.toLowerCase()
+    return this.#spellings.some((spelling) => lower.includes(spelling.toString('latin1').toLowerCase()))
   }
 
   /** The bytes without the credential: themselves where it does not stand in them, else a copy. */

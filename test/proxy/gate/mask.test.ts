@@ -39,6 +39,7 @@ test('the credential is masked in its place, as long as it was, in every spellin
   for (const [name, spelling] of SPELLINGS) {
     const stars = '*'.repeat(spelling.length)
     assert.equal(mask.bytes(Buffer.from(`a ${spelling} b ${spelling}${spelling}`)).toString(), `a ${stars} b ${stars}${stars}`, name)
+    assert.deepEqual(mask.headers([`X-${spelling}`, 'a', `x-${SECRET.toLowerCase()}-b`, 'c', 'X-B', 'c']), ['X-B', 'c'], name)
     assert.deepEqual(mask.headers(['X-A', `Bearer ${spelling}`, 'X-B', 'c']), ['X-A', `Bearer ${stars}`, 'X-B', 'c'], name)
   }
 })
