@@ -4,8 +4,8 @@ import { parseJson } from './json-paths.ts'
 import { itemsAt, membersAt, skipSpace, type ArraySpans } from './json-spans.ts'
 import type { Match } from './providers/endpoint.ts'
 
-/** Endpoints that list models: `/v1/models`, `tunedModels`, xAI's lists by kind, and OpenRouter's of what its account may use. */
-const LISTS_MODELS = /\/(?:models|tunedModels|(?:language|image-generation|video-generation|embedding)-models|models\/user)$/
+/** Endpoints that list models: `/v1/models`, Azure's deployments, `tunedModels`, xAI's lists by kind, and OpenRouter's of what its account may use. */
+const LISTS_MODELS = /\/(?:models|deployments|tunedModels|(?:language|image-generation|video-generation|embedding)-models|models\/user)$/
 
 /** Whether an endpoint's answer is a list of models. */
 export function listsModels({ class: kind }: Match, method: string, pathAndQuery: string): boolean {

@@ -30,6 +30,7 @@ const LISTS: [id: Id, path: string, answered: string, models: string[], left: st
   ['fireworks', '/inference/v1/models', '{"data":[{"id":"accounts/fireworks/models/a"},{"id":"accounts/fireworks/models/b"}]}', ['*/b'], '{"data":[{"id":"accounts/fireworks/models/b"}]}'],
   ['cerebras', '/v1/models', '{"data":[{"id":"a"},{"id":"b"}]}', ['a'], '{"data":[{"id":"a"}]}'],
   ['azure', '/openai/v1/models', '{"data":[{"id":"a"},{"id":"b"}]}', ['a'], '{"data":[{"id":"a"}]}'],
+  ['azure', '/openai/deployments?api-version=1', '{"data":[{"id":"a","model":"gpt-5"},{"id":"b","model":"a"}]}', ['a'], '{"data":[{"id":"a","model":"gpt-5"}]}'],
   ['added', '/v1/models', '{"models":["a","b"],"warnings":[]}', ['b'], '{"models":["b"],"warnings":[]}'],
 ]
 
