@@ -1,7 +1,7 @@
 // Which models a key may reach.
 //
 // What an entry means: an entry of a key's `models` is either a model's exact name, or a pattern in which `*` stands for any
-// run of characters, including none and including `/` and `:`. Case counts. There are no other special characters.
+// run of characters, including none and including `/` and `:`, but not `#`, behind which Fireworks names a deployment. Case counts. There are no other special characters.
 // A model has one or more spellings (`gemini-x` and `models/gemini-x`; a Bedrock ARN and the id at its end); each provider's
 // row lists them in `modelNames`, and an entry that matches any one of them allows the model:
 //
@@ -53,6 +53,7 @@ export function compileScope(models: readonly string[] | null): Scope {
 function fits(pieces: readonly string[], name: string): boolean {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''
+  if (name.split('#').length !== pieces.join('').split('#').length) return false
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false
   const end = name.length - last.length
   let at = first.length
