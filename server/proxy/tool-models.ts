@@ -37,6 +37,12 @@ export function toolPaths(places: readonly ToolPlace[]): ToolPaths {
   return { places, types, models, ends: new Map(places.map((place, at) => [place.at, at])) }
 }
 
+/** Whether a tool has named its models at these places. */
+function isNamed(runs: Runs, named: ReadonlySet<string>): boolean {
+  const places = namedIn(runs)
+  return 'each' in runs ? places.every((name) => named.has(name)) : places.some((name) => named.has(name))
+}
+
 /** Longest type that a refusal repeats. */
 const LONGEST_SHOWN = 100
 
@@ -83,7 +89,7 @@ export class ToolModels {
     if (named === undefined && this.#closed[at] === (type ?? null)) return
     this.#closed[at] = named === undefined ? (type ?? null) : undefined
     const runs = by === undefined ? tools.others : runsOf(tools, type ?? null)
-    if (runs.runs === 'nothing' || (named !== undefined && namedIn(runs).some((name) => named.has(name)))) return
+    if (runs.runs === 'nothing' || (named !== undefined && isNamed(runs, named))) return
     this.#runs.set(`${path} ${(type ?? '').slice(0, LONGEST_SHOWN)}`, { tool: type ?? path, runs })
   }
 

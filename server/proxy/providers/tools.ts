@@ -20,7 +20,7 @@ export type Runs =
       readonly header?: true
     }
   /** A model that cannot be known from the request, unless the tool names its own. */
-  | { readonly runs: 'unknown'; readonly why: string; readonly named?: readonly string[] }
+  | { readonly runs: 'unknown'; readonly why: string; readonly named?: readonly string[]; /** Whether each of these places must name one. */ readonly each?: true }
 
 /** The tools of one provider, by type without a date (`web_search_20250305`, `web_search_preview_2025_03_11`); `''` is a tool without a type. */
 export interface ToolTypes {
@@ -186,6 +186,9 @@ const OCR = {
   named: [],
 } satisfies Runs
 
+/** Its members and its judge have models of their own: openrouter.ai/docs/agent-sdk/typescript/api-reference/models/fusionplugin */
+const PANEL = { runs: 'unknown', why: 'A panel of several models answers, and a judge. Name them all: `analysis_models` and `model`.' } satisfies Runs
+
 /** Tools that OpenRouter runs (openrouter.ai/docs/guides/features/server-tools, @openrouter/sdk 1.3), beside OpenAI's and Anthropic's. */
 const OPENROUTER_TYPES: Readonly<Record<string, Runs>> = {
   ...ANTHROPIC_TOOLS.types,
@@ -201,12 +204,7 @@ const OPENROUTER_TYPES: Readonly<Record<string, Runs>> = {
   // Without a model of its own it runs the request's; its tools are looked at like the request's.
   'openrouter:subagent': ITSELF,
   'openrouter:advisor': { runs: 'unknown', why: 'Without a model in its parameters the request\'s model chooses any.', named: ['parameters.model'] },
-  'openrouter:fusion': {
-    runs: ['~anthropic/claude-opus-latest', '~openai/gpt-sol-latest', '~google/gemini-pro-latest'],
-    allow: 'the models of its panel',
-    why: 'Without `analysis_models` a panel of three answers.',
-    named: ['parameters.analysis_models[]'],
-  },
+  'openrouter:fusion': { ...PANEL, named: ['parameters.analysis_models[]', 'parameters.model'], each: true },
 }
 export const OPENROUTER_TOOLS: ToolTypes = { types: OPENROUTER_TYPES, others: REFUSED }
 
@@ -215,7 +213,9 @@ export const OPENROUTER_PLUGINS: ToolTypes = {
   types: {
     ...all(SEARCH, 'web', 'web-fetch'),
     ...all(ITSELF, 'response-healing', 'context-compression', 'file-parser'),
-    ...all(nothing('Counts only where the request names the router as its model.'), 'auto-router', 'auto-beta-router', 'pareto-router', 'switchyard-router', 'fusion'),
+    ...all(nothing('Counts only where the request names the router as its model.'), 'auto-router', 'auto-beta-router', 'pareto-router', 'switchyard-router'),
+    // openrouter.ai/docs/guides/features/plugins/fusion: whatever model is named may call the panel, and a judge reads what it says.
+    fusion: { ...PANEL, named: ['analysis_models[]', 'model'], each: true },
     moderation: nothing('Free of charge.'),
   },
   others: REFUSED,
