@@ -39,6 +39,13 @@ export interface Creation {
   readonly response?: string | undefined
 }
 
+/** Whether a key may name what a request names; of what it may not, the kind. */
+export interface Verdict {
+  readonly denied: Denial | null
+  readonly credential: string | null
+  readonly kind?: string
+}
+
 export interface Objects {
   /** Remembers what an answer created. The next request finds it, even before it is durable, or while the store does not answer. */
   created(provider: string, object: ObjectRef, by: Creation): void
@@ -52,7 +59,7 @@ export interface Objects {
    *
    * @param ready what it waits for; without it, all that is expected
    */
-  look(naming: Naming, ready?: Promise<unknown>): Promise<{ denied: Denial | null; credential: string | null }>
+  look(naming: Naming, ready?: Promise<unknown>): Promise<Verdict>
   /** Whether the key made an object that was just looked at. */
   isOwn(provider: string, key: string, object: ObjectRef): boolean
   /** Whether any object of the provider belongs to another key; with `kind`, any of these. */
@@ -161,7 +168,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
     return owners
   }
 
-  const decide = async (naming: Naming): Promise<{ denied: Denial | null; credential: string | null }> => {
+  const decide = async (naming: Naming): Promise<Verdict> => {
     const { provider, key, objects } = naming
     const slices = new TimeSlices()
     let credential: string | null = null
@@ -172,7 +179,7 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       for (const [i, object] of some.entries()) {
         const owner = owners[i]
         const denied = owner?.key_id === key.id ? null : denialOf(naming, object, owner)
-        if (denied !== null) return { denied, credential: null }
+        if (denied !== null) return { denied, credential: null, kind: object.kind }
         if (owner === undefined) continue
         // The newest item stands last.
         if (object.kind === ITEM) itemCredential = owner.credential_id

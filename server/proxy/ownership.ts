@@ -26,6 +26,9 @@ const DENIALS: Readonly<Record<Denial, string>> = {
   shared: 'The object is shared with this key to be read and used, not to be changed or deleted.',
 }
 
+/** A stream may hold what is made after it began; and of some lists nothing says whose their items are. */
+const WHOSE = 'The answer tells of everything that the account holds, and this key may only reach objects of its own.'
+
 /**
  * Whether a request may name what it names, at once where that is nothing.
  *
@@ -74,9 +77,10 @@ export function listChecked(objects: Objects, { provider, key, match, method }: 
 
 async function check(objects: Objects, { provider, key, match, method }: Request, all: readonly ObjectRef[]): Promise<string | null> {
   const lists = match.endpoint?.lists
+  if (lists !== undefined && key.objects === 'own' && listPlaces(match, provider.endpoints) === null) throw new Refused('endpoint_not_allowed', WHOSE)
   if (lists !== undefined && (await objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
   if (all.length === 0) return null
-  const { denied, credential } = await objects.look({ provider, key, match, method, objects: all })
-  if (denied !== null) throw new Refused('endpoint_not_allowed', DENIALS[denied])
+  const { denied, credential, kind = '' } = await objects.look({ provider, key, match, method, objects: all })
+  if (denied !== null) throw new Refused('endpoint_not_allowed', (denied === 'unknown' ? provider.instead?.[kind] : undefined) ?? DENIALS[denied])
   return credential
 }

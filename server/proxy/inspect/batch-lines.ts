@@ -14,6 +14,8 @@ import { MOST_IDS, placesOf } from './places.ts'
 
 const NO_PLACES = placesOf({ required: [] })
 const NOTHING_WANTED = wantPaths([])
+/** A line's model matters where its name can be that of somebody's. */
+const LINE_MODEL = placesOf({ required: ['body.model'] })
 const PURPOSE: ReadonlySet<string> = new Set(['purpose'])
 
 /** What may become a batch's input, by its kind: the field that holds the lines; whether others may stand beside it, of which one says that it is for a batch. */
@@ -42,9 +44,10 @@ export class BatchLines {
   /** @param form null where the whole body is the file */
   private constructor(form: string | null, length: number | null, ids: IdForms | undefined, kind: InputKind) {
     this.#kind = kind
-    this.#findings = new Findings(NO_PLACES, false, ids)
+    const places = ids?.models === undefined ? NO_PLACES : LINE_MODEL
+    this.#findings = new Findings(places, false, ids)
     const strings = this.#findings.strings()
-    this.#scanner = new JsonScanner(NOTHING_WANTED, this.#findings, { strict: true, many: true, ...(strings === undefined ? {} : { strings }) })
+    this.#scanner = new JsonScanner(places === NO_PLACES ? NOTHING_WANTED : places.wanted, this.#findings, { strict: true, many: true, ...(strings === undefined ? {} : { strings }) })
     this.#length = length
     let inFile = false
     const part = ({ name, encoding }: PartHead): void => {

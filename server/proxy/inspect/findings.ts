@@ -333,6 +333,7 @@ export class Findings implements JsonSink {
     if (this.#strict && !(path === this.#modelAt && value === this.models.at(-1))) this.models.push(value)
     this.#modelAt = path
     this.named ||= required
+    for (const ref of this.idForms?.models?.refsOf(value) ?? NONE) if (!this.#placed.has(ref)) this.place(ref)
     if (this.#strict && this.#places.tools.models.has(path)) this.#toolModels().model(path)
     if (required || (path === 'model' && this.model === null)) this.model = value
   }
@@ -370,6 +371,8 @@ export class Findings implements JsonSink {
     this.decided = true
   }
 }
+
+const NONE: readonly ObjectRef[] = []
 
 /** Sets of a kind: one of 10,000 ids takes 0.3 ms to grow, in the middle of a step. */
 const SETS = 16

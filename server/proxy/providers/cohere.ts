@@ -1,6 +1,17 @@
+import type { ModelNames } from './ids.ts'
+import { objectRef } from './object-ref.ts'
 import { body, compatibleRows, creates, form, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
+
+/** A fine-tuned model is named by its id and `-ft`: docs.cohere.com/docs/chat-starting-the-training. */
+const MODELS: ModelNames = {
+  kinds: ['finetuned_model'],
+  refsOf: (name) => (/-ft\s*$/i.test(name) ? [objectRef('finetuned_model', name.trim().slice(0, -3).toLowerCase())] : []),
+}
+
+/** What a chat of the first version begins or goes on with, and the operator's connectors: docs.cohere.com/v1/reference/chat. */
+const CHAT = { conversation_id: 'conversation', 'connectors[].id': 'connector' } as const
 
 const TRAINING = { 'settings.dataset_id': 'dataset' } as const
 
@@ -14,7 +25,7 @@ export const cohere: ProviderRow = {
   hosts: ['api.cohere.com', 'api.cohere.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...['/v2', '/v1'].flatMap((prefix) => ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) => model(`POST ${prefix}/${verb}`, body(TOOLS)))),
+    ...['/v2', '/v1'].flatMap((prefix) => ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) => model(`POST ${prefix}/${verb}`, body({ ...TOOLS, ...(prefix === '/v1' && verb === 'chat' ? { objects: CHAT } : {}) })))),
     model('POST /v2/parse'),
     model('POST /v2/audio/transcriptions', form()),
     model('POST /v1/tokenize'),
@@ -39,7 +50,9 @@ export const cohere: ProviderRow = {
     ...compatibleRows('/compatibility/v1', TOOLS).map((row) => ({ ...row, usage: 'openai' as const })),
   ],
   admin: [/\/(check-api-key|connectors|users)($|[/:])/],
-  spelling: { uuids: true, dialect: true },
+  spelling: { uuids: true, dialect: true, models: MODELS },
+  publicObjects: { connector: /^web-search$/ },
+  instead: { conversation: 'Which key a conversation belongs to cannot be known. Send the turns in `chat_history` instead of a `conversation_id`.' },
   chosenNames: true,
   errors: 'cohere',
   usage: 'cohere',

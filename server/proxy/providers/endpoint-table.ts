@@ -45,12 +45,12 @@ function kindsIn({ creates, names, asks, model }: EndpointRow): string[] {
 /** What stands for a kind and is none. */
 const NO_KINDS = new Set(['model', ANY_KIND, 'batch_input', 'batch_dataset'])
 
-/** Compiles rows: literal paths are one look-up, patterns are tried in the order of the rows. */
-export function compileEndpoints(rows: readonly EndpointRow[]): EndpointTable {
+/** Compiles rows: literal paths are one look-up, patterns are tried in the order of the rows. @param further kinds that names of models name */
+export function compileEndpoints(rows: readonly EndpointRow[], further: readonly string[] = []): EndpointTable {
   const literal = new Map<string, EndpointRow>()
   const patterns = new Map<string, Compiled[]>()
   const loose: (Resembled & { readonly regexp: RegExp })[] = []
-  const kinds = new Set<string>([OF_UNKNOWN_KIND])
+  const kinds = new Set<string>([OF_UNKNOWN_KIND, ...further])
   const fixed = new Set<string>()
   const makes = new Map<string, Readonly<Record<string, string>>>()
   for (const row of rows) {

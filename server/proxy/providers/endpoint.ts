@@ -121,6 +121,7 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
   }
   const { modelObject } = found.row
   if (modelObject !== undefined && model !== null) objects.push(objectRef(modelObject, model))
+  if (model !== null && provider.ids?.models !== undefined) objects.push(...provider.ids.models.refsOf(model))
   if (model !== null && provider.storedModels?.test(model) === true) objects.push(objectRef('tuned_model', model))
   return { class: found.row.class, endpoint: found.row, pattern: found.pattern, model, objects, spelling: 'plain' }
 }

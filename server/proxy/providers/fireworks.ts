@@ -1,10 +1,22 @@
 import { messagesBody } from './anthropic.ts'
 import type { ModelPlace } from './endpoint-row.ts'
+import type { ModelNames } from './ids.ts'
+import { objectRef } from './object-ref.ts'
 import { compatibleRows, creates, model, neutral, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
 
 const image: ModelPlace = { at: 'path', body: { required: [], also: ['model'], multipart: true } }
+
+/**
+ * A model or a deployment of an account; those of Fireworks itself are everybody's. A deployment stands behind `#`:
+ * docs.fireworks.ai/guides/ondemand-deployments, docs.fireworks.ai/fine-tuning/deploying-loras.
+ */
+const isOfAccount = (part: string, at: number): boolean => (at === 0 ? /^\s*\/*accounts\/+(?!fireworks\/)/i : /^(?!\s*\/*accounts\/+fireworks\/)/i).test(part)
+const MODELS: ModelNames = {
+  kinds: ['account_model'],
+  refsOf: (name) => name.split('#').flatMap((part, at) => (isOfAccount(part, at) ? [objectRef('account_model', part)] : [])),
+}
 
 /** Fireworks: https://docs.fireworks.ai/api-reference. Image models stand in the path with their slashes. */
 export const fireworks: ProviderRow = {
@@ -24,7 +36,7 @@ export const fireworks: ProviderRow = {
   ],
   // The control plane: deployments, users, keys, secrets, billing.
   admin: [/^\/v1($|\/)/, /^\/(v1\/)?accounts($|\/)/],
-  spelling: { prefixes: { resp_: 'response' }, uuids: true, dialect: true },
+  spelling: { prefixes: { resp_: 'response' }, uuids: true, dialect: true, models: MODELS },
   errors: 'fireworks',
   usage: 'openai',
   accountHeaders: ['x-fireworks-account', 'fireworks-account-id'],

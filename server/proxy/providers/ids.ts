@@ -30,13 +30,21 @@ export interface Spelling {
   readonly uuids?: boolean
   /** Whether OpenAI's prefixes may stand here as well. The provider's documentation does not show them: such a string is an id only where it is known as one. */
   readonly dialect?: true
+  readonly models?: ModelNames
+}
+
+/** How names of models tell those that somebody has stored: fine-tuned ones, presets. They count where a request names its model. */
+export interface ModelNames {
+  readonly kinds: readonly string[]
+  /** What a name names; nothing where it is a model of the provider's. */
+  refsOf(name: string): readonly ObjectRef[]
 }
 
 /** What OpenAI's ids begin with: https://platform.openai.com/docs/api-reference */
 export const OPENAI_PREFIXES: Readonly<Record<string, string>> = {
   'file-': 'file', 'file_': 'file', 'assistant-': 'file', resp_: 'response', conv_: 'conversation', batch_: 'batch', vs_: 'vector_store', cntr_: 'container', asst_: 'assistant', thread_: 'thread',
   'ftjob-': 'fine_tuning_job', 'ft:': 'tuned_model', upload_: 'upload', part_: 'upload_part', video_: 'video', 'chatcmpl-': 'completion', eval_: 'eval', skill_: 'skill', voice_: 'voice', cons_: 'voice_consent',
-  char_: 'character', pmpt_: 'prompt',
+  char_: 'character', pmpt_: 'prompt', wf_: 'workflow',
   // Items of responses: https://platform.openai.com/docs/api-reference/responses/object
   msg_: ITEM, rs_: ITEM, fc_: ITEM, fco_: ITEM, ws_: ITEM, fs_: ITEM, ci_: ITEM, ig_: ITEM, cu_: ITEM, cuo_: ITEM, mcp_: ITEM, mcpl_: ITEM, mcpr_: ITEM, ctc_: ITEM, cto_: ITEM, lsh_: ITEM,
   sh_: ITEM, sho_: ITEM, apc_: ITEM, apco_: ITEM, cmp_: ITEM, tsc_: ITEM, tso_: ITEM,
@@ -78,16 +86,19 @@ const LEADING = /^(?:upload|download|v\d\w*|models|projects|locations|publishers
 /** The name of a resource as providers make them: `files/k3j9x0a2b1c4`. */
 const GENERATED_NAME = /^(?=.*\d)(?=.*[a-z])[a-z0-9]{12}$/
 /** What may stand before an id, or before the collection of a resource. */
-const ANYWHERE = ['h', 'H', '/', '%', ' ', '\t', '\n', '\r', '\\', 'v']
+const ANYWHERE = ['h', 'H', '/', '.', '%', ' ', '\t', '\n', '\r', '\\', 'v']
 const RESOURCES = ['u', 'd', 'm', 'p', 'l']
 const SCHEMES = ['ht', 'Ht', 'hT', 'HT'].flatMap((head) => [`${head}tp:`, `${head}tps:`])
 /** Longest string that is looked at: an address whose every letter is escaped. */
 const LONGEST = 2_048
 const SHORTEST = 4
+/** Spaces and controls around an id, which servers take off; some end a text at a NUL. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const AROUND = /^[\s\u0000-\u001f\u007f]+|[\s\u0000-\u001f\u007f]+$|\u0000.*$/gs
 const ADDRESS = /^(?:https?:)?\/\/(?:[^/?#@]*@)?([^/?#:@]*)(?::\d*)?([/?#].*)?$/is
 
 /** Compiles a provider's spellings, or the dialect's. @param hosts the provider's own, at which an address names its objects */
-export function compileIds({ prefixes = {}, collections = {}, uuids = false, dialect }: Spelling = DIALECT, hosts: readonly string[] = []): IdForms {
+export function compileIds({ prefixes = {}, collections = {}, uuids = false, dialect, models }: Spelling = DIALECT, hosts: readonly string[] = []): IdForms {
   const kindOf = new Map(Object.entries(dialect === true ? { ...OPENAI_PREFIXES, ...prefixes } : prefixes))
   const kinds = new Map(Object.entries(collections).map(([name, kind]) => [name.toLowerCase(), { kind, plain: name === name.toLowerCase() }] as const))
   const ownHost = new RegExp(`(?:^|[.-])(?:${hosts.map(hostPattern).join('|') || '$.'})\\.?$`, 'i')
@@ -125,7 +136,7 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false, dia
   const refOf = (given: string): ObjectRef | null => {
     // Most ids stand alone.
     if (PLAIN.test(given)) return given.length < SHORTEST ? null : segmentRef(given)
-    const text = (given.includes('%') ? decodedFully(given) : given).trim()
+    const text = (given.includes('%') ? decodedFully(given) : given).replaceAll(AROUND, '')
     return text.length < SHORTEST ? null : textRef(plainAddress(text))
   }
 
@@ -134,12 +145,12 @@ export function compileIds({ prefixes = {}, collections = {}, uuids = false, dia
     const address = ADDRESS.exec(text)
     if (address !== null && !ownHost.test(address[1] ?? '')) return null
     const path = (address === null ? text : (address[2] ?? '')).replace(/[?#].*$/s, '')
-    const segments = path.split('/').filter((segment) => segment !== '')
+    const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.' && segment !== '..')
     if (segments.length === 0) return null
     return segments.length === 1 ? segmentRef(segments[0]!) : pathRef(segments, address !== null)
   }
 
-  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? UUID_FIRSTS : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, quick: quickCheck([...kindOf.keys(), ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []), ...SCHEMES, ...([...kindOf.values()].includes(ITEM) ? ['item_'] : [])], uuids), refOf }
+  return { firsts: firstBytes([...kindOf.keys(), ...([...kindOf.values()].includes(ITEM) ? [REFERENCE] : []), ...(uuids ? UUID_FIRSTS : ''), ...inAnyCase([...kinds.keys(), ...(kinds.size > 0 ? RESOURCES : [])]), ...ANYWHERE]), shortest: SHORTEST, longest: LONGEST, quick: quickCheck([...kindOf.keys(), ...[...kinds.keys()].flatMap((name) => /^.*?-/.exec(name) ?? []), ...SCHEMES, ...([...kindOf.values()].includes(ITEM) ? ['item_'] : [])], uuids), refOf, ...(models === undefined ? {} : { models }) }
 }
 
 /** An id of some kind that nobody has written down: `collection_…`, `21m00Tcm4TlvDq8ikWAM`. */

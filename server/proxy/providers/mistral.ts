@@ -49,7 +49,7 @@ export const mistral: ProviderRow = {
     model('POST /v1/audio/transcriptions', form({ objects: { file_id: 'file' } })),
     model('GET /v1/audio/transcriptions/realtime', { at: 'query' }),
     model('POST /v1/audio/speech', body({ objects: { voice_id: 'voice' } })),
-    neutral('GET POST /v1/audio/voices', creates('voice')),
+    neutral('GET POST /v1/audio/voices', creates('voice', 'id', 'slug')),
     neutral('GET PATCH DELETE /v1/audio/voices/{voice}'),
     neutral('GET /v1/audio/voices/{voice}/sample'),
     model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], ...running(''), objects: { ...AGENT, ...INPUTS, ...TOOLS } }), { ...BEGUN, changes: false }),
@@ -105,7 +105,7 @@ export const mistral: ProviderRow = {
   chosenNames: true,
   errors: 'mistral',
   spelling: { prefixes: { ag_: 'agent', 'ag:': 'agent', 'ft:': 'tuned_model' }, uuids: true, dialect: true },
-  // Stock voices have names, custom ones a UUID.
-  publicObjects: { voice: /^(?![0-9a-f]{8}-[0-9a-f-]{27}$)/i },
+  // Preset voices are `voice_478` or `en_paul_neutral`; the others have a UUID, and a slug: docs.mistral.ai/studio/audio/text-to-speech/voices
+  publicObjects: { voice: /^(?:voice_\d{1,4}|[a-z]{2}_[a-z]+_[a-z]+)$/ },
   usage: 'openai',
 }

@@ -1,5 +1,6 @@
 import { inMessages } from './anthropic.ts'
-import { ANY_KIND } from './ids.ts'
+import { ANY_KIND, type ModelNames } from './ids.ts'
+import { objectRef } from './object-ref.ts'
 import { BODY, body, compatibleRows, creates, model, neutral, responding, RESPONSE, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { OPENROUTER_CONTENT, OPENROUTER_PDF, OPENROUTER_PLUGINS, OPENROUTER_TOOLS } from './tools.ts'
@@ -9,6 +10,7 @@ const ROUTED = {
   required: ['model', 'models[]'],
   also: [...(BODY.also ?? []), 'fallbacks[].model', 'tools[].parameters.model', 'plugins[].model', 'plugins[].models[]', 'plugins[].allowed_models[]', 'plugins[].analysis_models[]'],
   stored: ['preset', 'plugins[].preset'],
+  objects: { ...BODY.objects, preset: 'preset' },
   texts: ['messages[].content', 'input', 'input[]', 'input[].content'],
   tools: [
     ...toolsIn('', OPENROUTER_TOOLS),
@@ -20,6 +22,8 @@ const ROUTED = {
     { at: 'messages[].content[]', by: 'type', tools: OPENROUTER_CONTENT },
   ],
 }
+/** A preset in the place of a model, or behind one: openrouter.ai/docs/guides/features/presets */
+const MODELS: ModelNames = { kinds: ['preset'], refsOf: (name) => name.split('@preset/').slice(1).map((preset) => objectRef('preset', preset)) }
 const routed = body(ROUTED)
 /** What a completion cost is asked by its id: https://openrouter.ai/docs/api-reference/get-a-generation */
 const GENERATION = creates('generation')
@@ -58,7 +62,7 @@ export const openrouter: ProviderRow = {
   minting: [/\/(auth\/keys|oauth\/token)($|[/:])/, /\/api\/v1\/keys($|[/:])/],
   // The content of a generation is kept for the account, whichever key it was made with.
   admin: [/\/api\/v1\/(key|credits|activity|workspaces|guardrails|presets|byok|analytics|observability|users|billing|scim|vault|generation\/content)($|[/:])/, /^\/(?!api(\/|$))/],
-  spelling: { prefixes: { 'gen-': 'generation', cntr_: 'container' }, uuids: true, dialect: true },
+  spelling: { prefixes: { 'gen-': 'generation', cntr_: 'container' }, uuids: true, dialect: true, models: MODELS },
   errors: 'openai',
   usage: 'openai',
 }

@@ -1,6 +1,6 @@
 // What a row of the provider table says. The rows themselves are in the files beside this one, one a provider.
 import type { StringFilter } from '../json/tables.ts'
-import type { Spelling } from './ids.ts'
+import type { ModelNames, Spelling } from './ids.ts'
 import type { EndpointTable } from './endpoint-table.ts'
 import type { IdNames } from './id-names.ts'
 import type { Asks, EndpointRow } from './endpoint-row.ts'
@@ -22,6 +22,8 @@ export type UsageKind = 'openai' | 'xai' | 'perplexity' | 'anthropic' | 'gemini'
 export interface IdForms extends StringFilter {
   /** The object that a whole, decoded string names, or null where it is no id. */
   refOf(text: string): ObjectRef | null
+  /** The objects that a model's name names. */
+  readonly models?: ModelNames
 }
 
 /** A provider as its file writes it. */
@@ -61,6 +63,8 @@ export interface ProviderRow {
   readonly storedModels?: RegExp
   /** Names that anybody may use, by kind: stock voices, published versions. */
   readonly publicObjects?: Readonly<Record<string, RegExp>>
+  /** What is said of a request that names an object of nobody's, by kind, where something else can be sent. */
+  readonly instead?: Readonly<Record<string, string>>
   /** Parameters of paths that may be percent-encoded as a whole (Bedrock's ARNs). */
   readonly encoded?: readonly string[]
   /** All spellings of one model, for comparison with a key's scope; without it the name itself. */

@@ -115,7 +115,7 @@ const PUBLIC: Readonly<Record<string, RegExp>> = { voice: /^(?!voice_)/, skill: 
 const tables = new WeakMap<readonly unknown[], Provider['endpoints']>()
 function compiled(row: ProviderRow): Provider['endpoints'] {
   let table = tables.get(row.endpoints)
-  if (!table) tables.set(row.endpoints, (table = compileEndpoints(row.endpoints)))
+  if (!table) tables.set(row.endpoints, (table = compileEndpoints(row.endpoints, row.spelling?.models?.kinds)))
   return table
 }
 

@@ -1,6 +1,15 @@
+import type { ModelNames } from './ids.ts'
+import { objectRef } from './object-ref.ts'
 import { BODY, body, creates, compatibleRows, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
+
+/** A fine-tuned model ends with the job's hash, `acme/Meta-Llama-3-8b-1a2b3c4d`; a date is none (openapi of Together's, FinetuneResponse). */
+const TUNED = /-(?!20\d{6}(?::|\s*$))[0-9a-f]{8}(?::[\w-]*)?\s*$/
+const MODELS: ModelNames = { kinds: ['tuned_model'], refsOf: (name) => (TUNED.test(name) ? [objectRef('tuned_model', name)] : []) }
+
+/** A job, and the model that comes of it. */
+const JOB = { creates: { id: 'fine_tuning_job', model_output_name: 'tuned_model', output_name: 'tuned_model' } } as const
 
 // A job may go on from where another ended.
 const tuning = body({ stored: ['from_checkpoint', 'from_hf_model'], objects: { training_file: 'file', validation_file: 'file', from_checkpoint: 'fine_tuning_job' } })
@@ -16,10 +25,10 @@ export const together: ProviderRow = {
     ...compatibleRows('/v1', { also: [...(BODY.also ?? []), 'safety_model'], tools: toolsIn('', CALLER_TOOLS) }).map((row) => (row.creates?.['id'] === 'batch' ? { ...row, ...creates('batch', 'id', 'job.id') } : row)),
     ...['/v1', '/v2'].flatMap((prefix) => [model(`POST ${prefix}/videos`, undefined, creates('video')), neutral(`GET ${prefix}/videos/{video}`)]),
     neutral('POST /v1/files/upload', { ...creates('file'), uploads: 'form' }),
-    model('POST /v1/fine-tunes', tuning, creates('fine_tuning_job')),
+    model('POST /v1/fine-tunes', tuning, JOB),
     ...['estimate-price', 'preview'].map((verb) => model(`POST /v1/fine-tunes/${verb}`, tuning)),
     neutral('GET /v1/fine-tunes'),
-    neutral('GET DELETE /v1/fine-tunes/{fine_tuning_job}'),
+    neutral('GET DELETE /v1/fine-tunes/{fine_tuning_job}', JOB),
     ...['events', 'checkpoints', 'metrics', 'download-tokenized-dataset'].map((part) => neutral(`GET /v1/fine-tunes/{fine_tuning_job}/${part}`)),
     neutral('GET /v1/fine-tunes/models/limits'),
     neutral('POST /v1/fine-tunes/{fine_tuning_job}/cancel'),
@@ -40,7 +49,7 @@ export const together: ProviderRow = {
   ],
   // Dedicated endpoints, clusters and volumes are rented machines.
   admin: [/^\/v[0-9]+\/(endpoints|clusters?|compute|gpu_cluster|hardware|storage|projects|users|billing|deployments)($|[/:])/],
-  spelling: { prefixes: { 'file-': 'file', 'ft-': 'fine_tuning_job', 'eval-': 'evaluation' }, uuids: true, dialect: true },
+  spelling: { prefixes: { 'file-': 'file', 'ft-': 'fine_tuning_job', 'eval-': 'evaluation' }, uuids: true, dialect: true, models: MODELS },
   errors: 'openai',
   usage: 'openai',
 }

@@ -1,0 +1,129 @@
+// What the operator has stored with a provider, beside what keys make: fine-tuned models and deployments, presets, connectors, conversations whose
+// maker cannot be known. Keys with objects of their own are refused there, wherever a request can name it; what is everybody's passes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
+import { classify } from '../../../server/proxy/providers/endpoint.ts'
+import { listPlaces } from '../../../server/proxy/providers/lists.ts'
+import { answer, headerOf } from '../../providers/fake.ts'
+import { COHERE, MISTRAL, more, OPENROUTER, V1 } from './object-places.ts'
+import { startServed, type Served } from './served.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const CLOSED = '403 endpoint_not_allowed'
+const FIREWORKS = 'https://api.fireworks.ai/inference/v1'
+const TOGETHER = 'https://api.together.xyz/v1'
+const UUID = '7d1c0e44-0f5b-4b7e-9f5e-6f1f0c3a2b19'
+
+const everywhere = (origin: string) => ({ ...more(origin), TOLLMARK_UPSTREAM_TOGETHER: origin, TOGETHER_API_KEY: 'upstream', TOLLMARK_UPSTREAM_FIREWORKS: origin, FIREWORKS_API_KEY: 'upstream' })
+
+async function ending({ send }: Served, { secret }: { secret: string }, line: string, body?: object | string, type: Record<string, string> = JSON_TYPE) {
+  const [method = '', address = ''] = line.split(' ')
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const got = await send(secret, address, { method, ...(body === undefined ? {} : { body: text, headers: type }) })
+  return `${got.status} ${headerOf(got.rawHeaders, 'x-proxy-error') ?? ''}`.trim()
+}
+
+const chat = (model: string) => ({ model, messages: [] })
+const OURS = 'accounts/fireworks/models/llama-v3p1-8b-instruct'
+
+/** TABLE of requests that name what is the operator's. */
+const OPERATORS: [line: string, body?: object][] = [
+  [`GET ${MISTRAL}/workflows/events/stream`], [`GET ${MISTRAL}/workflows/events/list`],
+  [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', conversation_id: 'alice' }],
+  [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', conversation_id: UUID }],
+  [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', connectors: [{ id: 'web-search' }, { id: 'drive-of-acme' }] }],
+  [`POST ${COHERE}/v2/chat`, chat(`${UUID}-ft`)], [`POST ${COHERE}/compatibility/v1/chat/completions`, chat(`${UUID.toUpperCase()}-ft `)],
+  [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-Instruct-Reference-1a2b3c4d')], [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-mine-32162631:4')],
+  [`POST ${FIREWORKS}/chat/completions`, chat('accounts/acme/models/support-bot')], [`POST ${FIREWORKS}/chat/completions`, chat('accounts/acme/deployedModels/support-bot-1')],
+  [`POST ${FIREWORKS}/chat/completions`, chat('accounts/acme/deployments/a1b2')], [`POST ${FIREWORKS}/chat/completions`, chat(`${OURS}#accounts/acme/deployments/a1b2`)],
+  [`POST ${FIREWORKS}/chat/completions`, chat(`${OURS}#acme/a1b2`)], [`POST ${FIREWORKS}/workflows/accounts/acme/models/flux/text_to_image`, { prompt: 'x' }],
+  [`POST ${OPENROUTER}/chat/completions`, chat('@preset/sales')], [`POST ${OPENROUTER}/chat/completions`, chat('openai/gpt-4o@preset/sales')],
+  [`POST ${OPENROUTER}/chat/completions`, { ...chat('openai/gpt-4o'), preset: 'sales' }], [`POST ${OPENROUTER}/responses`, { model: 'openai/gpt-4o', models: ['a', '@preset/sales'], input: 'x' }],
+  [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'voice-of-acme', input: 'x' }], [`GET ${MISTRAL}/audio/voices/voice-of-acme/sample`],
+  [`POST ${V1}/workflows/run`, { workflow: { id: 'wf_68df4b13b3588190a09d19288d4610ec0df388c3983f58d1' } }],
+]
+
+/** TABLE of requests of the same form that name what is everybody's. */
+const EVERYBODYS: [line: string, body?: object][] = [
+  [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', chat_history: [], connectors: [{ id: 'web-search' }] }], [`POST ${COHERE}/v2/chat`, chat('command-r-08-2024')],
+  [`POST ${TOGETHER}/chat/completions`, chat('meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo')], [`POST ${TOGETHER}/chat/completions`, chat('deepseek-ai/DeepSeek-V3-20250324')],
+  [`POST ${FIREWORKS}/chat/completions`, chat(OURS)], [`POST ${FIREWORKS}/workflows/${OURS}/text_to_image`, { prompt: 'x' }],
+  [`POST ${OPENROUTER}/chat/completions`, chat('openai/gpt-4o:online')], [`POST ${OPENROUTER}/chat/completions`, { ...chat('openai/gpt-4o'), messages: [{ role: 'user', content: '@preset/sales' }] }],
+  [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'gb_jane_neutral', input: 'x' }], [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'voice_478', input: 'x' }],
+]
+
+test('what the operator has stored is closed to a key with objects of its own, and open for one that names what the account holds', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
+  const [own, scoped, upstream] = [await served.key(), await served.key({ models: ['*', '*#*'] }), await served.key({ objects: 'upstream' })]
+  for (const [line, body] of OPERATORS) {
+    const reached = served.fake.requests.length
+    const name = `${line} ${JSON.stringify(body)}`
+    assert.equal(await ending(served, own, line, body), CLOSED, name)
+    assert.match(await ending(served, scoped, line, body), /^403 /, name)
+    assert.equal(served.fake.requests.length, reached, name)
+    assert.equal(await ending(served, upstream, line, body), '200', name)
+  }
+  for (const [line, body] of EVERYBODYS) assert.equal(await ending(served, own, line, body), '200', `${line} ${JSON.stringify(body)}`)
+  const { body } = await served.send(own.secret, `${COHERE}/v1/chat`, { method: 'POST', body: '{"model":"m","message":"x","conversation_id":"a"}', headers: JSON_TYPE })
+  assert.match(body.toString(), /chat_history/)
+})
+
+test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request, and in the lines of a batch', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
+  const { fake, key } = served
+  const [mine, theirs] = [await key(), await key()]
+  const tuned = 'acme/Meta-Llama-3.1-8B-Instruct-Reference-9f8e7d6c'
+  const cohere = '0f5b7d1c-0e44-4b7e-9f5e-6f1f0c3a2b19'
+  const made = async (line: string, answered: object, body?: object) => {
+    fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
+    assert.equal(await ending(served, mine, line, body), '200', line)
+    fake.play(answer(200, JSON_TYPE, '{}'))
+  }
+  await made(`POST ${TOGETHER}/fine-tunes`, { id: 'ft-1', status: 'pending' }, { model: 'm' })
+  await made(`GET ${TOGETHER}/fine-tunes/ft-1`, { id: 'ft-1', model: 'm', model_output_name: tuned })
+  await made(`POST ${COHERE}/v1/finetuning/finetuned-models`, { finetuned_model: { id: cohere } }, { name: 'x' })
+  await made(`POST ${MISTRAL}/audio/voices`, { id: UUID, slug: 'alice-voice' }, { name: 'alice' })
+  const uses: [line: string, body?: object][] = [
+    [`POST ${TOGETHER}/chat/completions`, chat(tuned)], [`POST ${COHERE}/v2/chat`, chat(`${cohere}-ft`)],
+    [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: 'alice-voice', input: 'x' }], [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: UUID, input: 'x' }],
+    [`GET ${MISTRAL}/audio/voices/alice-voice`],
+  ]
+  for (const [line, body] of uses) assert.deepEqual([await ending(served, mine, line, body), await ending(served, theirs, line, body)], ['200', CLOSED], line)
+
+  const form = { 'Content-Type': 'multipart/form-data; boundary=B' }
+  const upload = async (who: { secret: string }, id: string) => {
+    const line = JSON.stringify({ custom_id: '1', url: '/v1/chat/completions', body: chat(tuned) })
+    fake.play(answer(200, JSON_TYPE, JSON.stringify({ id })))
+    const text = `--B\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--B\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${`${line}\n`.repeat(3)}\r\n--B--\r\n`
+    assert.equal(await ending(served, who, `POST ${TOGETHER}/files`, text, form), '200')
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    return ending(served, who, `POST ${TOGETHER}/batches`, { input_file_id: id, endpoint: '/v1/chat/completions' })
+  }
+  assert.deepEqual([await upload(mine, 'file-mine'), await upload(theirs, 'file-theirs')], ['200', CLOSED])
+})
+
+test('another key\'s id is one with a NUL behind it, and behind dots', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{"id":"file-QQQQ1111wwww2222"}'))
+  const [mine, theirs] = [await served.key(), await served.key()]
+  await ending(served, mine, `POST ${V1}/files`, '--B\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nx\r\n--B--\r\n', { 'Content-Type': 'multipart/form-data; boundary=B' })
+  for (const id of ['ID\u0000', '\u0000ID', 'ID\u0000.txt', '../files/ID', './ID', '..//ID', '..%2ffiles%2fID']) {
+    const body = { model: 'gpt-5', input: 'x', metadata: { a: id.replace('ID', 'file-QQQQ1111wwww2222') } }
+    assert.deepEqual([await ending(served, theirs, `POST ${V1}/responses`, body), await ending(served, mine, `POST ${V1}/responses`, body)], [CLOSED, '200'], JSON.stringify(id))
+  }
+})
+
+/** What tells of no object of anybody's: models, stock voices and the like. */
+const CATALOGUES = /\/(?:models(?:\/\{\w+[:*]?\}|\/limits)?|(?:language|(?:image|video)-generation|embedding)-models(?:\/\{any:\})?|voices|providers|deployments|supported-models|zdr|parameters\/\{any\*\}|tcp_warming)$/
+
+test('every answer to a GET that names no object is a list that is checked, one that is refused, or a catalogue', () => {
+  for (const provider of createProviderTable().providers) {
+    for (const { on, asks, lists } of PROVIDERS.find(({ id }) => id === provider.id)!.endpoints) {
+      const methods = on.split(' ')
+      const pattern = methods.pop()!
+      const match = classify(provider, 'GET', pattern.replaceAll(/\{\w+[:*]?\}/g, 'x1'))
+      if (!methods.includes('GET') || match.class !== 'neutral' || match.objects.length > 0 || asks !== undefined || lists !== undefined) continue
+      if (listPlaces(match, provider.endpoints) === null) assert.match(pattern, CATALOGUES, `${provider.id} ${on}`)
+    }
+  }
+})
