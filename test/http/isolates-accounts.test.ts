@@ -94,7 +94,7 @@ const ADMINISTRATORS: [method: string, path: (of: Belongings) => string, body?: 
 const ELSEWHERE = new Set([
   'GET /livez', 'GET /metrics', 'GET /readyz', 'GET /openapi.json', 'GET /api/v1/plans', 'GET /api/v1/limits', 'GET /api/v1/providers', 'POST /api/v1/convert', 'GET /api/v1/accounts', 'GET /api/v1/accounts/{id}',
   'GET /api/v1/session', 'POST /api/v1/session', 'DELETE /api/v1/session', 'POST /api/v1/session/password', 'POST /api/v1/setup', 'GET /api/v1/invitations/open',
-  'POST /api/v1/invitations/accept', 'POST /api/v1/keys', 'POST /api/v1/tokens', 'GET /api/v1/password-resets/open', 'POST /api/v1/password-resets/accept',
+  'POST /api/v1/invitations/accept', 'POST /api/v1/keys', 'POST /api/v1/keys/purge', 'POST /api/v1/tokens', 'GET /api/v1/password-resets/open', 'POST /api/v1/password-resets/accept',
   // A key opens it, and nothing else does.
   'GET /proxy', 'POST /proxy', 'PUT /proxy', 'PATCH /proxy', 'DELETE /proxy',
 ])
@@ -148,6 +148,14 @@ test('two accounts see nothing of each other, on any route', async (t) => {
   assert.deepEqual((await browsers.alice.send('GET', 'accounts')).json<{ data: Account[] }>().data.map(({ id }) => id), [of.alice.account])
   assertProblem(await browsers.alice.send('GET', `accounts/${of.bob.account}`), 404, 'account_not_found')
   for (const kind of ['keys', 'tokens']) assertProblem(await browsers.alice.send('POST', kind, { name: 'x', account_id: of.bob.account }), 403, 'insufficient_scope')
+
+  // What is deleted all at once is one's own.
+  const { id: ended } = (await browsers.bob.send('POST', 'keys', { name: 'ended' })).json<{ id: string }>()
+  assert.equal((await browsers.bob.send('DELETE', `keys/${ended}`)).status, 204)
+  for (const me of ['alice', 'admin'] as const) {
+    assert.deepEqual((await browsers[me].send('POST', 'keys/purge', { status: ['revoked'] })).json(), { object: 'purge', purged: 0 })
+  }
+  assert.equal((await browsers.bob.send('GET', `keys/${ended}`)).status, 200)
 
   // Nothing is left out of the tables above.
   const { paths } = (await call(server.url, '/openapi.json')).json<{ paths: Record<string, object> }>()
