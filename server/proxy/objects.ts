@@ -21,7 +21,7 @@ export type Denial = 'foreign' | 'unknown' | 'shared' | 'unread'
 
 /** What a request names. */
 export interface Naming {
-  readonly provider: Pick<Provider, 'id' | 'publicObjects' | 'endpoints'>
+  readonly provider: Pick<Provider, 'id' | 'publicObjects' | 'endpoints' | 'instead'>
   readonly key: CachedKey
   readonly match: Match
   readonly method: string
@@ -253,6 +253,8 @@ function denialOf({ provider, key, match, method }: Naming, object: ObjectRef, o
   const alters = inPath ? changesStored(match, method) : method !== 'GET' && method !== 'HEAD' && ALTERED_BY_USE.has(kind)
   if (isShared(key, provider, object)) return alters ? 'shared' : null
   if (owner !== undefined) return 'foreign'
+  // Naming it may make it.
+  if (key.readOnly && provider.instead?.[kind] !== undefined) return 'unknown'
   if (key.objects === 'upstream' || mayBeUnknown) return null
   if (kind === BATCH_INPUT) return ['file', 'dataset'].some((from) => key.shared.has(sharedName(provider.id, from, id))) ? null : 'unread'
   return !(inPath && alters) && provider.publicObjects?.[kind]?.test(id) === true ? null : 'unknown'

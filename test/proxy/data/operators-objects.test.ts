@@ -67,6 +67,9 @@ test('what the operator has stored is closed to a key with objects of its own, a
   for (const [line, body] of EVERYBODYS) assert.equal(await ending(served, own, line, body), '200', `${line} ${JSON.stringify(body)}`)
   const { body } = await served.send(own.secret, `${COHERE}/v1/chat`, { method: 'POST', body: '{"model":"m","message":"x","conversation_id":"a"}', headers: JSON_TYPE })
   assert.match(body.toString(), /chat_history/)
+  const reading = await served.key({ objects: 'upstream', read_only: true })
+  assert.equal(await ending(served, reading, `POST ${COHERE}/v1/chat`, { model: 'm', message: 'x', conversation_id: 'a' }), CLOSED)
+  assert.equal(await ending(served, reading, `POST ${COHERE}/v1/chat`, { model: 'm', message: 'x' }), '200')
 })
 
 test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request, and in the lines of a batch', async (t) => {
