@@ -144,7 +144,7 @@ export function responseHeaders(raw: readonly string[], context: ResponseContext
  * A redirect's address as the caller has to follow it: through the proxy again when it is an address that may be called (also when the
  * upstream names itself by the address at which we dial it), else unchanged.
  */
-function rewriteLocation(location: string, { upstream, table, pathAndQuery, form }: ResponseContext): string {
+function rewriteLocation(location: string, { upstream, table, pathAndQuery }: ResponseContext): string {
   const { dial, origin } = upstream
   const base = `${origin}${pathAndQuery}`
   if (!URL.canParse(location, base)) return location
@@ -157,13 +157,7 @@ function rewriteLocation(location: string, { upstream, table, pathAndQuery, form
     if (!below && url.origin !== origin) return location
     address = `${origin}${below ? url.pathname.slice(dial.basePath.length) : url.pathname}${url.search}`
   }
-  return proxied(address, table, form) ?? location
-}
-
-/** TABLE of how an upstream address is named to us. */
-const NAMED: Readonly<Record<TargetForm, (host: string, pathAndQuery: string) => string>> = {
-  parameter: (host, pathAndQuery) => `/proxy?url=${encodeURIComponent(`https://${host}${pathAndQuery}`)}`,
-  'base-url': (host, pathAndQuery) => `/proxy/${host}${pathAndQuery}`,
+  return proxied(address, table, 'parameter') ?? location
 }
 
 /** The target by which an address is called through the proxy; null where it may not be called. */
@@ -171,7 +165,8 @@ function proxied(address: string, table: ProviderTable, form: TargetForm): strin
   const target = readAddress(address)
   if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return null
   const { hostname, port, pathAndQuery }: UpstreamAddress = target.upstream
-  return NAMED[form](port === 443 ? hostname : `${hostname}:${port}`, pathAndQuery)
+  const named = `${hostname}${port === 443 ? '' : `:${port}`}${pathAndQuery}`
+  return form === 'base-url' ? `/proxy/${named}` : `/proxy?url=${encodeURIComponent(`https://${named}`)}`
 }
 
 /** Where an upload goes on. A client with a base URL follows it as it stands, without naming it to us; any other names it to us again. */

@@ -68,11 +68,8 @@ export class Passage implements Passing {
   readonly #trip: Trip
   readonly #bound: Bound
   readonly #cors: boolean
-  /**
-   * Whether a browser could make a document of the answer: it needs no script to ask for an address that holds a key, and what a script has
-   * fetched can be opened from the browser's cache, without us.
-   */
-  readonly #sandboxed: boolean
+  /** Whether a browser may keep the answer, and open it later from there, without us. */
+  readonly #isCached: boolean
   #meter: Meter | null = null
   /** Milliseconds from the request to the answer's head. */
   #firstByte: number | null = null
@@ -91,7 +88,7 @@ export class Passage implements Passing {
     this.#bound = bound
     const { method, headers } = trip.caller
     this.#cors = valueOf(headers, 'origin') !== undefined
-    this.#sandboxed = trip.keyInQuery || (method === 'GET' && (this.#cors || valueOf(headers, 'sec-fetch-dest') !== undefined))
+    this.#isCached = method === 'GET' && (this.#cors || valueOf(headers, 'sec-fetch-dest') !== undefined)
   }
 
   get mask(): Mask {
@@ -115,7 +112,8 @@ export class Passage implements Passing {
     headers.push('X-Proxy-Request-Id', this.#trip.id)
     if (this.#trip.key!.rpm !== null && !tellsLimits(headers)) headers.push(...limitLeft(this.#parts, this.#trip))
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
-    const safe = this.#sandboxed ? sandboxed(headers) : headers
+    const isSandboxed = this.#trip.keyInQuery || (this.#isCached && !HARMLESS_TYPE.test(valueOf(headers, 'content-type') ?? ''))
+    const safe = isSandboxed ? sandboxed(headers) : headers
     return this.#cors ? safe.concat(corsHeaders(safe)) : safe
   }
 
@@ -191,6 +189,9 @@ export class Passage implements Passing {
     return responseHeaders(raw, { upstream: named, table: route.table, pathAndQuery, form: route.form, ownOrigin, mask, cors: this.#cors })
   }
 }
+
+/** Types of which a browser makes no page: data and media. Any other, and none, might be one. */
+const HARMLESS_TYPE = /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream)|text\/event-stream|audio\/[^;]+|video\/[^;]+|image\/(?!svg)[^;]+)(?:$|[ \t]*;)/i
 
 /** What a provider says of types gives way: only the first of two words counts. */
 const sandboxed = (headers: RawHeaders): RawHeaders => [...without(headers, 'x-content-type-options'), ...SANDBOX]

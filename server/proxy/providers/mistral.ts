@@ -105,7 +105,7 @@ export const mistral: ProviderRow = {
   chosenNames: true,
   errors: 'mistral',
   spelling: { prefixes: { ag_: 'agent', 'ag:': 'agent', 'ft:': 'tuned_model' }, uuids: true, dialect: true },
-  // Preset voices are `voice_478` or `en_paul_neutral`; the others have a UUID, and a slug: docs.mistral.ai/studio/audio/text-to-speech/voices
-  publicObjects: { voice: /^(?:voice_\d{1,4}|[a-z]{2}_[a-z]+_[a-z]+)$/ },
+  // Preset voices have names (docs.mistral.ai/studio/audio/text-to-speech/voices); the others have a UUID, and a slug that is known where it was made.
+  publicObjects: { voice: /^(?![0-9a-f]{8}-[0-9a-f-]{27}$)/i },
   usage: 'openai',
 }

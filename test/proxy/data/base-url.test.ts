@@ -96,13 +96,25 @@ test('each form is answered alike, on either kind of connection and in absolute 
   assert.deepEqual([preflight.status, headerOf(preflight.rawHeaders, 'access-control-allow-headers')], [204, 'Authorization, Content-Type, x-api-key, anthropic-version'])
 })
 
-test('a redirect, and an upload that goes on elsewhere, lead through the proxy in the form in which they were asked for', async (t) => {
+test('what a page has fetched is sandboxed where a browser could make a page of it, and is as it was sent where not', async (t) => {
+  const { fake, key, send } = await startServed(t, answer(200, {}, 'x'))
+  const { secret } = await key()
+  for (const [type, policy] of [['text/html', 'sandbox'], ['image/svg+xml', 'sandbox'], ['text/plain', 'sandbox'], [undefined, 'sandbox'], ['application/json; charset=utf-8', null], ['text/event-stream', null], ['image/png', null], ['audio/mpeg', null]] as const) {
+    fake.play(answer(200, type === undefined ? {} : { 'Content-Type': type }, 'x'))
+    for (const [headers, expected] of [[{ Origin: 'https://app.test' }, policy], [{ 'Sec-Fetch-Dest': 'empty' }, policy], [{}, null]] as const) {
+      const got = await send(secret, `${OPENAI}/v1/models`, { method: 'GET', headers })
+      assert.deepEqual([got.status, headerOf(got.rawHeaders, 'content-security-policy')], [200, expected], `${type} ${JSON.stringify(headers)}`)
+    }
+  }
+})
+
+test('a redirect, and an upload that goes on elsewhere, lead through the proxy', async (t) => {
   const { fake, key, port } = await startServed(t, answer(302, { Location: `${GOOGLE}/v1beta/files/x:download?alt=media` }))
   const { secret } = await key({ objects: 'upstream' })
   const ask = (target: string, method = 'GET', headers: Record<string, string> = {}) => call(port, { method, target, headers: { 'x-goog-api-key': secret, ...headers } })
   const first = await ask('/proxy/generativelanguage.googleapis.com/v1beta/files/x')
   const next = headerOf(first.rawHeaders, 'location')!
-  assert.equal(next, '/proxy/generativelanguage.googleapis.com/v1beta/files/x:download?alt=media')
+  assert.equal(next, `/proxy?url=${encodeURIComponent(`${GOOGLE}/v1beta/files/x:download?alt=media`)}`)
   fake.play(answer(200, {}, 'bytes'))
   assert.equal((await ask(next)).body.toString(), 'bytes')
 

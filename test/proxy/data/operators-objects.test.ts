@@ -40,7 +40,6 @@ const OPERATORS: [line: string, body?: object][] = [
   [`POST ${FIREWORKS}/chat/completions`, chat(`${OURS}#acme/a1b2`)], [`POST ${FIREWORKS}/workflows/accounts/acme/models/flux/text_to_image`, { prompt: 'x' }],
   [`POST ${OPENROUTER}/chat/completions`, chat('@preset/sales')], [`POST ${OPENROUTER}/chat/completions`, chat('openai/gpt-4o@preset/sales')],
   [`POST ${OPENROUTER}/chat/completions`, { ...chat('openai/gpt-4o'), preset: 'sales' }], [`POST ${OPENROUTER}/responses`, { model: 'openai/gpt-4o', models: ['a', '@preset/sales'], input: 'x' }],
-  [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'voice-of-acme', input: 'x' }], [`GET ${MISTRAL}/audio/voices/voice-of-acme/sample`],
   [`POST ${V1}/workflows/run`, { workflow: { id: 'wf_68df4b13b3588190a09d19288d4610ec0df388c3983f58d1' } }],
 ]
 

@@ -204,9 +204,7 @@ test('a redirect leads through the proxy where the address may be called', () =>
   ]
   for (const [host, location, expected] of cases) {
     const context = { upstream: upstream(host), table, pathAndQuery: '/v1/models', ...NAMED_BY_PARAMETER }
-    assert.deepEqual(responseHeaders(['LOCATION', location], context), ['LOCATION', expected], location)
-    const inBase = expected.replace(/^\/proxy\?url=(.*)$/, (_, encoded: string) => decodeURIComponent(encoded).replace('https://', '/proxy/'))
-    assert.deepEqual(responseHeaders(['LOCATION', location], { ...context, form: 'base-url' }), ['LOCATION', inBase], location)
+    for (const form of ['parameter', 'base-url'] as const) assert.deepEqual(responseHeaders(['LOCATION', location], { ...context, form }), ['LOCATION', expected], location)
   }
   const acme = { upstream: upstream('api.acme.test', 8443), table, pathAndQuery: '/v1/models', ...NAMED_BY_PARAMETER }
   assert.deepEqual(responseHeaders(['location', '/x'], acme), ['location', '/proxy?url=https%3A%2F%2Fapi.acme.test%3A8443%2Fx'])

@@ -192,7 +192,7 @@ const REST: Case[] = [
     name: 'mistral: transcribes', run: transcript((fetch) => createMistral({ ...key, fetch }).transcription('voxtral-mini-latest')),
     answers: [json({ model: 'voxtral-mini-2507', text: 'Good morning.', language: 'en', segments: [], usage: { prompt_audio_seconds: 3, prompt_tokens: 4, total_tokens: 40, completion_tokens: 6 } }, { tokens: [4, 6, null, null] })],
   },
-  { name: 'mistral: speaks', run: speech((fetch) => createMistral({ ...key, fetch }).speech('voxtral-tts'), { voice: 'gb_jane_neutral' }), answers: [json({ audio_data: SOUND.toString('base64') })] },
+  { name: 'mistral: speaks', run: speech((fetch) => createMistral({ ...key, fetch }).speech('voxtral-tts'), { voice: 'casual' }), answers: [json({ audio_data: SOUND.toString('base64') })] },
   { name: 'deepseek: uploads a file', run: file((fetch) => createDeepSeek({ ...key, fetch }).files()), answers: [json({ id: 'file-d1', object: 'file', bytes: 70, created_at: 1_677_610_602, filename: 'pixel.png', purpose: 'user_data' })] },
 ]
 
