@@ -1,6 +1,6 @@
 // Who may see what: the first run leads everybody to the setup, nobody signed in to the sign-in, and then the pages.
 import { Redirect, Route, Switch, useLocation } from 'wouter'
-import { useSession } from './api/session.ts'
+import { AccountContext, useSession } from './api/session.ts'
 import { PAGES } from './pages.ts'
 import { Shell } from './shell.tsx'
 import { Code, lazily } from './ui/code.tsx'
@@ -43,23 +43,25 @@ export function App() {
   // Whoever has just signed in or set up stands on that address still.
   if (location === '/sign-in' || location === '/setup') return <Redirect to="/" replace />
   return (
-    <Shell key={account.id} account={account}>
-      <Code at={location} fallback={<Bars />}>
-        <Switch>
-          {PAGES.filter(({ admin }) => admin !== true || account.role === 'admin').map(({ path, Page }) => (
-            <Route key={path} path={path}>
-              <Page />
+    <AccountContext value={account}>
+      <Shell key={account.id} account={account}>
+        <Code at={location} fallback={<Bars />}>
+          <Switch>
+            {PAGES.filter(({ admin }) => admin !== true || account.role === 'admin').map(({ path, Page }) => (
+              <Route key={path} path={path}>
+                <Page />
+              </Route>
+            ))}
+            <Route>
+              <Frame title="Nothing is here">
+                <Empty icon="search" title="This address leads nowhere">
+                  It may have been mistyped, or what it led to is gone. The navigation lists every page.
+                </Empty>
+              </Frame>
             </Route>
-          ))}
-          <Route>
-            <Frame title="Nothing is here">
-              <Empty icon="search" title="This address leads nowhere">
-                It may have been mistyped, or what it led to is gone. The navigation lists every page.
-              </Empty>
-            </Frame>
-          </Route>
-        </Switch>
-      </Code>
-    </Shell>
+          </Switch>
+        </Code>
+      </Shell>
+    </AccountContext>
   )
 }

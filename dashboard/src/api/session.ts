@@ -1,4 +1,5 @@
 // Who is signed in, and the calls that change that.
+import { createContext, use } from 'react'
 import { skipToken, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { Refused, call, send } from './http.ts'
 import { forgetKept } from './kept.ts'
@@ -47,9 +48,12 @@ export function useSessionEnded(): boolean {
   return useQuery<boolean>({ queryKey: ENDED, queryFn: skipToken }).data ?? false
 }
 
+/** Whose pages these are. A page keeps its account until it is taken away, also where it is drawn once more after the session has ended. */
+export const AccountContext = createContext<Account | null>(null)
+
 /** The account that is signed in. Only pages behind the sign-in may ask. */
 export function useAccount(): Account {
-  const account = useSession().data?.account
+  const account = use(AccountContext)
   if (!account) throw new Error('nobody is signed in')
   return account
 }
