@@ -18,7 +18,7 @@ import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import { passingTrouble } from '../store/trouble.ts'
 import { nextChange, type JobChanges } from './changes.ts'
 import { tooMany } from './conversion-queue.ts'
-import type { Faults } from './document.ts'
+import { faultsOf, type Faults } from './document.ts'
 import { GRACE, enterJob, whyNotQueued, type ClaimableJob } from './jobs.ts'
 import type { Upload } from './upload.ts'
 
@@ -107,9 +107,7 @@ export const enter = procedure(
         if (known.fingerprint !== fingerprint) return { outcome: 'other content' }
         if (known.job_id !== null) return { answer: { jobId: known.job_id } }
         if (known.blob_id === null || known.content_type === null) return { outcome: 'under way' }
-        const { warnings, failed_pages: failedPages } = known
-        const faults = warnings === null || failedPages === null ? null : { warnings, failedPages }
-        return { answer: { contentType: known.content_type, blobId: known.blob_id, faults } }
+        return { answer: { contentType: known.content_type, blobId: known.blob_id, faults: faultsOf(known) } }
       }
     }
     const outcome = yield* reserve(db, reservation, instance)

@@ -20,6 +20,11 @@ export interface Faults {
   readonly failedPages: number
 }
 
+/** What a row says of them; null where nobody counted, as before there were such columns. */
+export function faultsOf({ warnings, failed_pages: failedPages }: { warnings: number | null; failed_pages: number | null }): Faults | null {
+  return warnings === null || failedPages === null ? null : { warnings, failedPages }
+}
+
 /** A document, without its bytes. */
 export interface DocumentInfo {
   readonly contentType: string

@@ -10,7 +10,7 @@ import type { Store } from '../store/open.ts'
 import { Whose, whose } from '../whose.ts'
 import { answerAsked, documentAnswer, partAnswer, whenGone } from './answer.ts'
 import type { JobChanges } from './changes.ts'
-import { CONTENT_TYPES } from './document.ts'
+import { CONTENT_TYPES, faultsOf } from './document.ts'
 import { cancelJob, findJob, isFinished, listJobs } from './jobs.ts'
 import type { JobWatch } from './watch.ts'
 
@@ -176,9 +176,7 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     const problem = whyNoResult(showJob(row, clock()))
     if (problem) throw problem
     if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
-    const { warnings, failed_pages: failedPages } = row
-    const faults = warnings === null || failedPages === null ? null : { warnings, failedPages }
-    const info = { contentType: CONTENT_TYPES[row.format], fileName: row.file_name, faults }
+    const info = { contentType: CONTENT_TYPES[row.format], fileName: row.file_name, faults: faultsOf(row) }
     // A job has one result, whose bytes never change.
     return answerAsked(c, { ...info, blob: row.result_blob, tag: row.id }, blobs, limits.transferIdle)
   })
