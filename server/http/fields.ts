@@ -94,10 +94,10 @@ export function valuesOf(headers: readonly string[], name: string): string[] {
   return values
 }
 
-/** The list without a field (name in lower case). */
-export function without(headers: readonly string[], name: string): RawHeaders {
+/** The list without some fields (names in lower case). */
+export function without(headers: readonly string[], ...names: readonly string[]): RawHeaders {
   const kept: RawHeaders = []
-  for (let i = 0; i < headers.length; i += 2) if (headers[i]!.toLowerCase() !== name) kept.push(headers[i]!, headers[i + 1]!)
+  for (let i = 0; i < headers.length; i += 2) if (!names.includes(headers[i]!.toLowerCase())) kept.push(headers[i]!, headers[i + 1]!)
   return kept
 }
 

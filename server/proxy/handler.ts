@@ -13,7 +13,7 @@ import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { inspectRequest, type Limits } from './inspect/inspect-request.ts'
 import { written } from './inspect/places.ts'
 import type { InspectionQueue } from './inspect/scheduler.ts'
-import { askingForAll, modelList, relayMorePages, unreadList } from './model-list.ts'
+import { askingForAll, isLimitedList, ModelList, relayMorePages, unreadList } from './model-list.ts'
 import { asPlain, checkOwnership, listChecked, mayStart } from './ownership.ts'
 import { Passage, type PassageParts } from './passage.ts'
 import { presentedKey } from './presented-key.ts'
@@ -148,9 +148,12 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   trip.admitted = true
 
   // 7. The credential goes on the request.
-  const models = modelList(caller, { ...about, pathAndQuery, place: trip.place, refuse: (reason) => refuse(parts, trip, unreadList(reason)) })
+  const models = isLimitedList({ key, match, method, pathAndQuery })
+    ? new ModelList(caller, { ...about, pathAndQuery, place: trip.place, refuse: (reason) => refuse(parts, trip, unreadList(reason)) })
+    : null
   const list = listChecked(parts.objects, about, { caller: models ?? caller, place: trip.place }, (refusal) => refuse(parts, trip, refusal))
-  const up = models === null ? requestHeaders(headers, provider, match.endpoint) : askingForAll(requestHeaders(headers, provider, match.endpoint))
+  const passing = requestHeaders(headers, provider, match.endpoint)
+  const up = models === null ? passing : askingForAll(passing)
   const outgoing: Outgoing = {
     dial: (route.dial ??= ways.dialFor(named)),
     method,

@@ -8,7 +8,7 @@ import type { Mask } from './mask.ts'
 import type { EndpointRow } from './providers/endpoint-row.ts'
 import type { Auth, Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
-import { readAddress, type TargetForm, type UpstreamAddress } from './target.ts'
+import { readAddress, type TargetForm } from './target.ts'
 
 /** Where the rest of an upload goes (https://ai.google.dev/api/files): an address that the caller names to us again. */
 const UPLOAD_ADDRESSES = ['x-goog-upload-url', 'x-goog-upload-control-url']
@@ -116,7 +116,7 @@ export interface ResponseContext {
   readonly table: ProviderTable
   /** The path and query that were sent, for relative redirects. */
   readonly pathAndQuery: string
-  /** How the caller named the upstream: addresses that it follows are written the same way. */
+  /** How the caller named the upstream: it says whether the address where an upload goes on has to be ours. */
   readonly form: TargetForm
   /** The origin under which the caller reached us. */
   readonly ownOrigin: () => string
@@ -164,7 +164,7 @@ function rewriteLocation(location: string, { upstream, table, pathAndQuery }: Re
 function proxied(address: string, table: ProviderTable, form: TargetForm): string | null {
   const target = readAddress(address)
   if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return null
-  const { hostname, port, pathAndQuery }: UpstreamAddress = target.upstream
+  const { hostname, port, pathAndQuery } = target.upstream
   const named = `${hostname}${port === 443 ? '' : `:${port}`}${pathAndQuery}`
   return form === 'base-url' ? `/proxy/${named}` : `/proxy?url=${encodeURIComponent(`https://${named}`)}`
 }

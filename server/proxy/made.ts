@@ -7,7 +7,7 @@ import type { Provider } from './providers/provider.ts'
 
 /** A request, as far as it is known what it names. */
 export interface NamingRequest {
-  readonly provider: Pick<Provider, 'ids'>
+  readonly provider: Pick<Provider, 'unknownIds'>
   readonly match: Pick<Match, 'class' | 'endpoint' | 'objects'>
   readonly pathAndQuery: string
   readonly headers: readonly string[]
@@ -35,7 +35,7 @@ export class MadeObjects {
     if (match.class !== 'unknown') return isOthers || this.#isNamed(object) ? null : object
     if (isUnread || this.#isNamed(object) || this.#isInHead(object.id)) return null
     if (object.kind !== OF_UNKNOWN_KIND) return object
-    const made = provider.ids === undefined ? null : madeSomewhere(object.id, provider.ids)
+    const made = provider.unknownIds === undefined ? null : madeSomewhere(object.id, provider.unknownIds)
     return made === null || this.#isNamed(made) ? null : made
   }
 

@@ -108,6 +108,6 @@ export class MaskedAnswer implements AnswerSink {
 
 /** The headers of a body that was decoded. */
 function asPlain(headers: RawHeaders, length: number): RawHeaders {
-  const rest = without(without(headers, 'content-encoding'), 'content-length')
+  const rest = without(headers, 'content-encoding', 'content-length')
   return valueOf(headers, 'content-length') === undefined ? rest : [...rest, 'Content-Length', String(length)]
 }

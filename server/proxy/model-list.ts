@@ -1,10 +1,11 @@
 // A list of models on its way to a key that is limited to some: it is read to its end, and what the key may not use is left out.
 import type { AnswerWatcher, Caller } from '../http/caller.ts'
-import type { RawHeaders } from '../http/fields.ts'
+import { without, type RawHeaders } from '../http/fields.ts'
 import { ForwardingCaller } from '../http/forwarding-caller.ts'
 import type { CachedKey } from '../keys/cache.ts'
 import { codingsOf, decodeWhole } from './decoding.ts'
 import { filterModels, listsModels } from './listed-models.ts'
+import { asPlain } from './ownership.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Provider } from './providers/provider.ts'
 import type { Relayed } from './relay.ts'
@@ -17,14 +18,12 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024
 const MAX_PAGES = 20
 
 /** TABLE of headers that speak of an answer's very bytes, or of a part of them. */
-const OF_THE_BYTES = new Set(['content-length', 'content-encoding', 'etag', 'last-modified', 'accept-ranges', 'content-md5', 'digest', 'content-digest', 'repr-digest'])
+const OF_THE_BYTES = ['content-length', 'content-encoding', 'etag', 'last-modified', 'accept-ranges', 'content-md5', 'digest', 'content-digest', 'repr-digest']
 /** TABLE of headers that ask for less than the whole list, or for it only where it has changed since. */
-const ASKING_FOR_LESS = new Set(['accept-encoding', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range'])
-
-const dropped = (headers: RawHeaders, names: ReadonlySet<string>): RawHeaders => headers.filter((_, i) => !names.has(headers[i & ~1]!.toLowerCase()))
+const ASKING_FOR_LESS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
 
 /** The headers of a request whose whole answer we have to read. */
-export const askingForAll = (headers: RawHeaders): RawHeaders => [...dropped(headers, ASKING_FOR_LESS), 'Accept-Encoding', 'identity']
+export const askingForAll = (headers: RawHeaders): RawHeaders => asPlain(without(headers, ...ASKING_FOR_LESS))
 
 interface Asked {
   readonly provider: Provider
@@ -43,11 +42,11 @@ export function unreadList(reason: 'unread' | 'busy'): Refused {
   return new Refused('endpoint_not_allowed', 'The list of models could not be read, and this key may not use all of them.')
 }
 
-/** The caller of a list of models, for a key with a scope; null for every other request. */
-export function modelList(caller: Caller, asked: Asked): ModelList | null {
-  return asked.key.scope.all || !listsModels(asked.match, asked.method, asked.pathAndQuery) ? null : new ModelList(caller, asked)
-}
+/** Whether the answer is a list of models for a key that may not use all of them. */
+export const isLimitedList = ({ key, match, method, pathAndQuery }: Pick<Asked, 'key' | 'match' | 'method' | 'pathAndQuery'>): boolean =>
+  !key.scope.all && listsModels(match, method, pathAndQuery)
 
+/** The caller of such a list. */
 export class ModelList extends ForwardingCaller {
   readonly #asked: Asked
   #watcher: AnswerWatcher | null = null
@@ -113,7 +112,7 @@ export class ModelList extends ForwardingCaller {
       super.end(trailers)
     } else {
       const left = Buffer.from(list.text)
-      super.head(status, reason, [...dropped(headers, OF_THE_BYTES), 'Content-Length', String(left.length)])
+      super.head(status, reason, [...without(headers, ...OF_THE_BYTES), 'Content-Length', String(left.length)])
       super.write(left)
       super.end()
     }

@@ -1,4 +1,5 @@
 // Step 5: stored objects belong to the key that made them. A request that names one of another key's, or one that nobody here made, is refused.
+import { without } from '../http/fields.ts'
 import type { CachedKey } from '../keys/cache.ts'
 import type { BatchLines } from './inspect/batch-lines.ts'
 import { CheckedList } from './checked-list.ts'
@@ -54,7 +55,7 @@ export async function mayStart(objects: Objects, { provider, key, match, method 
 
 /** The headers of a request whose answer we have to read. */
 export function asPlain(headers: readonly string[]): string[] {
-  return [...headers.flatMap((text, i) => (headers[i & ~1]!.toLowerCase() === 'accept-encoding' ? [] : [text])), 'Accept-Encoding', 'identity']
+  return [...without(headers, 'accept-encoding'), 'Accept-Encoding', 'identity']
 }
 
 /**

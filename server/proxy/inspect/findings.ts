@@ -227,7 +227,7 @@ export class Findings implements JsonSink {
   }
 
   #give({ publicObjects }: GivenIds, kind: string, text: string): void {
-    const ref = this.idForms === undefined || publicObjects?.[kind]?.test(text) === true ? null : givenId(text, this.idForms)
+    const ref = givenId(text, this.idForms, publicObjects?.[kind])
     if (ref !== null) this.mention(ref)
   }
 

@@ -1,6 +1,7 @@
 import type { BodyRule, ModelPlace } from './endpoint-row.ts'
 import { inMessages, messagesBody } from './anthropic.ts'
-import { OPENAI_PREFIXES } from './ids.ts'
+import { OPENAI_PREFIXES, type ModelNames } from './ids.ts'
+import { objectRef } from './object-ref.ts'
 import { compatibleRows, creates, model, neutral, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 
@@ -17,6 +18,10 @@ const call: ModelPlace = { at: 'path', body: CALL }
 
 /** What is asked: docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_RetrieveAndGenerate.html */
 const RETRIEVED = { sessionId: 'session', 'retrieveAndGenerateConfiguration.knowledgeBaseConfiguration.knowledgeBaseId': 'knowledge_base' } as const
+
+/** Everything with an account's number but the profiles that AWS defines: prompts, throughput that was bought, models that were tuned or imported. */
+const OF_ACCOUNT = /^arn:aws[a-z-]*:bedrock:[^:]*:\d+:(?!inference-profile\/)/
+const MODELS: ModelNames = { kinds: ['tuned_model'], refsOf: (name) => (OF_ACCOUNT.test(name) ? [objectRef('tuned_model', name)] : []) }
 
 /** Amazon Bedrock with a bearer token: https://docs.aws.amazon.com/bedrock/latest/APIReference */
 export const bedrock: ProviderRow = {
@@ -36,14 +41,12 @@ export const bedrock: ProviderRow = {
     model('POST /anthropic/v1/messages', messagesBody(''), { usage: 'anthropic' }),
     model('POST /v1/messages', messagesBody(''), { usage: 'anthropic' }),
   ],
-  spelling: { prefixes: OPENAI_PREFIXES, collections: { 'async-invoke': 'invocation' } },
+  spelling: { prefixes: OPENAI_PREFIXES, collections: { 'async-invoke': 'invocation' }, models: MODELS },
   chosenNames: true,
   errors: 'bedrock',
   usage: 'bedrock',
   // Of Mantle: docs.aws.amazon.com/bedrock/latest/userguide/projects.html
   accountChoice: ['openai-project'],
-  // Everything with an account's number but the profiles that AWS defines: prompts, throughput that was bought, models that were tuned or imported.
-  storedModels: /^arn:aws[a-z-]*:bedrock:[^:]*:\d+:(?!inference-profile\/)/,
   encoded: ['model', 'invocation'],
   modelNames: (name) => {
     const id = /^arn:aws[a-z-]*:bedrock:[^:]*:[^:]*:(?:foundation-model|inference-profile)\/([^/]+)$/.exec(name)?.[1]

@@ -62,7 +62,7 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
 /** The stored object that a parameter gives to an endpoint that no row knows. */
 function givenUnder({ idNames, unknownIds, publicObjects }: Provider, name: string, value: string): ObjectRef[] {
   const kind = idNames?.kindOf(decodedFully(name)) ?? null
-  const ref = kind === null || unknownIds === undefined || publicObjects?.[kind]?.test(value) === true ? null : givenId(value, unknownIds)
+  const ref = kind === null ? null : givenId(value, unknownIds, publicObjects?.[kind])
   return ref === null ? [] : [ref]
 }
 
@@ -122,7 +122,6 @@ function classifyPath(provider: Provider, method: string, path: string): Match {
   const { modelObject } = found.row
   if (modelObject !== undefined && model !== null) objects.push(objectRef(modelObject, model))
   if (model !== null && provider.ids?.models !== undefined) objects.push(...provider.ids.models.refsOf(model))
-  if (model !== null && provider.storedModels?.test(model) === true) objects.push(objectRef('tuned_model', model))
   return { class: found.row.class, endpoint: found.row, pattern: found.pattern, model, objects, spelling: 'plain' }
 }
 

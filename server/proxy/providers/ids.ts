@@ -180,16 +180,21 @@ function segmentsOf(text: string): readonly string[] {
   return !plain.includes('/') || /\s/.test(plain) ? [plain] : plain.split(/[/?#]/)
 }
 
-/** What a text names that stands where such an endpoint's request gives an id: an id as providers make them, in any form; null for a name. */
-export function givenId(text: string, forms: IdForms): ObjectRef | null {
+/**
+ * What a text names that stands where such an endpoint's request gives an id: an id as providers make them, in any form; null for a name.
+ *
+ * @param isPublic what anybody may name there
+ */
+export function givenId(text: string, forms: IdForms | undefined, isPublic: RegExp | undefined): ObjectRef | null {
+  if (forms === undefined || isPublic?.test(text) === true) return null
   const ref = forms.refOf(text)
   const isGenerated = ref !== null && !OFTEN_UNKNOWN.has(ref.kind) && (ref.mayBeUnknown !== true || uuidOf(ref.id) !== null || OF_ANY_KIND.test(ref.id))
   return isGenerated ? { kind: ref.kind, id: ref.id } : null
 }
 
 /** What an answer of such an endpoint names as made; null where it is a name, or nothing that is kept. */
-export function madeSomewhere(id: string, forms: IdForms): ObjectRef | null {
-  const ref = withUnknownForms(forms).refOf(id)
+export function madeSomewhere(id: string, unknownForms: IdForms): ObjectRef | null {
+  const ref = unknownForms.refOf(id)
   if (ref === null || OFTEN_UNKNOWN.has(ref.kind)) return null
   return { kind: ref.kind === ANY_KIND ? OF_UNKNOWN_KIND : ref.kind, id: ref.id }
 }

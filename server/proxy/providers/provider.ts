@@ -59,8 +59,6 @@ export interface ProviderRow {
   readonly spelling?: Spelling
   /** Whether stored objects here have names that callers or operators choose, so that any name behind a collection in an unknown path is one. */
   readonly chosenNames?: true
-  /** Names of models that the account has stored: each belongs to the key that made it, like any other object. */
-  readonly storedModels?: RegExp
   /** Names that anybody may use, by kind: stock voices, published versions. */
   readonly publicObjects?: Readonly<Record<string, RegExp>>
   /** What is said of a request that names an object of nobody's, by kind, where something else can be sent. */

@@ -143,6 +143,8 @@ const NAMED: [id: string, on: string, body: object, ...objects: string[]][] = [
   ['fireworks', 'POST /inference/v1/workflows/accounts/fireworks/models/flux-kontext/get_result', { id: 'req_1' }, 'result:req_1'],
   ['mistral', 'POST /v1/batch/jobs', { requests: [{ body: { document: { file_id: 'file_1' } } }, { body: { agent_id: 'ag_1', inputs: [{ content: [{ file_id: 'file_2' }] }] } }] }, 'file:file_1', 'agent:ag_1', 'file:file_2'],
   ['bedrock', 'POST /retrieveAndGenerate', { input: { text: 'x' }, sessionId: 'ses_1' }, 'session:ses_1'],
+  ['bedrock', 'POST /async-invoke', { modelId: 'arn:aws:bedrock:us-east-1:123456789012:custom-model/x' }, 'tuned_model:x'],
+  ['bedrock', 'POST /async-invoke', { modelId: 'arn:aws:bedrock:us-east-1::foundation-model/x' }],
   ['xai', 'POST /v1/tts', { text: 'x', voice_id: 'abcd1234' }, 'voice:abcd1234'],
 ]
 
