@@ -51,9 +51,10 @@ export function useSessionEnded(): boolean {
 /** Whose pages these are. A page keeps its account until it is taken away, also where it is drawn once more after the session has ended. */
 export const AccountContext = createContext<Account | null>(null)
 
-/** The account that is signed in. Only pages behind the sign-in may ask. */
+/** The account that is signed in, asked anew by a page that opens after a while. Only pages behind the sign-in may ask. */
 export function useAccount(): Account {
   const account = use(AccountContext)
+  useSession()
   if (!account) throw new Error('nobody is signed in')
   return account
 }
