@@ -1,6 +1,5 @@
 // Connections of somebody who means no good: raw bytes, sent and read as slowly as wanted.
 import { connect, type Socket } from 'node:net'
-import { once } from 'node:events'
 
 export interface Sent {
   /** What is sent at once. */
@@ -40,7 +39,8 @@ export class Hostile {
     })
     if (sent.reads ?? true) socket.on('data', (bytes: Buffer) => this.#read(socket, bytes, sent))
     else socket.once('data', (bytes: Buffer) => (this.#count(bytes), socket.pause()))
-    const taken = Promise.race([new Promise<void>((resolve) => socket.write(sent.first, () => resolve())), once(socket, 'close')])
+    // A write's callback comes with an error too, where the connection ends first.
+    const taken = new Promise<void>((resolve) => socket.write(sent.first, () => resolve()))
     if (sent.trickle !== undefined) {
       const { piece, every } = sent.trickle
       timer = setInterval(() => socket.write(piece), every)
