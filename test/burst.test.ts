@@ -1,34 +1,57 @@
-// Many writes of one turn of the event loop go out in several: a thousand streams must not hold up everything else for as long as all their writes take.
+// Writes of one turn of the event loop go out together, in callbacks that are each short.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { joinBurst } from '../server/http/burst.ts'
 import { until } from './until.ts'
 
-test('a long burst is cut into turns of the event loop, in its order', async () => {
-  const written: { i: number; turn: number }[] = []
+/** What a writer wrote, in which turn of the event loop, and in which callback of that turn. */
+interface Written {
+  i: number
+  turn: number
+  callback: number
+}
+
+function recorder() {
+  const written: Written[] = []
   let turn = 0
-  const count = (): void => void (turn++, written.length < 41 && setImmediate(count))
-  setImmediate(count)
-  const slow = (i: number) => ({
-    writeNow() {
-      for (const end = performance.now() + 0.2; performance.now() < end; );
-      written.push({ i, turn })
-      // One that joins while others wait comes behind them.
-      if (i === 0) joinBurst({ writeNow: () => void written.push({ i: 40, turn }) })
-    },
-  })
-  for (let i = 0; i < 40; i++) joinBurst(slow(i))
+  let callback = 0
+  let open = false
+  const count = (): void => void (turn++, written.length < 1000 && setImmediate(count).unref())
+  setImmediate(count).unref()
+  const write = (i: number): void => {
+    if (!open) callback++
+    open = true
+    // Runs when this callback is over, before the next.
+    process.nextTick(() => (open = false))
+    written.push({ i, turn, callback })
+  }
+  return { written, writer: (i: number, more?: () => void) => ({ writeNow: () => (write(i), more?.()) }) }
+}
+
+test('a long burst is written in one turn, in its order, by callbacks of at most 16 writers', async () => {
+  const { written, writer } = recorder()
+  // One that joins while others write comes in the next turn.
+  joinBurst(writer(0, () => joinBurst(writer(40))))
+  for (let i = 1; i < 40; i++) joinBurst(writer(i))
   await until(() => written.length === 41)
   assert.deepEqual(written.map(({ i }) => i), Array.from({ length: 41 }, (_, i) => i))
-  const most = Math.max(...[...Map.groupBy(written, ({ turn }) => turn).values()].map((all) => all.length))
-  assert.ok(most <= 9, `${most} in a turn`)
+  assert.deepEqual([...Map.groupBy(written, ({ turn }) => turn).values()].map((all) => all.length), [40, 1])
+  assert.deepEqual([...Map.groupBy(written, ({ callback }) => callback).values()].map((all) => all.length), [16, 16, 8, 1])
 })
 
-test('a short burst goes out in one turn', async () => {
-  const written: number[] = []
+test('a writer is written in the turn that it joined in, however many join in each', async () => {
+  const slow = { writeNow: () => { for (const end = performance.now() + 0.1; performance.now() < end; ); } }
   let turn = 0
-  for (let i = 0; i < 8; i++) joinBurst({ writeNow: () => void written.push(turn) })
-  setImmediate(() => turn++)
-  await until(() => written.length === 8)
-  assert.equal(new Set(written).size, 1)
+  let joined = 0
+  let writtenIn = 0
+  const next = (): void => {
+    turn++
+    for (let i = 0; i < 50; i++) joinBurst(slow)
+    if (turn === 20) joinBurst({ writeNow: () => void (writtenIn = turn) })
+    if (turn === 20) joined = turn
+    if (turn < 40) setImmediate(next)
+  }
+  setImmediate(next)
+  await until(() => writtenIn > 0)
+  assert.equal(writtenIn, joined)
 })

@@ -6,29 +6,19 @@ export interface Writer {
   writeNow(): void
 }
 
-/** Milliseconds of a burst, after which the rest waits for the next turn of the event loop, and writers between two looks at the clock. */
-const BURST_MS = 0.5
-const WRITERS = 8
+/** Writers of one callback. A thousand streams with an event at the same time take more than 10 ms: other callbacks run between the groups. */
+const GROUP = 16
 
-let burst: Writer[] = []
+let group: Writer[] = []
 
 /** Lets a writer write when this turn of the event loop is over, right after the others. */
 export function joinBurst(writer: Writer): void {
-  if (burst.push(writer) === 1) setImmediate(writeAll)
+  if (group.length === GROUP) group = []
+  if (group.push(writer) === 1) setImmediate(writeAll, group)
 }
 
-function writeAll(): void {
-  const writers = burst
-  burst = []
-  const end = writers.length > WRITERS ? performance.now() + BURST_MS : Infinity
-  for (let i = 0; i < writers.length; i++) {
-    if (i > 0 && i % WRITERS === 0 && performance.now() >= end) return writeLater(writers.slice(i))
-    writers[i]!.writeNow()
-  }
-}
-
-/** Before those who have joined meanwhile. */
-function writeLater(writers: Writer[]): void {
-  if (burst.length === 0) setImmediate(writeAll)
-  burst = writers.concat(burst)
+function writeAll(writers: readonly Writer[]): void {
+  // Who joins from here on writes in the next turn.
+  group = []
+  for (const writer of writers) writer.writeNow()
 }
