@@ -9,6 +9,8 @@ interface Waiting {
 const newQueue = (): FairQueue<Waiting> => new FairQueue<Waiting>(Infinity, ({ owner }) => owner)
 
 export class LoopTurns {
+  /** Counts the turns in which as many were done as may be. */
+  turn = 0
   readonly #most: number
   #left: number
   #isNextPlanned = false
@@ -17,6 +19,14 @@ export class LoopTurns {
   /** @param most how many are done in one turn of the event loop */
   constructor(most: number) {
     this.#most = this.#left = most
+  }
+
+  /** Counts one that was done without asking. @returns whether it was one more than may be */
+  isOver(): boolean {
+    const isOver = this.#left <= 0 || this.#waiting.size > 0
+    // Most turns never come to their end, and need no callback.
+    if (isOver || --this.#left === 0) this.#planNext()
+    return isOver
   }
 
   /** Calls `work`, at once unless as many as may be were called in this turn of the event loop. */
@@ -33,6 +43,7 @@ export class LoopTurns {
     this.#isNextPlanned = true
     setImmediate(() => {
       this.#isNextPlanned = false
+      this.turn++
       const next = this.#waiting.take(this.#most)
       this.#left = this.#most - next.length
       // Owners with nothing waiting are forgotten.

@@ -3,7 +3,7 @@ import { LoopTurns } from '../http/loop-turns.ts'
 import { Connection } from './upstream/connection.ts'
 import type { Dial } from './upstream/dial.ts'
 import { Exchange, type Connections, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
-import type { Outgoing } from './upstream/sending.ts'
+import { OURSELVES, type Outgoing } from './upstream/sending.ts'
 
 export { UpstreamError, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
 export type { Outgoing } from './upstream/sending.ts'
@@ -16,9 +16,6 @@ export type Sender = {
   close(): void
 }
 
-/** Requests of no key, such as probes. */
-const OURSELVES = { account_id: '', key_id: '' }
-
 /**
  * Connections that are begun in one turn of the event loop. A TLS handshake costs about a millisecond of our processor: a thousand at once, which is
  * what a burst of one key asks for, would hold up everything else for a second. How many are under way is not limited: an upstream that is far away
@@ -27,6 +24,11 @@ const OURSELVES = { account_id: '', key_id: '' }
 const DIALS_A_TURN = 8
 /** Times that pieces of a body which is held, 256 KB at most, are written in one turn of the event loop: a write of 64 KB takes up to 50 microseconds. */
 const WRITES_A_TURN = 2
+/**
+ * Answers of which a piece is read in one turn of the event loop before those that come again and again wait for their turn. What has come for one
+ * meanwhile is read as one piece: a thousand answers with an event each millisecond would otherwise take all of the processor.
+ */
+const READS_A_TURN = 32
 /** A pooled connection that has rested longer than this is looked at once more before it is trusted. */
 const FRESH_MS = 250
 /** The upstream's own keep-alive time less this: its FIN may be on the way already. */
@@ -44,9 +46,11 @@ export function createSender(limits: UpstreamLimits, now: () => number): Sender 
   const live = new Set<Connection>()
   const turns = new LoopTurns(DIALS_A_TURN)
   const writes = new LoopTurns(WRITES_A_TURN)
+  const reads = new LoopTurns(READS_A_TURN)
   const connections: Connections = {
     open: ({ dial, owner = OURSELVES }, use) => turns.take(owner, () => use(() => open(dial))),
     write: ({ owner = OURSELVES }, pieces) => writes.take(owner, pieces),
+    reads,
     takeIdle,
     giveBack,
     rested: (connection) => now() - connection.idleSince > FRESH_MS,

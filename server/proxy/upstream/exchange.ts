@@ -1,9 +1,10 @@
 // One request and its answer: over which connection, how long each may take, and what every failure means.
 import type { RawHeaders } from '../../http/fields.ts'
+import type { LoopTurns } from '../../http/loop-turns.ts'
 import type { Connection, ConnectionUser } from './connection.ts'
 import type { Dial } from './dial.ts'
 import type { ResponseSink } from './response.ts'
-import { Sending, type Outgoing } from './sending.ts'
+import { OURSELVES, Sending, type Outgoing } from './sending.ts'
 
 /** Why there is no (whole) answer. */
 export class UpstreamError extends Error {
@@ -52,6 +53,8 @@ export type Connections = {
   open(request: Outgoing, use: (dial: () => Connection) => void): void
   /** Writes some pieces of a large body, when it is the request's turn. */
   write(request: Outgoing, pieces: () => void): void
+  /** Counts pieces of answers that are read. */
+  readonly reads: LoopTurns
   takeIdle(dial: Dial): Connection | null
   giveBack(dial: Dial, connection: Connection): void
   /** Whether a connection has been unused so long that a FIN may lie unread in its socket. */
@@ -81,6 +84,13 @@ export class Exchange implements UpstreamCall, ConnectionUser {
   #headSeen = false
   #over = false
   #retried = false
+  /** Why nothing is read: the caller is slow, or it is not this answer's turn. */
+  #isPaused = false
+  #isWaiting = false
+  /** Whether the last piece came after a wait for its turn. */
+  #hasWaited = false
+  /** The turn of `reads` in which a piece was read last. */
+  #lastRead = -Infinity
 
   constructor(request: Outgoing, incoming: Incoming, limits: UpstreamLimits, connections: Connections) {
     this.#request = request
@@ -99,11 +109,13 @@ export class Exchange implements UpstreamCall, ConnectionUser {
   }
 
   pause(): void {
+    this.#isPaused = true
     if (!this.#over) this.#connection?.socket.pause()
   }
 
   resume(): void {
-    if (!this.#over) this.#connection?.socket.resume()
+    this.#isPaused = false
+    this.#readOn()
   }
 
   abort(): void {
@@ -172,6 +184,26 @@ export class Exchange implements UpstreamCall, ConnectionUser {
 
   onPause(): void {
     this.#incoming.onPause()
+    if (!this.#over) this.#takeTurn()
+  }
+
+  /** An answer that comes again and again waits for its turn where many do; all that comes until then is read as one piece. */
+  #takeTurn(): void {
+    const { reads } = this.#connections
+    const isBusy = this.#hasWaited || this.#lastRead >= reads.turn - 1
+    this.#lastRead = reads.turn
+    this.#hasWaited = reads.isOver() && isBusy
+    if (!this.#hasWaited) return
+    this.#isWaiting = true
+    this.#connection!.socket.pause()
+    reads.take(this.#request.owner ?? OURSELVES, () => {
+      this.#isWaiting = false
+      this.#readOn()
+    })
+  }
+
+  #readOn(): void {
+    if (!this.#over && !this.#isPaused && !this.#isWaiting) this.#connection?.socket.resume()
   }
 
   onEnd(trailers: RawHeaders): void {

@@ -21,6 +21,9 @@ export type OutgoingBody = {
   trailers(raw: RawHeaders): RawHeaders
 }
 
+/** Whose requests without a key are, such as probes. */
+export const OURSELVES: Owner = { account_id: '', key_id: '' }
+
 /** One request as it goes on the wire. */
 export type Outgoing = {
   dial: Dial
@@ -30,7 +33,7 @@ export type Outgoing = {
   /** Without `Host`, `Connection` and `Transfer-Encoding`; `Content-Length` may stand in it, and is set by the body. */
   headers: RawHeaders
   body: OutgoingBody | null
-  /** Whose request it is; left out, the operator's own. */
+  /** Whose request it is; left out, {@link OURSELVES}. */
   owner?: Owner
   /** Told when the held pieces of the body have been let go; null where nobody asks. */
   letGo?: (() => void) | null
