@@ -43,8 +43,10 @@ const AREAS: Area[] = [
   { path: 'server/time-slices.ts', from: [], node: [] },
   { path: 'server/store/', from: LEAVES, packages: ['kysely', 'pg', '@aws-sdk/client-s3'] },
   ...NOUNS.map((path) => ({ path, from: ['server/store/', ...LEAVES], packages: ['kysely'], node: ['crypto', 'util', 'zlib'] })),
-  // A key is shown with what it has used.
-  { path: 'server/keys/keys.ts', from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['kysely'], node: [] },
+  // A key is shown, and lists are ordered, by what it has used.
+  ...['key-list.ts', 'key-record.ts'].map((name) => (
+    { path: `server/keys/${name}`, from: ['server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['kysely'], node: [] }
+  )),
   { path: 'server/request/', from: ['server/errors.ts'], packages: ['@hono/zod-openapi'], node: ['util'] },
   { path: 'server/api.ts', from: ['server/request/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
   { path: 'server/whose.ts', from: ['server/request/', 'server/accounts/', 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi'], node: [] },

@@ -1,6 +1,7 @@
 // What the callers of a benchmark open its server with.
 import { createToken } from '../../server/accounts/tokens.ts'
-import { createKey, type KeyWishes, type NewKey } from '../../server/keys/keys.ts'
+import type { NewKey } from '../../server/keys/key-record.ts'
+import { createKey, type KeyWishes } from '../../server/keys/keys.ts'
 import { openStore } from '../../server/store/open.ts'
 
 export interface Secrets {

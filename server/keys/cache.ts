@@ -1,6 +1,6 @@
 // Every key in memory, so that no request waits for the store. A change made anywhere is known here within a second.
 import { compileScope, type Scope } from './scope.ts'
-import { listOf } from './keys.ts'
+import { listOf } from './key-record.ts'
 import type { Store } from '../store/open.ts'
 import type { KeyRow, SharedObjectRow } from '../store/schema.ts'
 

@@ -5,7 +5,8 @@ import { newId } from '../id.ts'
 import type { Store } from '../store/open.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { SharedObjectRow } from '../store/schema.ts'
-import { findRow, nextRevision, oneAfterTheOther } from './keys.ts'
+import { findRow } from './key-record.ts'
+import { nextRevision, oneAfterTheOther } from './keys.ts'
 
 /** A shared object as the API shows it. */
 export interface SharedObject {

@@ -1,7 +1,7 @@
 // /api/v1/refusals: requests that the proxy refused, of which the ledger has no row.
 import { z } from '@hono/zod-openapi'
 import { PageQuery, answers, callerOf, createRoute, guarded, newApi, type Api } from '../api.ts'
-import { keyNames } from '../keys/keys.ts'
+import { keyNames } from '../keys/key-list.ts'
 import { countRefused, listRefusals, type ShownRefusal } from '../ledger/refusal-list.ts'
 import type { RefusalLog } from '../ledger/refusal-log.ts'
 import { REFUSALS, type RefusalCode } from '../proxy/refusal.ts'

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { IdParams, PageQuery, answers, callerOf, createRoute, guarded, listOf, newApi, tableAnswers, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
-import { keyNames } from '../keys/keys.ts'
+import { keyNames } from '../keys/key-list.ts'
 import { getRequest, listRequests, requestLines, type RequestFilter, type ShownRequest } from '../ledger/requests.ts'
 import { entered } from '../ledger/journal.ts'
 import { OUTCOMES } from '../ledger/outcome.ts'

@@ -1,7 +1,7 @@
 // What an administrator decides about a key besides its models: providers, objects, and whether it changes anything.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Key, NewKey } from '../../server/keys/keys.ts'
+import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { MAX_SHARED_OBJECTS, type SharedObject } from '../../server/keys/shared-objects.ts'
 import { assertProblem } from '../harness.ts'
 import { answer, headerOf } from '../providers/fake.ts'

@@ -1,7 +1,7 @@
 // What a list of keys holds, how long all of it is, and what becomes of keys and secrets that have ended.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Key, NewKey } from '../../server/keys/keys.ts'
+import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { assertProblem } from '../harness.ts'
 import { answer, headerOf } from '../providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'

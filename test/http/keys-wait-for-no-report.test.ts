@@ -1,7 +1,7 @@
 // What somebody does with their keys does not wait for another account's reports.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NewKey } from '../../server/keys/keys.ts'
+import type { NewKey } from '../../server/keys/key-record.ts'
 import { call, startServer } from '../harness.ts'
 
 const HOUR = 3_600_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NewKey } from '../../server/keys/keys.ts'
+import type { NewKey } from '../../server/keys/key-record.ts'
 import { assertProblem, startServer } from '../harness.ts'
 import { answer } from '../providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'

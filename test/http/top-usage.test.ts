@@ -1,7 +1,7 @@
 // Reports of the most used keys and models with the rest as one, and lists that are sent compressed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NewKey } from '../../server/keys/keys.ts'
+import type { NewKey } from '../../server/keys/key-record.ts'
 import type { UsageLine } from '../../server/ledger/usage.ts'
 import { assertProblem, call, startServer } from '../harness.ts'
 import { setUp } from './browser.ts'

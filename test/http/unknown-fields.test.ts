@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldError } from '../../server/errors.ts'
-import type { Key, NewKey } from '../../server/keys/keys.ts'
+import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { answer } from '../providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
 import { assertProblem, call, startServer, type Answer } from '../harness.ts'

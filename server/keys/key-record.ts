@@ -1,0 +1,93 @@
+// A proxy key as the API shows it, made from its row, its secrets and what it has used.
+import { isoTime } from '../clock.ts'
+import { Problem } from '../errors.ts'
+import { usageOfKeys, type Totals } from '../ledger/usage.ts'
+import { displayPrefix } from '../secret.ts'
+import type { Store } from '../store/open.ts'
+import type { KeyRow } from '../store/schema.ts'
+
+export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked'
+
+/** A key as the API shows it. */
+export interface Key {
+  id: string
+  object: 'key'
+  account_id: string
+  name: string
+  /** The public head of the newest secret, for display. */
+  prefix: string
+  /** Exact names and `*` globs; null means every model. */
+  models: string[] | null
+  rpm: number | null
+  allowed_origins: string[] | null
+  /** `own`: stored objects that this key made, or that were shared with it. `upstream`: all that the account with the provider holds. */
+  objects: 'own' | 'upstream'
+  /** Ids of providers; null means every provider. */
+  providers: string[] | null
+  /** Whether it may generate and read, and change nothing that a provider stores. */
+  read_only: boolean
+  expires_at: string | null
+  status: KeyStatus
+  created_at: string
+  last_used_at: string | null
+  /** When the secret that was rotated away stops working; null where none does any more. */
+  previous_secret_expires_at: string | null
+  usage: Totals
+}
+
+/** A key with the secret that is never shown again. */
+export type NewKey = Key & { secret: string }
+
+/** The row of a key. @throws Problem `key_not_found` where there is none, it was purged, or (with `account`) it is another account's */
+export async function findRow(store: Store, id: string, account: string | null): Promise<KeyRow> {
+  const row = await store.db.selectFrom('keys').selectAll().where('id', '=', id).where('purged_at', 'is', null).executeTakeFirst()
+  if (!row || (account !== null && row.account_id !== account)) {
+    throw new Problem('key_not_found', 'No key of this account has this id. GET /api/v1/keys lists them.')
+  }
+  return row
+}
+
+/** What a key is at a moment. Revoked is final; a disabled one stays disabled when it expires. */
+export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_at'>, now: number): KeyStatus {
+  if (row.revoked_at !== null) return 'revoked'
+  if (row.disabled === 1) return 'disabled'
+  return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active'
+}
+
+/** Keys as the API shows them, from their rows. */
+export async function showKeys(store: Store, rows: KeyRow[], now: number): Promise<Key[]> {
+  const usage = await usageOfKeys(store, rows.map(({ id }) => id))
+  const ends = await previousEnds(store, rows.map(({ id }) => id), now)
+  return rows.map((row) => {
+    const { totals, lastUsedAt } = usage.get(row.id)!
+    return {
+      id: row.id, object: 'key', account_id: row.account_id, name: row.name, prefix: displayPrefix('tmk', row.public_id), models: listOf(row.models), rpm: row.rpm,
+      allowed_origins: listOf(row.allowed_origins), objects: row.objects, providers: listOf(row.providers), read_only: row.read_only === 1, expires_at: isoTime(row.expires_at), status: statusOf(row, now), created_at: isoTime(row.created_at),
+      last_used_at: isoTime(lastUsedAt), previous_secret_expires_at: row.revoked_at === null ? isoTime(ends.get(row.id) ?? null) : null, usage: totals,
+    }
+  })
+}
+
+/** Ids in one query: databases take only so many. */
+export const IDS_AT_ONCE = 1000
+
+/** When the last secret of each key that was rotated away stops working. */
+async function previousEnds(store: Store, ids: string[], now: number): Promise<Map<string, number>> {
+  const ends = new Map<string, number>()
+  for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
+    const some = ids.slice(from, from + IDS_AT_ONCE)
+    const rows = await store.db.selectFrom('key_secrets').select(['key_id', 'expires_at']).where('key_id', 'in', some).where('expires_at', '>', now).execute()
+    for (const { key_id, expires_at } of rows) ends.set(key_id, Math.max(ends.get(key_id) ?? 0, expires_at!))
+  }
+  return ends
+}
+
+/** A list as it is stored. */
+export function textOf(list: string[] | null): string | null {
+  return list === null ? null : JSON.stringify(list)
+}
+
+/** A stored list. */
+export function listOf(text: string | null): string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[]) // written by textOf only
+}
