@@ -1,22 +1,22 @@
 // What all routes of the API share: how a route is declared, who calls it, and how its body is read. How answers are described is in request/described.ts.
 import type { HttpBindings } from '@hono/node-server'
-import { OpenAPIHono, createRoute as declareRoute, type RouteConfig, type z } from '@hono/zod-openapi'
+import { OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { callerBySession } from './accounts/sessions.ts'
 import { authenticate, type Caller, type Scope } from './accounts/tokens.ts'
 import { fromOurselves, type Client } from './client.ts'
-import { Problem, type ErrorCode } from './errors.ts'
+import { Problem, invalidFields, type ErrorCode } from './errors.ts'
 import { FairShares } from './fair-shares.ts'
 import { problems } from './request/described.ts'
 import { duplicateName } from './request/duplicate-names.ts'
-import { invalidFields, problemOf } from './request/field-errors.ts'
+import { readPart } from './request/field-errors.ts'
 import { watchPace } from './request/pace.ts'
 import { assertStrict, strictObject } from './request/strict.ts'
 import type { Store } from './store/open.ts'
 
 export {
-  COMMON_PROBLEMS, IdParams, PageQuery, answers, countedListOf, done, json, jsonContent, listOf, page, problems, tableAnswers, whole,
+  COMMON_PROBLEMS, IdParams, PageQuery, countedListOf, json, jsonContent, listOf, page, problems, whole,
 } from './request/described.ts'
 
 /** What a handler finds in its context. */
@@ -43,61 +43,43 @@ export type ApiContext = Context<ApiEnv>
 export type Api = OpenAPIHono<ApiEnv>
 export type Middleware = MiddlewareHandler<ApiEnv>
 
-/** An empty set of routes. A request that does not have the described shape is answered with every fault that it has. */
+/** An empty set of routes. */
 export function newApi(): Api {
-  return new OpenAPIHono<ApiEnv>({
-    defaultHook: (result) => {
-      if (!result.success) throw invalidFields(result.error.issues, result.target)
-    },
-  })
+  return new OpenAPIHono<ApiEnv>()
 }
 
 /**
- * Declares a route. What it takes is closed: every query parameter and every field of a JSON body that it does not name is 400, and where it names
- * none, none may come. A route that answers by itself (`api.get`, `api.post`) adds `noQuery`.
+ * Describes a route, for `registerPath`. What it takes is closed: no query parameter and no field of a JSON body may come that it does not name.
+ * Most routes are rows of route.ts, which does the rest; one that answers by itself (`api.get`, `api.post`) asks for its query with `queryOf` or `noQuery`.
  *
  * @throws Error where a schema of the request takes unknown fields
  */
-export function createRoute<P extends string, R extends Omit<RouteConfig, 'path'> & { path: P }>(route: R) {
-  const { request = {}, middleware = [], responses } = route
+export function createRoute<R extends RouteConfig>(route: R): R {
+  const { request = {}, responses } = route
   const body = request.body?.content['application/json']
   assertStrict(request.query, `the query of ${route.method} ${route.path}`)
   if (body && 'schema' in body) assertStrict(body.schema, `the body of ${route.method} ${route.path}`)
-  const isBodiless = request.body === undefined && route.method !== 'get'
-  const closed = {
-    ...route,
-    request: { ...request, query: request.query ?? NOTHING },
-    middleware: [...[middleware].flat(), ...(isBodiless ? [noBody] : [])],
-    responses: { ...problems('invalid_field'), ...responses },
-  }
-  // Its types are the route's own: handlers need not know what is refused before them.
-  return declareRoute<P, R>(closed)
+  return { ...route, request: { ...request, query: request.query ?? NOTHING }, responses: { ...problems('invalid_field'), ...responses } }
 }
 
 const NOTHING = strictObject({})
 
+/** The query of a request, as schemas read it: a parameter that comes several times is a list, which none takes for one value. */
+export function queryParameters(c: ApiContext): object {
+  return Object.fromEntries(Object.entries(c.req.queries()).map(([name, values]) => [name, values.length === 1 ? values[0] : values]))
+}
+
 /** Refuses every query parameter: for routes that answer by themselves and know none. */
 export const noQuery: Middleware = async (c, next) => {
-  const read = NOTHING.safeParse(c.req.queries())
-  if (!read.success) throw invalidFields(read.error.issues, 'query')
+  queryOf(c, NOTHING)
   await next()
 }
 
 /** The query of a route that answers by itself. @throws Problem `invalid_field` */
-export function queryOf<Output>(c: ApiContext, schema: z.ZodType<Output>): Output {
-  const read = schema.safeParse(c.req.query())
-  if (!read.success) throw invalidFields(read.error.issues, 'query')
-  return read.data
-}
-
-/** Refuses every field of a body, where the route knows none. */
-const noBody: Middleware = async (c, next) => {
-  const check = async (): Promise<void> => {
-    const read = NOTHING.safeParse(await c.req.json())
-    if (!read.success) throw invalidFields(read.error.issues, 'json')
-    await next()
-  }
-  await (c.req.bodyCache.text === undefined ? jsonBody(c, check) : check())
+export function queryOf<S extends z.ZodType>(c: ApiContext, schema: S): z.output<S> {
+  const { value, errors } = readPart(schema, queryParameters(c), 'query')
+  if (errors.length > 0) throw invalidFields(errors)
+  return value as z.output<S>
 }
 
 /** Requests of the API under way in this process, without uploads; an account has 32 as its share, and more while there is room. */
@@ -222,7 +204,7 @@ function readJson(bytes: Buffer, type: string | undefined): string {
     throw new Problem('invalid_field', NOT_JSON, { cause })
   }
   const twice = duplicateName(text)
-  if (twice !== null) throw problemOf([{ param: twice, code: 'duplicate', detail: `The field ${JSON.stringify(twice)} is there twice. Send it once.` }])
+  if (twice !== null) throw invalidFields([{ param: twice, code: 'duplicate', detail: 'This field is there twice. Send it once.' }])
   return text
 }
 
@@ -259,13 +241,19 @@ export function callerOf(c: ApiContext): Caller {
   return caller
 }
 
-/** What the routes of the management API have in common: spread it into `createRoute`. `admin` lets administrators pass only. */
-export function guarded(store: Store, clock: () => number, who: 'anybody' | 'admin' = 'anybody') {
+/**
+ * What stands before routes that are not for everybody: proves the caller, takes a place of its account, reads the body, and proves the caller
+ * again when that took its time.
+ *
+ * @param scope what the caller's token must open
+ * @param who `admin` lets administrators pass only
+ */
+export function guarded(store: Store, clock: () => number, scope: Scope, who: 'anybody' | 'admin' = 'anybody'): Middleware {
   const allow = async (c: ApiContext): Promise<void> => {
-    await authorize(c, store, 'manage', clock())
+    await authorize(c, store, scope, clock())
     if (who === 'admin' && callerOf(c).account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may do this.')
   }
-  const middleware: Middleware = async (c, next) => {
+  return async (c, next) => {
     await allow(c)
     const proceed = async (): Promise<void> => {
       if (c.req.raw.body) await allow(c)
@@ -273,7 +261,6 @@ export function guarded(store: Store, clock: () => number, who: 'anybody' | 'adm
     }
     await placed(c, async () => void (await jsonBody(c, proceed)))
   }
-  return { security, middleware }
 }
 
 /** What opens a route: an API token, or the cookie of a signed-in browser. */

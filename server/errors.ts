@@ -45,13 +45,15 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** What is wrong with one field or parameter of a request. */
+/** Kinds of faults of a field. Codes are part of the API: they may be added, never changed. */
+export const FIELD_ERRORS = ['unknown_field', 'unknown_parameter', 'missing', 'read_only', 'duplicate', 'invalid_value'] as const
+
+/** What is wrong with one field or query parameter of a request. */
 export interface FieldError {
-  /** Its name, with dots between the steps of a path; `""` for the body as a whole. */
+  /** Its path, steps joined by dots (`auth.header`, `models.0`); `""` is the body as a whole. */
   readonly param: string
-  /** What kind of fault it is: `unknown_field`, `unknown_parameter`, `missing`, `read_only`, `duplicate` or `invalid_value`. */
-  readonly code: string
-  /** One sentence that names the field. */
+  readonly code: (typeof FIELD_ERRORS)[number]
+  /** One sentence, to be shown beside the field: it does not repeat the name (`Must be at least 1.`). */
   readonly detail: string
 }
 
@@ -125,9 +127,29 @@ export class Problem extends Error {
   }
 }
 
-/** The problem of one field that has a value which is not allowed. @param detail a sentence that begins with its quoted name */
+/** Faults that one problem lists. */
+const MAX_ERRORS = 50
+/** Faults that the `detail` of one problem repeats. */
+const MAX_SENTENCES = 5
+
+/** One `invalid_field` problem for all faults of a request. Its `detail` names each field before its sentence. */
+export function invalidFields(errors: readonly FieldError[]): Problem {
+  const listed = errors.slice(0, MAX_ERRORS)
+  const told = listed.slice(0, MAX_SENTENCES)
+  const sentences = told.map(({ param, detail }) => (param === '' ? detail : `${param}: ${detail}`))
+  const more = errors.length - told.length
+  const rest = more > 0 ? [`${more} more ${more === 1 ? 'fault' : 'faults'}.`] : []
+  return new Problem('invalid_field', [...sentences, ...rest].join(' '), { errors: listed })
+}
+
+/** A field whose value is not allowed. @param detail see `FieldError` */
+export function fieldError(param: string, detail: string): FieldError {
+  return { param, code: 'invalid_value', detail }
+}
+
+/** The problem of one field whose value is not allowed. @param detail see `FieldError` */
 export function invalidField(param: string, detail: string): Problem {
-  return new Problem('invalid_field', detail, { errors: [{ param, code: 'invalid_value', detail }] })
+  return invalidFields([fieldError(param, detail)])
 }
 
 /** The code of a system's or a library's error (`ENOSPC`, `EADDRINUSE`), or undefined where the error has none. */

@@ -1,6 +1,6 @@
 // Check that the process is alive, and whether it should be sent requests.
 import { z } from '@hono/zod-openapi'
-import { createRoute, json, newApi, type Api } from './api.ts'
+import { createRoute, json, newApi, noQuery, type Api } from './api.ts'
 
 export interface Health {
   /** What keeps the server from working, or a part of it, in words; empty where nothing does. */
@@ -9,7 +9,9 @@ export interface Health {
 
 const StateSchema = z.object({ status: z.enum(['ok', 'unavailable']), troubles: z.array(z.string()) })
 
-/** The routes of whoever looks after the process. */
+type State = z.infer<typeof StateSchema>
+
+/** `/livez` and `/readyz`. */
 export function healthRoutes(health: Health): Api {
   const api = newApi()
   // What was true a moment ago is of no use to whoever asks, or to anything between.
@@ -23,7 +25,8 @@ export function healthRoutes(health: Health): Api {
     summary: 'Check that the process is alive',
     responses: { 200: json('The process is alive', StateSchema) },
   })
-  api.openapi(live, (c) => c.json({ status: 'ok' as const, troubles: [] }, 200))
+  api.openAPIRegistry.registerPath(live)
+  api.get(live.path, noQuery, (c) => c.json({ status: 'ok', troubles: [] } satisfies State, 200))
 
   const ready = createRoute({
     method: 'get',
@@ -31,9 +34,12 @@ export function healthRoutes(health: Health): Api {
     summary: 'Check that the server can take requests',
     responses: { 200: json('The server can take requests', StateSchema), 503: json('It cannot; the body says why', StateSchema) },
   })
-  api.openapi(ready, async (c) => {
+  api.openAPIRegistry.registerPath(ready)
+  api.get(ready.path, noQuery, async (c) => {
     const troubles = await health.troubles()
-    return troubles.length === 0 ? c.json({ status: 'ok' as const, troubles }, 200) : c.json({ status: 'unavailable' as const, troubles }, 503)
+    return troubles.length === 0
+      ? c.json({ status: 'ok', troubles } satisfies State, 200)
+      : c.json({ status: 'unavailable', troubles } satisfies State, 503)
   })
   return api
 }

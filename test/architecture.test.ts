@@ -49,10 +49,11 @@ const AREAS: Area[] = [
   )),
   { path: 'server/request/', from: ['server/errors.ts'], packages: ['@hono/zod-openapi'], node: ['util'] },
   { path: 'server/api.ts', from: ['server/request/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['hono', '@hono/node-server', '@hono/zod-openapi'] },
+  { path: 'server/route.ts', from: ['server/api.ts', 'server/request/', 'server/accounts/', 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/whose.ts', from: ['server/request/', 'server/accounts/', 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi'], node: [] },
   {
     path: 'server/convert/',
-    from: ['server/api.ts', 'server/whose.ts', 'server/request/', 'server/accounts/', 'server/store/', 'packages/notion-markdown/', ...LEAVES],
+    from: ['server/api.ts', 'server/route.ts', 'server/whose.ts', 'server/request/', 'server/accounts/', 'server/store/', 'packages/notion-markdown/', ...LEAVES],
     packages: ['@fastify/busboy', '@hono/zod-openapi', '@tollmark/notion-markdown'],
   },
   { path: 'server/convert/run.ts', from: ['server/convert/'], packages: ['@tollmark/notion-markdown'], node: ['fs'] },
@@ -60,7 +61,7 @@ const AREAS: Area[] = [
   { path: 'server/http/loop-turns.ts', from: ['server/ledger/'], node: [] },
   { path: 'server/proxy/', from: ['server/http/', 'server/keys/', 'server/ledger/', 'server/store/', ...LEAVES], packages: ['zod'] },
   { path: 'server/proxy/json/', from: [], node: ['fs'] },
-  { path: 'server/manage/', from: ['server/api.ts', 'server/whose.ts', 'server/request/', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
+  { path: 'server/manage/', from: ['server/api.ts', 'server/route.ts', 'server/whose.ts', 'server/request/', 'server/proxy/', ...NOUNS, 'server/store/', ...LEAVES], packages: ['@hono/zod-openapi', 'hono'], node: [] },
   { path: 'server/health.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/watch/', from: ['server/api.ts', ...LEAVES], packages: ['@hono/zod-openapi', 'prom-client'], node: ['fs'] },
   {

@@ -59,7 +59,7 @@ export const makeAccountOnce = procedure(import.meta.url, 'makeAccountOnce', fun
  */
 export async function createAccount(store: Store, name: string, plan: string, now: number): Promise<AccountRow> {
   const made = await store.run(makeAccountOnce, { name, plan, newId: newId('acc', now), now })
-  if (!made) throw invalidField('name', `There is an account named ${JSON.stringify(name)} already. Choose another name.`)
+  if (!made) throw invalidField('name', 'There is an account with this name already. Choose another one.')
   return made
 }
 
@@ -100,7 +100,7 @@ export type AccountChange = Partly<{ name: string; plan: string; role: AccountRo
  */
 export async function changeAccount(store: Store, id: string, { disabled, ...plain }: AccountChange): Promise<AccountRow> {
   const set = { ...plain, disabled: disabled === undefined ? undefined : Number(disabled) }
-  if (Object.values(set).some((value) => value !== undefined)) refuseChange(await store.run(updateAccount, { id, set }), plain.name)
+  if (Object.values(set).some((value) => value !== undefined)) refuseChange(await store.run(updateAccount, { id, set }))
   return getAccount(store, id)
 }
 
@@ -118,9 +118,9 @@ export async function deleteAccount(store: Store, id: string, now: number): Prom
 type Refusal = 'missing' | 'last' | 'taken' | null
 
 /** @throws Problem */
-function refuseChange(refusal: Refusal, name = ''): void {
+function refuseChange(refusal: Refusal): void {
   if (refusal === 'missing') throw accountNotFound()
-  if (refusal === 'taken') throw invalidField('name', `There is an account named ${JSON.stringify(name)} already. Choose another name.`)
+  if (refusal === 'taken') throw invalidField('name', 'There is an account with this name already. Choose another one.')
   if (refusal === 'last') throw new Problem('last_administrator', 'This is the last administrator who can sign in. Make another account an administrator first.')
 }
 

@@ -96,7 +96,7 @@ export async function acceptInvitation(store: Store, token: string, { email, pas
   const { cookie, session } = makeSession(now)
   const made = await store.run(acceptOnce, { id, accountId: newId('acc', now), email, password: hash, session, now })
   if (made === 'gone') throw noSuchLink()
-  if (made === 'taken') throw invalidField('email', '"email" has an account already. Sign in with it, or take another one.')
+  if (made === 'taken') throw invalidField('email', 'There is an account with this address already. Sign in with it, or take another one.')
   return { account: made, cookie }
 }
 

@@ -28,7 +28,7 @@ export interface PasswordReset {
  */
 export async function createPasswordReset(store: Store, accountId: string, now: number): Promise<PasswordReset> {
   const account = await getAccount(store, accountId)
-  if (account.disabled === 1) throw invalidField('disabled', 'The account is disabled. Enable it first.')
+  if (account.disabled === 1) throw new Problem('invalid_field', 'The account is disabled. Enable it first.')
   const { secret, publicId, hash } = makeSecret('tmr')
   const row: PasswordResetRow = { account_id: accountId, public_id: publicId, hash, created_at: now, expires_at: now + OPEN_MS }
   await store.db.insertInto('password_resets').values(row).onConflict((conflict) => conflict.column('account_id').doUpdateSet(row)).execute()
@@ -83,12 +83,12 @@ export async function acceptPasswordReset(store: Store, token: string, { email, 
   const changed = await store.run(resetOnce, { publicId, email, password: hash, session, now })
   if (changed === 'gone') throw noSuchLink()
   if (changed === 'nameless') throw emailWanted()
-  if (changed === 'taken') throw invalidField('email', '"email" has an account already. Take another one.')
+  if (changed === 'taken') throw invalidField('email', 'There is an account with this address already. Take another one.')
   return { account: changed, cookie }
 }
 
 function emailWanted(): Problem {
-  return invalidField('email', '"email" is required: this account has none yet, and signs in with it.')
+  return invalidField('email', 'This field is required: the account has no e-mail address yet, and signs in with it.')
 }
 
 function noSuchLink(): Problem {

@@ -59,7 +59,7 @@ export async function setUpByLink(store: Store, expected: string, given: string,
   const { cookie, session } = makeSession(now)
   const account = await setUp(store, who, session, now)
   if (!account) throw closed()
-  if (account === 'taken') throw invalidField('email', '"email" has an account already. Take another one.')
+  if (account === 'taken') throw invalidField('email', 'There is an account with this address already. Take another one.')
   return { account, cookie }
 }
 

@@ -1,9 +1,10 @@
 // /api/v1/jobs: conversions in the background.
 import { z } from '@hono/zod-openapi'
-import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, json, listOf, newApi, noQuery, page, placed, problems, queryOf, security, type Api, type ApiContext } from '../api.ts'
+import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, listOf, noQuery, page, placed, problems, queryOf, security, type Api, type ApiContext } from '../api.ts'
 import { isoTime } from '../clock.ts'
 import { ERRORS, Problem, type ErrorCode } from '../errors.ts'
 import { FairShares } from '../fair-shares.ts'
+import { done, ok, route, routes } from '../route.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import type { JobRow } from '../store/schema.ts'
 import type { Store } from '../store/open.ts'
@@ -103,7 +104,6 @@ const followers = new FairShares({ places: 512, share: 64, always: true })
 
 /** The routes of jobs. */
 export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobParts): Api {
-  const api = newApi()
   const mayConvert = authorized(store, 'convert', clock)
   const found = async (c: ApiContext, id: string, account: string | undefined): Promise<JobRow> => {
     const row = await findJob(store, id, whose(callerOf(c), account))
@@ -111,53 +111,51 @@ export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobPa
     return row
   }
 
-  const list = createRoute({
-    method: 'get',
-    path: PATH,
-    summary: 'List jobs, newest first',
-    security,
-    middleware: [mayConvert, placed] as const,
-    request: { query: PageQuery.extend(Whose.shape) },
-    responses: { 200: json('A page of jobs', listOf(JobSchema)), ...problems('invalid_field', ...COMMON_PROBLEMS) },
-  })
-  api.openapi(list, async (c) => {
-    const { limit, cursor, account } = c.req.valid('query')
-    const rows = await listJobs(store, whose(callerOf(c), account), limit + 1, cursor)
-    return c.json(page(rows.map((row) => showJob(row, clock())), limit), 200)
-  })
+  const records = [
+    route({
+      method: 'get',
+      path: PATH,
+      summary: 'List jobs, newest first',
+      access: 'convert',
+      query: PageQuery.extend(Whose.shape),
+      answer: ok('A page of jobs', listOf(JobSchema)),
+      act: async ({ query: { limit, cursor, account }, caller, now }) => {
+        const rows = await listJobs(store, whose(caller, account), limit + 1, cursor)
+        return page(rows.map((row) => showJob(row, now)), limit)
+      },
+    }),
+    route({
+      method: 'get',
+      path: `${PATH}/{id}`,
+      summary: 'Read a job',
+      access: 'convert',
+      query: Whose,
+      answer: ok('The job', JobSchema),
+      problems: ['job_not_found'],
+      act: async ({ params, query, now, context: c }) => {
+        const job = showJob(await found(c, params.id, query.account), now)
+        return c.json(job, 200, isFinished(job.status) ? {} : { 'retry-after': RETRY_AFTER })
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${PATH}/{id}`,
+      summary: 'Cancel a job that is not finished, and delete its upload and its result',
+      access: 'convert',
+      query: Whose,
+      answer: done('Nothing of it is stored any more except what GET shows'),
+      problems: ['job_not_found'],
+      act: async ({ params, query, now, context: c }) => {
+        const { id, account_id: account } = await found(c, params.id, query.account)
+        const held = await store.run(cancelJob, { id, account, now })
+        if (!held) throw notFound()
+        changes.tell()
+        await dropBlobs(store, blobs, held).catch(() => {}) // then the sweep does it
+      },
+    }),
+  ]
 
-  const read = createRoute({
-    method: 'get',
-    path: `${PATH}/{id}`,
-    summary: 'Read a job',
-    security,
-    middleware: [mayConvert, placed] as const,
-    request: { params: IdParams, query: Whose },
-    responses: { 200: json('The job', JobSchema), ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
-  })
-  api.openapi(read, async (c) => {
-    const job = showJob(await found(c, c.req.valid('param').id, c.req.valid('query').account), clock())
-    return c.json(job, 200, isFinished(job.status) ? {} : { 'retry-after': RETRY_AFTER })
-  })
-
-  const cancel = createRoute({
-    method: 'delete',
-    path: `${PATH}/{id}`,
-    summary: 'Cancel a job that is not finished, and delete its upload and its result',
-    security,
-    middleware: [mayConvert, placed] as const,
-    request: { params: IdParams, query: Whose },
-    responses: { 204: { description: 'Nothing of it is stored any more except what GET shows' }, ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS) },
-  })
-  api.openapi(cancel, async (c) => {
-    const { id, account_id: account } = await found(c, c.req.valid('param').id, c.req.valid('query').account)
-    const held = await store.run(cancelJob, { id, account, now: clock() })
-    if (!held) throw notFound()
-    changes.tell()
-    await dropBlobs(store, blobs, held).catch(() => {}) // then the sweep does it
-    return c.body(null, 204)
-  })
-
+  const api = routes(store, clock, records)
   const result = createRoute({
     method: 'get',
     path: `${PATH}/{id}/result`,

@@ -17,7 +17,7 @@ async function receive(id: number, { type, path, limits }: Begin): Promise<void>
   try {
     send({ id, upload: await receiveUpload(body, type, path, limits) })
   } catch (error) {
-    send({ id, ...(error instanceof Problem ? { problem: { code: error.code, detail: error.detail } } : { failed: carry(error) }) })
+    send({ id, ...(error instanceof Problem ? { problem: { code: error.code, detail: error.detail, errors: error.errors } } : { failed: carry(error) }) })
   } finally {
     bodies.delete(id)
     body.destroy()

@@ -2,7 +2,7 @@
 // and so would collecting its memory: pieces that pass are counted against the heap, and made V8 mark it whole for every ten megabytes.
 import type { IncomingMessage } from 'node:http'
 import { Worker } from 'node:worker_threads'
-import { Problem, type ErrorCode } from '../errors.ts'
+import { Problem } from '../errors.ts'
 import { LEAST_RATE, watchPace } from '../request/pace.ts'
 import { rebuilt, type CarriedError } from './carried-error.ts'
 import type { Turns } from './turns.ts'
@@ -44,7 +44,7 @@ export type ToReceiver = { readonly id: number } & (
 export type FromReceiver = { readonly id: number } & (
   | { readonly more: true }
   | { readonly upload: Upload }
-  | { readonly problem: { readonly code: ErrorCode; readonly detail: string } }
+  | { readonly problem: Pick<Problem, 'code' | 'detail' | 'errors'> }
   | { readonly failed: CarriedError }
 )
 
@@ -83,7 +83,7 @@ export function openReceiver(turns: Turns): Receiver {
     if ('more' in message) return caller?.more()
     waiting.delete(message.id)
     if ('upload' in message) caller?.resolve(message.upload)
-    else if ('problem' in message) caller?.reject(new Problem(message.problem.code, message.problem.detail))
+    else if ('problem' in message) caller?.reject(new Problem(message.problem.code, message.problem.detail, { errors: message.problem.errors }))
     else caller?.reject(rebuilt('an upload could not be received', message.failed))
   }
 

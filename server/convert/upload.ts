@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
-import { Problem } from '../errors.ts'
+import { Problem, invalidField, invalidFields } from '../errors.ts'
 import { flag } from '../setting.ts'
 import { SNIFFED, sniff, type FileKind } from './sniff.ts'
 import { writeSteadily } from './steady-file.ts'
@@ -93,16 +93,16 @@ export async function receiveUpload(body: Readable, type: string, path: string, 
         if (name === 'file') return reject(new Problem('missing_file', 'The field "file" has no file in it. Send it as a file, with a file name.'))
         const field = fieldOf(name)
         if (!field) return
-        if (seen.has(name)) return reject(new Problem('invalid_field', `The field "${name}" is there twice. Send it once.`))
+        if (seen.has(name)) return reject(invalidFields([{ param: name, code: 'duplicate', detail: 'This field is there twice. Send it once.' }]))
         seen.add(name)
         const read = truncated ? undefined : field.read(value)
-        if (!read) return reject(new Problem('invalid_field', `The field "${name}" must be ${field.what}.`))
+        if (!read) return reject(invalidField(name, `Must be ${field.what}.`))
         options = { ...options, ...read }
       })
       form.on('file', (name: string | undefined, part: Readable, fileName: string | undefined) => {
         part.on('error', () => {}) // the form itself, or receiveFile, tells what is wrong
         if (name !== 'file') return part.resume()
-        if (file) return reject(new Problem('invalid_field', 'There is a second "file". Send one file a request.'))
+        if (file) return reject(invalidFields([{ param: name, code: 'duplicate', detail: 'This field is there twice. Send one file a request.' }]))
         stream = part
         // A form writes the quotes of a name so (HTML standard, "multipart/form-data").
         file = receiveFile(stream, path, (fileName ?? '').replaceAll('%22', '"'), limits)

@@ -65,11 +65,11 @@ function fits(pieces: readonly string[], name: string): boolean {
   return true
 }
 
-/** The sentence that says why an entry cannot stand in a key's `models`, or null when it can. */
+/** Why an entry cannot be in a key's `models`, as `FieldError` says it, or null. */
 export function scopeEntryProblem(entry: string): string | null {
-  if (entry === '') return 'A model name must not be empty.'
-  if (entry.length > SCOPE_LIMITS.entryLength) return `A model name must not be longer than ${SCOPE_LIMITS.entryLength} characters.`
-  if (/[^\u0020-\u007e]/.test(entry)) return 'A model name must be printable ASCII.'
-  if (entry !== entry.trim()) return 'A model name must not begin or end with a space.'
+  if (entry === '') return 'Must not be empty.'
+  if (entry.length > SCOPE_LIMITS.entryLength) return `Must have at most ${SCOPE_LIMITS.entryLength} characters.`
+  if (/[^\u0020-\u007e]/.test(entry)) return 'Must be printable ASCII.'
+  if (entry !== entry.trim()) return 'Must not begin or end with a space.'
   return null
 }

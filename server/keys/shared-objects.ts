@@ -31,7 +31,7 @@ export const MAX_SHARED_OBJECTS = 1_000
 export async function shareObject(store: Store, keyId: string, object: Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>, now: number): Promise<SharedObject> {
   await findRow(store, keyId, null)
   const row = await store.run(insertSharedObject, { ...object, id: newId('share', now), key_id: keyId, created_at: now })
-  if (row === null) throw new Problem('invalid_field', `No more than ${MAX_SHARED_OBJECTS} objects can be shared with one key.`)
+  if (row === null) throw new Problem('invalid_field', `A key can share at most ${MAX_SHARED_OBJECTS} objects. End the sharing of one first: DELETE /api/v1/keys/{id}/objects/{object}.`)
   return shown(row)
 }
 

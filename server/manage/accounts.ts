@@ -2,13 +2,15 @@
 import { z } from '@hono/zod-openapi'
 import { changeAccount, countAccounts, createAccount, deleteAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
 import { FREE, type Plans } from '../accounts/plans.ts'
-import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, page, whole, type Api } from '../api.ts'
-import { Problem, invalidField } from '../errors.ts'
+import { PageQuery, countedListOf, page, whole, type Api } from '../api.ts'
+import { Problem, fieldError, type FieldError } from '../errors.ts'
 import type { KeyCache } from '../keys/cache.ts'
 import { revokeKeysOf } from '../keys/keys.ts'
 import { patchOf } from '../request/patch.ts'
 import { strictObject } from '../request/strict.ts'
+import { created, done, ok, route, routes } from '../route.ts'
 import type { Store } from '../store/open.ts'
+import type { AccountRow } from '../store/schema.ts'
 import { Name } from './fields.ts'
 
 export const AccountSchema = z
@@ -34,110 +36,92 @@ const ListQuery = PageQuery.extend({ search: z.string().max(200).optional().open
 
 /** The routes of accounts and plans. */
 export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
-  const api = newApi()
-  const guard = guarded(store, clock)
-  const adminGuard = guarded(store, clock, 'admin')
-
-  const list = createRoute({
-    method: 'get',
-    path: '/api/v1/accounts',
-    summary: 'List the accounts that you may see',
-    ...guard,
-    request: { query: ListQuery },
-    responses: answers(200, 'A page of accounts', countedListOf(AccountSchema)),
-  })
-  api.openapi(list, async (c) => {
-    const { account } = callerOf(c)
-    const { limit, cursor, search } = c.req.valid('query')
-    const [rows, total] = account.role === 'admin' ? await Promise.all([listAccounts(store, limit + 1, cursor, search), countAccounts(store, search)]) : [[account], 1]
-    const shown = await Promise.all(rows.map((row) => showAccount(store, plans, row, clock())))
-    return c.json({ ...page(shown, limit), total }, 200)
-  })
-
-  const create = createRoute({
-    method: 'post',
-    path: '/api/v1/accounts',
-    summary: 'Make an account (administrators)',
-    ...adminGuard,
-    request: { body: jsonContent(Wanted) },
-    responses: answers(201, 'The account', AccountSchema),
-  })
-  api.openapi(create, async (c) => {
-    const { name, plan } = c.req.valid('json')
-    const row = await createAccount(store, name, knownPlan(plans, plan), clock())
-    return c.json(await showAccount(store, plans, row, clock()), 201)
-  })
-
-  const read = createRoute({
-    method: 'get',
-    path: '/api/v1/accounts/{id}',
-    summary: 'Read an account',
-    ...guard,
-    request: { params: IdParams },
-    responses: answers(200, 'The account', AccountSchema, 'account_not_found'),
-  })
-  api.openapi(read, async (c) => {
-    const { id } = c.req.valid('param')
-    const { account } = callerOf(c)
-    // To everybody else an account is not there at all.
-    const row = await getAccount(store, account.role === 'admin' || id === account.id ? id : '')
-    return c.json(await showAccount(store, plans, row, clock()), 200)
-  })
-
-  const change = createRoute({
-    method: 'patch',
-    path: '/api/v1/accounts/{id}',
-    summary: "Change an account's name, plan or role, disable or enable it (administrators)",
-    ...adminGuard,
-    request: { params: IdParams, body: jsonContent(Change.body) },
-    responses: answers(200, 'The account', AccountSchema, 'account_not_found', 'last_administrator'),
-  })
-  api.openapi(change, async (c) => {
-    const { id } = c.req.valid('param')
-    const current = await showAccount(store, plans, await getAccount(store, id), clock())
-    const { plan, ...plain } = Change.changes(c.req.valid('json'), current)
-    if (plain.disabled && id === callerOf(c).account.id) throw invalidField('disabled', 'You cannot disable your own account.')
-    const row = await changeAccount(store, id, { ...plain, plan: plan === undefined ? undefined : knownPlan(plans, plan) })
-    await keys.refresh()
-    return c.json(await showAccount(store, plans, row, clock()), 200)
-  })
-
-  const remove = createRoute({
-    method: 'delete',
-    path: '/api/v1/accounts/{id}',
-    summary: 'Delete an account, for good (administrators)',
-    description: 'Its keys are revoked, its tokens and sessions end. What it has used stays in the ledger.',
-    ...adminGuard,
-    request: { params: IdParams },
-    responses: done('Deleted', 'account_not_found', 'last_administrator'),
-  })
-  api.openapi(remove, async (c) => {
-    const { id } = c.req.valid('param')
-    if (id === callerOf(c).account.id) throw new Problem('invalid_field', 'You cannot delete your own account. Another administrator can.')
-    await deleteAccount(store, id, clock())
-    await revokeKeysOf(store, id, clock())
-    await keys.refresh()
-    return c.body(null, 204)
-  })
-
-  const listPlans = createRoute({
-    method: 'get',
-    path: '/api/v1/plans',
-    summary: 'List the plans',
-    ...guard,
-    responses: answers(200, 'All plans', countedListOf(PlanSchema)),
-  })
-  api.openapi(listPlans, (c) => {
-    const data = plans.all.map(({ name, conversionsPerDay }) => ({ object: 'plan' as const, name, conversions_per_day: conversionsPerDay }))
-    return c.json(whole(data), 200)
-  })
-
-  return api
+  const shown = (row: AccountRow, now: number) => showAccount(store, plans, row, now)
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/accounts',
+      summary: 'List the accounts that you may see',
+      access: 'manage',
+      query: ListQuery,
+      answer: ok('A page of accounts', countedListOf(AccountSchema)),
+      act: async ({ query: { limit, cursor, search }, caller: { account }, now }) => {
+        const [rows, total] = account.role === 'admin'
+          ? await Promise.all([listAccounts(store, limit + 1, cursor, search), countAccounts(store, search)])
+          : [[account], 1]
+        return { ...page(await Promise.all(rows.map((row) => shown(row, now))), limit), total }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/accounts',
+      summary: 'Make an account (administrators)',
+      access: 'admin',
+      body: Wanted,
+      check: (_, { plan }) => [planError(plans, plan)],
+      answer: created('The account', AccountSchema),
+      act: async ({ body: { name, plan }, now }) => shown(await createAccount(store, name, plan, now), now),
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/accounts/{id}',
+      summary: 'Read an account',
+      access: 'manage',
+      answer: ok('The account', AccountSchema),
+      problems: ['account_not_found'],
+      act: async ({ params: { id }, caller: { account }, now }) => {
+        // To everybody else an account does not exist.
+        const isVisible = account.role === 'admin' || id === account.id
+        return shown(await getAccount(store, isVisible ? id : ''), now)
+      },
+    }),
+    route({
+      method: 'patch',
+      path: '/api/v1/accounts/{id}',
+      summary: "Change an account's name, plan or role, disable or enable it (administrators)",
+      access: 'admin',
+      body: Change.body,
+      answer: ok('The account', AccountSchema),
+      problems: ['account_not_found', 'last_administrator'],
+      act: async ({ params: { id }, body, caller, now }) => {
+        const current = await shown(await getAccount(store, id), now)
+        const change = Change.changes(body, current, ({ plan, disabled }) => [
+          planError(plans, plan),
+          disabled && id === caller.account.id ? fieldError('disabled', 'You cannot disable your own account.') : null,
+        ])
+        const row = await changeAccount(store, id, change)
+        await keys.refresh()
+        return shown(row, now)
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/api/v1/accounts/{id}',
+      summary: 'Delete an account, for good (administrators)',
+      description: 'Its keys are revoked, its tokens and sessions end. What it has used stays in the ledger.',
+      access: 'admin',
+      answer: done('Deleted'),
+      problems: ['account_not_found', 'last_administrator'],
+      act: async ({ params: { id }, caller, now }) => {
+        if (id === caller.account.id) throw new Problem('invalid_field', 'You cannot delete your own account. Ask another administrator.')
+        await deleteAccount(store, id, now)
+        await revokeKeysOf(store, id, now)
+        await keys.refresh()
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/plans',
+      summary: 'List the plans',
+      access: 'manage',
+      answer: ok('All plans', countedListOf(PlanSchema)),
+      act: () => whole(plans.all.map(({ name, conversionsPerDay }) => ({ object: 'plan' as const, name, conversions_per_day: conversionsPerDay }))),
+    }),
+  ])
 }
 
-/** The name of a plan that there is. @throws Problem `invalid_field` */
-export function knownPlan(plans: Plans, plan: string): string {
-  if (plans.has(plan)) return plan
-  const names = plans.all.map(({ name }) => JSON.stringify(name)).join(', ')
-  throw invalidField('plan', `"plan" must be one of ${names}.`)
+/** What is wrong with the name of a plan: there is none of that name. */
+export function planError(plans: Plans, plan: string | undefined): FieldError | null {
+  if (plan === undefined || plans.has(plan)) return null
+  return fieldError('plan', `Must be one of ${plans.all.map(({ name }) => JSON.stringify(name)).join(', ')}.`)
 }

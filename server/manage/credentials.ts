@@ -1,14 +1,15 @@
 // /api/v1/credentials: what the proxy presents to providers. Written once, never shown again; administrators only.
 import { z } from '@hono/zod-openapi'
-import { IdParams, answers, countedListOf, createRoute, done, guarded, jsonContent, newApi, whole, type Api } from '../api.ts'
+import { countedListOf, whole, type Api } from '../api.ts'
 import { isoTime } from '../clock.ts'
-import { invalidField } from '../errors.ts'
+import { fieldError, invalidField, type FieldError } from '../errors.ts'
 import { changeCredential, createCredential, deleteCredential, listCredentials, noSuchCredential, type ShownCredential } from '../proxy/credentials/stored.ts'
 import { keepTest, lastTests, type ShownTest } from '../proxy/credentials/tests.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { PROVIDERS, hostValues } from '../proxy/providers/table.ts'
 import { patchOf } from '../request/patch.ts'
 import { strictObject } from '../request/strict.ts'
+import { created, done, ok, route, routes } from '../route.ts'
 import { CREDENTIAL, HOST_PART } from '../setting.ts'
 import type { Store } from '../store/open.ts'
 import { Name } from './fields.ts'
@@ -56,13 +57,13 @@ export const Tested = strictObject({
 })
 
 export const weight = z.number().int().min(0).max(1000)
-export const secret = z.string().trim().regex(CREDENTIAL, 'a credential is printable ASCII without spaces')
+export const secret = z.string().trim().regex(CREDENTIAL, 'Must be printable ASCII without spaces.')
 
 const Wanted = strictObject({
   provider: z.string().max(64),
   name: Name.default('default'),
   secret,
-  values: z.record(z.string().max(32), z.string().regex(HOST_PART, 'one part of a host name')).default({}),
+  values: z.record(z.string().max(32), z.string().regex(HOST_PART, 'Must be one part of a host name: letters, digits and hyphens.')).default({}),
   weight: weight.default(1),
 })
 const Change = patchOf(CredentialSchema, { name: Name, weight, status: z.enum(['active', 'paused']) }, ['readable', 'resting_ms', 'last_error', 'last_test'])
@@ -73,106 +74,108 @@ type Health = Pick<Proxy, 'credentials' | 'unreadable'>
 
 /** The routes of credentials. */
 export function credentialRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
-  const api = newApi()
-  const guard = guarded(store, clock, 'admin')
   const show = async (row: ShownCredential) => withHealth(row, 'stored', proxied, await lastTests(store), clock())
-  const unknownProvider = () => invalidField('provider', `"provider" must be one of ${proxied.table().providers.map(({ id }) => id).join(', ')}.`)
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/credentials',
+      summary: 'List provider credentials (administrators)',
+      access: 'admin',
+      answer: ok('All credentials, those of the environment first', countedListOf(CredentialSchema)),
+      act: async ({ now }) => whole(await allCredentials(store, proxied, now)),
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/credentials',
+      summary: 'Store a provider credential (administrators)',
+      access: 'admin',
+      query: Tested,
+      body: Wanted,
+      check: (_, body) => [providerError(proxied, body), valuesError(proxied, body)],
+      answer: created('The credential, without its secret', CredentialSchema),
+      act: async ({ query, body, now }) => {
+        const isStored = !proxied.configured.has(body.provider) && !PROVIDERS.some(({ id }) => id === body.provider)
+        const row = await createCredential(store, proxied.master, body, isStored, now)
+        await proxied.refresh()
+        // Another process has just deleted the provider.
+        if (!row) throw invalidField('provider', unknownProvider(proxied))
+        if (query.test === 'true') await tryOut(store, proxied, row.id, clock)
+        return show(row)
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/credentials/{id}',
+      summary: 'Read a provider credential, without its secret (administrators)',
+      access: 'admin',
+      answer: ok('The credential', CredentialSchema),
+      problems: ['credential_not_found'],
+      act: async ({ params: { id }, now }) => {
+        const found = (await allCredentials(store, proxied, now)).find((one) => one.id === id)
+        if (!found) throw noSuchCredential()
+        return found
+      },
+    }),
+    route({
+      method: 'patch',
+      path: '/api/v1/credentials/{id}',
+      summary: 'Rename, weigh or pause a provider credential (administrators)',
+      access: 'admin',
+      body: Change.body,
+      answer: ok('The credential', CredentialSchema),
+      problems: ['credential_not_found'],
+      act: async ({ params: { id }, body }) => {
+        const current = (await listCredentials(store)).find((one) => one.id === id)
+        if (!current) throw noSuchCredential()
+        const { status, ...wanted } = Change.changes(body, await show(current))
+        const row = await changeCredential(store, id, { ...wanted, paused: status && status === 'paused' })
+        await proxied.refresh()
+        return show(row)
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/credentials/{id}/test',
+      summary: 'Try a provider credential with one cheap call (administrators)',
+      access: 'admin',
+      answer: ok('How it went', TestSchema),
+      problems: ['credential_not_found'],
+      act: async ({ params: { id } }) => {
+        const outcome = await tryOut(store, proxied, id, clock)
+        if (!outcome) throw noSuchCredential()
+        return { object: 'credential_test' as const, ...outcome }
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/api/v1/credentials/{id}',
+      summary: 'Delete a provider credential (administrators)',
+      access: 'admin',
+      answer: done('Deleted'),
+      problems: ['credential_not_found'],
+      act: async ({ params: { id } }) => {
+        await deleteCredential(store, id)
+        await proxied.refresh()
+      },
+    }),
+  ])
+}
 
-  const list = createRoute({
-    method: 'get',
-    path: '/api/v1/credentials',
-    summary: 'List provider credentials (administrators)',
-    ...guard,
-    responses: answers(200, 'All credentials, those of the environment first', countedListOf(CredentialSchema)),
-  })
-  api.openapi(list, async (c) => {
-    return c.json(whole(await allCredentials(store, proxied, clock())), 200)
-  })
+function unknownProvider({ table }: Pick<Proxied, 'table'>): string {
+  return `Must be one of ${table().providers.map(({ id }) => id).toSorted().join(', ')}.`
+}
 
-  const create = createRoute({
-    method: 'post',
-    path: '/api/v1/credentials',
-    summary: 'Store a provider credential (administrators)',
-    ...guard,
-    request: { query: Tested, body: jsonContent(Wanted) },
-    responses: answers(201, 'The credential, without its secret', CredentialSchema),
-  })
-  api.openapi(create, async (c) => {
-    const wanted = c.req.valid('json')
-    const provider = proxied.table().byId(wanted.provider)
-    if (!provider) throw unknownProvider()
-    const missing = hostValues(provider).find((value) => !Object.hasOwn(wanted.values, value))
-    if (missing !== undefined) throw invalidField('values', `A credential for ${provider.name} needs "values" with ${JSON.stringify(missing)}, which is part of its host name.`)
-    const ofStored = !proxied.configured.has(provider.id) && !PROVIDERS.some(({ id }) => id === provider.id)
-    const row = await createCredential(store, proxied.master, wanted, ofStored, clock())
-    await proxied.refresh()
-    if (!row) throw unknownProvider()
-    if (c.req.valid('query').test === 'true') await tryOut(store, proxied, row.id, clock)
-    return c.json(await show(row), 201)
-  })
+function providerError(proxied: Pick<Proxied, 'table'>, { provider }: { provider?: string }): FieldError | null {
+  if (provider === undefined || proxied.table().byId(provider)) return null
+  return fieldError('provider', unknownProvider(proxied))
+}
 
-  const read = createRoute({
-    method: 'get',
-    path: '/api/v1/credentials/{id}',
-    summary: 'Read a provider credential, without its secret (administrators)',
-    ...guard,
-    request: { params: IdParams },
-    responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
-  })
-  api.openapi(read, async (c) => {
-    const { id } = c.req.valid('param')
-    const found = (await allCredentials(store, proxied, clock())).find((one) => one.id === id)
-    if (!found) throw noSuchCredential()
-    return c.json(found, 200)
-  })
-
-  const change = createRoute({
-    method: 'patch',
-    path: '/api/v1/credentials/{id}',
-    summary: 'Rename, weigh or pause a provider credential (administrators)',
-    ...guard,
-    request: { params: IdParams, body: jsonContent(Change.body) },
-    responses: answers(200, 'The credential', CredentialSchema, 'credential_not_found'),
-  })
-  api.openapi(change, async (c) => {
-    const { id } = c.req.valid('param')
-    const current = (await listCredentials(store)).find((one) => one.id === id)
-    if (!current) throw noSuchCredential()
-    const { status, ...wanted } = Change.changes(c.req.valid('json'), await show(current))
-    const row = await changeCredential(store, id, { ...wanted, paused: status && status === 'paused' })
-    await proxied.refresh()
-    return c.json(await show(row), 200)
-  })
-
-  const test = createRoute({
-    method: 'post',
-    path: '/api/v1/credentials/{id}/test',
-    summary: 'Try a provider credential with one cheap call (administrators)',
-    ...guard,
-    request: { params: IdParams },
-    responses: answers(200, 'How it went', TestSchema, 'credential_not_found'),
-  })
-  api.openapi(test, async (c) => {
-    const outcome = await tryOut(store, proxied, c.req.valid('param').id, clock)
-    if (!outcome) throw noSuchCredential()
-    return c.json({ object: 'credential_test' as const, ...outcome }, 200)
-  })
-
-  const remove = createRoute({
-    method: 'delete',
-    path: '/api/v1/credentials/{id}',
-    summary: 'Delete a provider credential (administrators)',
-    ...guard,
-    request: { params: IdParams },
-    responses: done('Deleted', 'credential_not_found'),
-  })
-  api.openapi(remove, async (c) => {
-    await deleteCredential(store, c.req.valid('param').id)
-    await proxied.refresh()
-    return c.body(null, 204)
-  })
-
-  return api
+/** The part of a provider's host name that a credential for it lacks. */
+function valuesError({ table }: Pick<Proxied, 'table'>, { provider = '', values = {} }: { provider?: string; values?: object }): FieldError | null {
+  const row = table().byId(provider)
+  const missing = row && hostValues(row).find((value) => !Object.hasOwn(values, value))
+  if (missing === undefined) return null
+  return fieldError('values', `A credential for ${row!.name} needs ${JSON.stringify(missing)} here: it is part of the host name.`)
 }
 
 /** All credentials with their health, those of the environment first. */

@@ -1,7 +1,7 @@
 // What people and programs write into several forms: names, and moments.
 import { z } from '@hono/zod-openapi'
 import { isoTime } from '../clock.ts'
-import { invalidField } from '../errors.ts'
+import { fieldError, type FieldError } from '../errors.ts'
 import { strictObject } from '../request/strict.ts'
 
 /** A name that can be seen: no blank one, and none that differs from another only by spaces around it. */
@@ -17,24 +17,23 @@ export function oneOrMore<W extends string>(words: readonly W[]) {
   return z.string().max(200).transform((text, issues): W[] => {
     const named = [...new Set(text.split(',').map((word) => word.trim()))]
     const known = words.filter((word) => named.includes(word))
-    if (known.length < named.length) issues.addIssue({ code: 'custom', message: `it names one or more of ${words.join(', ')}` })
+    if (known.length < named.length) issues.addIssue({ code: 'custom', message: `Must be one or more of ${words.join(', ')}, with commas between them.` })
     return known
   })
 }
 
-const WRITTEN = { error: 'a moment is written as 2027-01-31 or 2027-01-31T12:00:00Z' }
+const WRITTEN = { error: 'Write a date as 2027-01-31, or a moment as 2027-01-31T12:00:00Z.' }
 
 /** A moment with its zone, or a day (UTC), which is its beginning. Its year has four digits in UTC too, as in every answer. */
 export const Moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()], WRITTEN).refine((moment) => /^\d/.test(isoTime(Date.parse(moment))), WRITTEN)
 
-/**
- * When something expires, in milliseconds since 1970; null is never.
- *
- * @throws Problem `invalid_field` where that has passed
- */
-export function expiryOf(moment: string | null, now: number): number | null {
-  if (moment === null) return null
-  const at = Date.parse(moment)
-  if (at <= now) throw invalidField('expires_at', '"expires_at" lies in the past. Choose a later moment; to end a key or a token now, revoke it.')
-  return at
+/** A moment in milliseconds since 1970; null is never. */
+export function momentOf(moment: string | null): number | null {
+  return moment === null ? null : Date.parse(moment)
+}
+
+/** What is wrong with the moment at which something expires: it has passed. */
+export function expiryError(moment: string | null | undefined, now: number): FieldError | null {
+  if (moment === null || moment === undefined || Date.parse(moment) > now) return null
+  return fieldError('expires_at', 'This moment has passed. Choose a later one; to end a key or a token now, revoke it.')
 }

@@ -1,8 +1,8 @@
 // /api/v1/keys: the account's proxy keys.
 import { z } from '@hono/zod-openapi'
 import type { Caller } from '../accounts/tokens.ts'
-import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, type Api, type ApiContext } from '../api.ts'
-import { Problem, invalidField } from '../errors.ts'
+import { PageQuery, countedListOf, type Api } from '../api.ts'
+import { Problem, fieldError, type FieldError } from '../errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
 import { countKeys, KEY_SORTS, listKeys, looksAtAll } from '../keys/key-list.ts'
 import { changeKey, createKey, getKey, MOST_RPM, revokeKey } from '../keys/keys.ts'
@@ -12,9 +12,10 @@ import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { patchOf } from '../request/patch.ts'
 import { strictObject } from '../request/strict.ts'
+import { created, done, ok, route, routes, type Route } from '../route.ts'
 import type { Store } from '../store/open.ts'
-import { Moment, Name, Purge, expiryOf, oneOrMore } from './fields.ts'
 import { Whose, ownerOf, whose } from '../whose.ts'
+import { Moment, Name, Purge, expiryError, momentOf, oneOrMore } from './fields.ts'
 
 const Status = z.enum(['active', 'disabled', 'expired', 'revoked'])
 const count = z.number().int()
@@ -59,7 +60,7 @@ const wishes = {
   models: z
     .array(z.string().superRefine((entry, issues) => {
       const problem = scopeEntryProblem(entry)
-      if (problem !== null) issues.addIssue({ code: 'custom', message: problem.replace(/\.$/, '') })
+      if (problem !== null) issues.addIssue({ code: 'custom', message: problem })
     }))
     .min(1)
     .max(SCOPE_LIMITS.entries)
@@ -70,7 +71,7 @@ const wishes = {
       z.string().transform((text, issues) => {
         const origin = normalOrigin(text)
         if (origin !== null) return origin
-        issues.addIssue({ code: 'custom', message: 'an origin looks like https://app.example.com' })
+        issues.addIssue({ code: 'custom', message: 'Must be an origin such as https://app.example.com.' })
         return z.NEVER
       }),
     )
@@ -128,147 +129,161 @@ function mayOpenUpstream({ account }: Caller): void {
   if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may set "objects" to "upstream".')
 }
 
-/** What knows the keys that are in use, and the providers that there are. */
+/** The keys that are in use, and the providers. */
 interface Proxied {
-  keys: Pick<Proxy['keys'], 'refresh'>
-  table: () => { byId: (id: string) => unknown }
+  readonly keys: Pick<Proxy['keys'], 'refresh'>
+  readonly table: () => { readonly providers: readonly { readonly id: string }[] }
 }
 
+/** A misspelt provider would lock the key out of all of them. */
+function providerErrors({ table }: Proxied, ids: readonly string[] | null | undefined): FieldError[] {
+  const known = table().providers.map(({ id }) => id).toSorted()
+  return (ids ?? []).flatMap((id, index) =>
+    known.includes(id) ? [] : [fieldError(`providers.${index}`, `There is no provider ${JSON.stringify(id)}. Choose from ${known.join(', ')}.`)])
+}
+
+function statusError(status: string | undefined): FieldError | null {
+  if (status === undefined || CHOSEN.some((one) => one === status)) return null
+  return fieldError('status', 'Must be "active", "disabled", or what it is.')
+}
+
+/** A key, or a page of them, waits for no report: another account's could be long. */
+const lookingUp = (store: Store, { account }: Caller): Store => store.lookingUpFor(account.id)
+
 /** The routes of keys. */
-export function keyRoutes(store: Store, { keys, table }: Proxied, clock: () => number): Api {
-  const api = newApi()
-  const guard = guarded(store, clock)
-  /** A key, or a page of them, waits for no report: another account's could be long. */
-  const of = (c: ApiContext): Store => store.lookingUpFor(callerOf(c).account.id)
-  /** @throws Problem `invalid_field` where a provider is none of the table: a misspelt one would lock the key out */
-  const checkProviders = (ids: readonly string[] | null | undefined): void => {
-    const unknown = ids?.find((id) => table().byId(id) === undefined)
-    if (unknown !== undefined) throw invalidField('providers', `"providers" names ${JSON.stringify(unknown)}, which is no provider here. GET /api/v1/providers lists them.`)
-  }
+export function keyRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
+  return routes(store, clock, [...recordRoutes(store, proxied, clock), ...endRoutes(store, proxied)])
+}
 
-  const create = createRoute({
-    method: 'post',
-    path: '/api/v1/keys',
-    summary: 'Make a proxy key',
-    ...guard,
-    request: { body: jsonContent(Wanted) },
-    responses: answers(201, 'The key, with its secret', NewKeySchema, 'account_not_found'),
-  })
-  api.openapi(create, async (c) => {
-    const { account_id, expires_at, ...wanted } = c.req.valid('json')
-    const owner = await ownerOf(store, callerOf(c), account_id, 'keys')
-    if (wanted.objects === 'upstream') mayOpenUpstream(callerOf(c))
-    checkProviders(wanted.providers)
-    const key = await createKey(of(c), owner.id, { ...wanted, expires_at: expiryOf(expires_at, clock()) }, clock())
-    await keys.refresh()
-    return c.json(key, 201)
-  })
+/** Making, listing, reading and changing keys. */
+function recordRoutes(store: Store, proxied: Proxied, clock: () => number): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: '/api/v1/keys',
+      summary: 'Make a proxy key',
+      access: 'manage',
+      body: Wanted,
+      check: (_, { providers, expires_at }) => [...providerErrors(proxied, providers), expiryError(expires_at, clock())],
+      answer: created('The key, with its secret', NewKeySchema),
+      problems: ['account_not_found'],
+      act: async ({ body: { account_id, expires_at, ...wanted }, caller, now }) => {
+        const owner = await ownerOf(store, caller, account_id, 'keys')
+        if (wanted.objects === 'upstream') mayOpenUpstream(caller)
+        const key = await createKey(lookingUp(store, caller), owner.id, { ...wanted, expires_at: momentOf(expires_at) }, now)
+        await proxied.keys.refresh()
+        return key
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/keys',
+      summary: 'List proxy keys',
+      access: 'manage',
+      query: ListQuery,
+      answer: ok('A page of keys', countedListOf(KeySchema)),
+      act: async ({ query: { limit, cursor, account, ...filter }, caller, now }) => {
+        const wanted = { ...filter, account: whose(caller, account) }
+        const reading = looksAtAll(wanted) ? store.readingFor(caller.account.id) : lookingUp(store, caller)
+        const [found, total] = await Promise.all([listKeys(reading, wanted, limit, cursor, now), countKeys(reading, wanted, now)])
+        return { object: 'list' as const, data: found.keys, next_cursor: found.next, total }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/keys/{id}',
+      summary: 'Read a proxy key',
+      access: 'manage',
+      query: Whose,
+      answer: ok('The key', KeySchema),
+      problems: ['key_not_found'],
+      act: ({ params, query, caller, now }) => getKey(lookingUp(store, caller), params.id, whose(caller, query.account), now),
+    }),
+    route({
+      method: 'patch',
+      path: '/api/v1/keys/{id}',
+      summary: 'Change, disable or enable a proxy key',
+      access: 'manage',
+      query: Whose,
+      body: Change.body,
+      answer: ok('The key', KeySchema),
+      problems: ['key_not_found', 'key_revoked'],
+      act: async ({ params: { id }, query, body, caller, now }) => {
+        const account = whose(caller, query.account)
+        const reading = lookingUp(store, caller)
+        const { expires_at, status, ...plain } = Change.changes(body, await getKey(reading, id, account, now), (change) => [
+          statusError(change.status), expiryError(change.expires_at, now), ...providerErrors(proxied, change.providers),
+        ])
+        if (plain.objects === 'upstream') mayOpenUpstream(caller)
+        const expires = expires_at === undefined ? undefined : momentOf(expires_at)
+        const key = await changeKey(reading, id, account, { ...plain, expires_at: expires, disabled: status && status === 'disabled' }, now)
+        await proxied.keys.refresh()
+        return key
+      },
+    }),
+  ]
+}
 
-  const list = createRoute({
-    method: 'get',
-    path: '/api/v1/keys',
-    summary: 'List proxy keys',
-    ...guard,
-    request: { query: ListQuery },
-    responses: answers(200, 'A page of keys', countedListOf(KeySchema)),
-  })
-  api.openapi(list, async (c) => {
-    const { limit, cursor, account, ...filter } = c.req.valid('query')
-    const wanted = { ...filter, account: whose(callerOf(c), account) }
-    const reading = looksAtAll(wanted) ? store.readingFor(callerOf(c).account.id) : of(c)
-    const [found, total] = await Promise.all([listKeys(reading, wanted, limit, cursor, clock()), countKeys(reading, wanted, clock())])
-    return c.json({ object: 'list' as const, data: found.keys, next_cursor: found.next, total }, 200)
-  })
-
-  const read = createRoute({
-    method: 'get',
-    path: '/api/v1/keys/{id}',
-    summary: 'Read a proxy key',
-    ...guard,
-    request: { params: IdParams, query: Whose },
-    responses: answers(200, 'The key', KeySchema, 'key_not_found'),
-  })
-  api.openapi(read, async (c) => c.json(await getKey(of(c), c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock()), 200))
-
-  const change = createRoute({
-    method: 'patch',
-    path: '/api/v1/keys/{id}',
-    summary: 'Change, disable or enable a proxy key',
-    ...guard,
-    request: { params: IdParams, query: Whose, body: jsonContent(Change.body) },
-    responses: answers(200, 'The key', KeySchema, 'key_not_found', 'key_revoked'),
-  })
-  api.openapi(change, async (c) => {
-    const { id } = c.req.valid('param')
-    const account = whose(callerOf(c), c.req.valid('query').account)
-    const { expires_at, status, ...plain } = Change.changes(c.req.valid('json'), await getKey(of(c), id, account, clock()))
-    if (status !== undefined && !CHOSEN.some((one) => one === status)) throw invalidField('status', '"status" must be one of "active", "disabled", or what it is.')
-    const wanted = { ...plain, expires_at: expires_at === undefined ? undefined : expiryOf(expires_at, clock()), disabled: status && status === 'disabled' }
-    checkProviders(wanted.providers)
-    if (wanted.objects === 'upstream') mayOpenUpstream(callerOf(c))
-    const key = await changeKey(of(c), id, account, wanted, clock())
-    await keys.refresh()
-    return c.json(key, 200)
-  })
-
-  const revoke = createRoute({
-    method: 'delete',
-    path: '/api/v1/keys/{id}',
-    summary: 'Revoke a proxy key, for good',
-    ...guard,
-    request: { params: IdParams, query: Whose.extend(Purge.shape) },
-    responses: done('Revoked, and with `purge` in no list any more', 'key_not_found'),
-  })
-  api.openapi(revoke, async (c) => {
-    const { account, purge } = c.req.valid('query')
-    const end = purge === 'true' ? purgeKey : revokeKey
-    await end(store, c.req.valid('param').id, whose(callerOf(c), account), clock())
-    await keys.refresh()
-    return c.body(null, 204)
-  })
-
-  const purgeAll = createRoute({
-    method: 'post',
-    path: '/api/v1/keys/purge',
-    summary: 'Take all proxy keys that have ended out of every list',
-    ...guard,
-    request: { query: Whose, body: jsonContent(Ended) },
-    responses: answers(200, 'How many there were', PurgeSchema),
-  })
-  api.openapi(purgeAll, async (c) => {
-    const purged = await purgeKeys(store, whose(callerOf(c), c.req.valid('query').account), c.req.valid('json').status, clock())
-    await keys.refresh()
-    return c.json({ object: 'purge' as const, purged }, 200)
-  })
-
-  const rotate = createRoute({
-    method: 'post',
-    path: '/api/v1/keys/{id}/rotate',
-    summary: 'Give a proxy key a new secret, while the old one works for a time',
-    ...guard,
-    request: { params: IdParams, query: Whose, body: { content: { 'application/json': { schema: Rotation } } } },
-    responses: answers(200, 'The key, with its new secret', NewKeySchema, 'key_not_found', 'key_revoked'),
-  })
-  api.openapi(rotate, async (c) => {
-    const { grace_seconds } = Rotation.parse(c.req.valid('json') ?? {})
-    const key = await rotateKey(of(c), c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), grace_seconds * 1000, clock())
-    await keys.refresh()
-    return c.json(key, 200)
-  })
-
-  const end = createRoute({
-    method: 'post',
-    path: '/api/v1/keys/{id}/rotate/end',
-    summary: 'End the secrets of a proxy key that were rotated away',
-    ...guard,
-    request: { params: IdParams, query: Whose },
-    responses: answers(200, 'The key', KeySchema, 'key_not_found', 'key_revoked'),
-  })
-  api.openapi(end, async (c) => {
-    const key = await endPreviousSecrets(of(c), c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock())
-    await keys.refresh()
-    return c.json(key, 200)
-  })
-
-  return api
+/** Rotating, revoking and purging keys. */
+function endRoutes(store: Store, { keys }: Proxied): Route[] {
+  return [
+    route({
+      method: 'delete',
+      path: '/api/v1/keys/{id}',
+      summary: 'Revoke a proxy key, for good',
+      access: 'manage',
+      query: Whose.extend(Purge.shape),
+      answer: done('Revoked, and with `purge` in no list any more'),
+      problems: ['key_not_found'],
+      act: async ({ params, query: { account, purge }, caller, now }) => {
+        const end = purge === 'true' ? purgeKey : revokeKey
+        await end(store, params.id, whose(caller, account), now)
+        await keys.refresh()
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/keys/purge',
+      summary: 'Take all proxy keys that have ended out of every list',
+      access: 'manage',
+      query: Whose,
+      body: Ended,
+      answer: ok('How many there were', PurgeSchema),
+      act: async ({ query, body, caller, now }) => {
+        const purged = await purgeKeys(store, whose(caller, query.account), body.status, now)
+        await keys.refresh()
+        return { object: 'purge' as const, purged }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/keys/{id}/rotate',
+      summary: 'Give a proxy key a new secret, while the old one works for a time',
+      access: 'manage',
+      query: Whose,
+      body: Rotation,
+      answer: ok('The key, with its new secret', NewKeySchema),
+      problems: ['key_not_found', 'key_revoked'],
+      act: async ({ params, query, body, caller, now }) => {
+        const account = whose(caller, query.account)
+        const key = await rotateKey(lookingUp(store, caller), params.id, account, body.grace_seconds * 1000, now)
+        await keys.refresh()
+        return key
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/keys/{id}/rotate/end',
+      summary: 'End the secrets of a proxy key that were rotated away',
+      access: 'manage',
+      query: Whose,
+      answer: ok('The key', KeySchema),
+      problems: ['key_not_found', 'key_revoked'],
+      act: async ({ params, query, caller, now }) => {
+        const key = await endPreviousSecrets(lookingUp(store, caller), params.id, whose(caller, query.account), now)
+        await keys.refresh()
+        return key
+      },
+    }),
+  ]
 }

@@ -1,7 +1,8 @@
 // /api/v1/limits: what this server takes, as its settings say.
 import { z } from '@hono/zod-openapi'
-import { answers, createRoute, guarded, newApi, type Api } from '../api.ts'
+import type { Api } from '../api.ts'
 import type { Config } from '../config.ts'
+import { ok, route, routes } from '../route.ts'
 import type { Store } from '../store/open.ts'
 
 const count = z.number().int()
@@ -27,20 +28,20 @@ type Limits = Pick<
 
 /** The route of the limits of conversions. */
 export function limitRoutes(store: Store, limits: Limits, clock: () => number): Api {
-  const api = newApi()
-  const read = createRoute({
-    method: 'get',
-    path: '/api/v1/limits',
-    summary: 'Read the limits of conversions',
-    ...guarded(store, clock),
-    responses: answers(200, 'The limits', LimitsSchema),
-  })
   const { maxHtml, maxZip, maxEntries, maxPage, maxPages, maxParts, asyncAbove, retention } = limits
   const shown = {
     object: 'limits' as const, html_bytes: maxHtml, zip_bytes: maxZip,
     archive_entries: maxEntries, page_bytes: maxPage, pages_bytes: maxPages, parts_bytes: maxParts,
     async_above_bytes: asyncAbove, result_retention_seconds: Math.round(retention / 1000),
   }
-  api.openapi(read, (c) => c.json(shown, 200))
-  return api
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/limits',
+      summary: 'Read the limits of conversions',
+      access: 'manage',
+      answer: ok('The limits', LimitsSchema),
+      act: () => shown,
+    }),
+  ])
 }

@@ -1,14 +1,15 @@
 // /api/v1/providers: who can be called through the proxy. Everybody sees which are ready; administrators add their own.
 import { z } from '@hono/zod-openapi'
-import { IdParams, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, whole, type Api } from '../api.ts'
-import { Problem, invalidField } from '../errors.ts'
+import { countedListOf, whole, type Api } from '../api.ts'
+import { fieldError, invalidField } from '../errors.ts'
 import { createCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/open.ts'
-import type { Auth, CustomProvider, Provider } from '../proxy/providers/provider.ts'
+import type { Auth, Provider } from '../proxy/providers/provider.ts'
 import { changeProvider, createProvider, deleteProvider, noSuchProvider, storedProviders, type ProviderWishes } from '../proxy/providers/stored.ts'
 import { hostValues } from '../proxy/providers/table.ts'
 import { patchOf } from '../request/patch.ts'
 import { strictObject } from '../request/strict.ts'
+import { created, done, ok, route, routes } from '../route.ts'
 import type { Store } from '../store/open.ts'
 import { CredentialSchema, LastErrorSchema, Tested, allCredentials, secret, tryOut, weight } from './credentials.ts'
 import { Name } from './fields.ts'
@@ -40,10 +41,10 @@ const ProviderSchema = z
 
 const wishes = {
   origin: z.string().max(300).openapi({ description: 'The address that callers use: https://host or https://host:port.', example: 'https://llm.example.com' }),
-  dial: z.url({ protocol: /^https?$/ }).max(300).nullable().openapi({ description: 'Where the proxy connects instead, with a path if needed. Only an address given here may be private.' }),
+  dial: z.url({ protocol: /^https?$/, error: 'Must be an address such as http://10.0.0.5:8000/v1.' }).max(300).nullable().openapi({ description: 'Where the proxy connects instead, with a path if needed. Only an address given here may be private.' }),
   auth: AuthSchema.nullable().openapi({ description: '`Authorization: Bearer …` where it is null.' }),
 }
-const id = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'lower-case letters, digits, - and _')
+const id = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'Must be 1 to 64 lower-case letters, digits, hyphens and underscores, and begin with a letter or a digit.')
 const Wanted = strictObject({
   id, origin: wishes.origin, dial: wishes.dial.default(null), auth: wishes.auth.default(null),
   credential: strictObject({ name: Name.default('default'), secret, weight: weight.default(1) }).nullable().default(null).openapi({ description: 'Its first credential.' }),
@@ -54,109 +55,107 @@ type Proxied = Pick<Proxy, 'credentials' | 'unreadable' | 'table' | 'configured'
 
 /** The routes of providers. */
 export function providerRoutes(store: Store, proxied: Proxied, clock: () => number): Api {
-  const api = newApi()
-  const guard = guarded(store, clock)
-  const adminGuard = guarded(store, clock, 'admin')
-
-  const shown = async (admin: boolean) => {
-    const stored = new Set((await storedProviders(store)).map(({ id }) => id))
-    const credentials = await allCredentials(store, proxied, clock())
-    const table = proxied.table()
-    return table.providers.map((provider) => {
-      const mine = credentials.filter((one) => one.provider === provider.id)
-      const usable = mine.filter(({ status, readable, weight }) => status === 'active' && readable && weight > 0)
-      const upstreams = table.upstreams.filter((one) => one.provider.id === provider.id)
-      const dialled = upstreams.find(({ origin, dial }) => dial.origin !== origin || dial.basePath !== '')?.dial
-      return {
-        id: provider.id, object: 'provider' as const, name: provider.name, base: baseOf(provider, upstreams[0]?.origin),
-        source: stored.has(provider.id) ? ('stored' as const) : proxied.configured.has(provider.id) ? ('settings' as const) : ('built_in' as const),
-        hosts: hostsOf(provider, upstreams.map(({ origin }) => new URL(origin).host)),
-        auth: { header: provider.auth.header, scheme: provider.auth.scheme ?? null },
-        ready: usable.length > 0, ...healthOf(usable),
-        dial: admin && dialled ? `${dialled.origin}${dialled.basePath}` : null,
-        credentials: admin ? mine : null,
-      }
-    })
-  }
   const showOne = async (id: string) => {
-    const found = (await shown(true)).find((one) => one.id === id)
+    const found = (await shownProviders(store, proxied, true, clock())).find((one) => one.id === id)
     if (!found) throw noSuchProvider()
     return found
   }
-  /** Refuses what the table could not hold, before it is stored. */
+  /** @throws Problem `invalid_field` for what the table could not hold, before it is stored */
   const check = async (id: string, { origin, dial, auth }: ProviderWishes) => {
-    const provider: CustomProvider = { id, origin, ...(dial === null ? {} : { dial }), ...(auth === null ? {} : { auth }) }
-    const complaint = await proxied.complaint(provider)
-    if (complaint === null) return
-    // The sentence names the field as it stands in a table of providers: `Provider "acme": "auth.header" …`.
-    const param = /^(?:Provider "[^"]*": )?"([\w.]+)/.exec(complaint)?.[1] ?? ''
-    throw new Problem('invalid_field', complaint, { errors: [{ param, code: 'invalid_value', detail: complaint }] })
+    const fault = await proxied.complaint({ id, origin, ...(dial === null ? {} : { dial }), ...(auth === null ? {} : { auth }) })
+    if (fault !== null) throw invalidField(fault.param, fault.detail)
   }
 
-  const list = createRoute({
-    method: 'get',
-    path: '/api/v1/providers',
-    summary: 'List providers, and whether they are ready',
-    ...guard,
-    responses: answers(200, 'All providers', countedListOf(ProviderSchema)),
-  })
-  api.openapi(list, async (c) => c.json(whole(await shown(callerOf(c).account.role === 'admin')), 200))
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/providers',
+      summary: 'List providers, and whether they are ready',
+      access: 'manage',
+      answer: ok('All providers', countedListOf(ProviderSchema)),
+      act: async ({ caller, now }) => whole(await shownProviders(store, proxied, caller.account.role === 'admin', now)),
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/providers',
+      summary: "Add a server that speaks OpenAI's dialect (administrators)",
+      access: 'admin',
+      query: Tested,
+      body: Wanted,
+      check: (_, { id }) => [
+        id !== undefined && proxied.table().byId(id) ? fieldError('id', 'There is a provider with this id already. Choose another id.') : null,
+      ],
+      answer: created('The provider', ProviderSchema),
+      problems: ['provider_not_found'],
+      act: async ({ query, body: { id, auth, credential, ...plain }, now }) => {
+        const wanted = { ...plain, auth: authOf(auth) }
+        await check(id, wanted)
+        await createProvider(store, id, wanted, now)
+        const stored = credential && (await createCredential(store, proxied.master, { ...credential, provider: id, values: {} }, true, now))
+        await proxied.refresh()
+        if (stored && query.test === 'true') await tryOut(store, proxied, stored.id, clock)
+        return showOne(id)
+      },
+    }),
+    route({
+      method: 'patch',
+      path: '/api/v1/providers/{id}',
+      summary: 'Change a provider that was added here (administrators)',
+      access: 'admin',
+      body: Change.body,
+      answer: ok('The provider', ProviderSchema),
+      problems: ['provider_not_found'],
+      act: async ({ params: { id }, body }) => {
+        const known = (await storedProviders(store)).find((one) => one.id === id)
+        if (!known) throw noSuchProvider()
+        const { origin, dial, ...more } = Change.changes(body, await showOne(id))
+        const auth = more.auth === undefined ? undefined : authOf(more.auth)
+        await check(id, {
+          origin: origin ?? known.origin,
+          dial: dial === undefined ? (known.dial ?? null) : dial,
+          auth: auth === undefined ? (known.auth ?? null) : auth,
+        })
+        await changeProvider(store, id, { origin, dial, auth })
+        await proxied.refresh()
+        return showOne(id)
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/api/v1/providers/{id}',
+      summary: 'Delete a provider that was added here, with its credentials (administrators)',
+      access: 'admin',
+      answer: done('Deleted'),
+      problems: ['provider_not_found'],
+      act: async ({ params: { id } }) => {
+        await deleteProvider(store, id)
+        await proxied.refresh()
+      },
+    }),
+  ])
+}
 
-  const create = createRoute({
-    method: 'post',
-    path: '/api/v1/providers',
-    summary: "Add a server that speaks OpenAI's dialect (administrators)",
-    ...adminGuard,
-    request: { query: Tested, body: jsonContent(Wanted) },
-    responses: answers(201, 'The provider', ProviderSchema, 'provider_not_found'),
+/** All providers as the API shows them. @param admin whether addresses behind the proxy, and credentials, are shown */
+async function shownProviders(store: Store, proxied: Proxied, admin: boolean, now: number) {
+  const stored = new Set((await storedProviders(store)).map(({ id }) => id))
+  const credentials = await allCredentials(store, proxied, now)
+  const { providers, upstreams: all } = proxied.table()
+  return providers.map((provider) => {
+    const mine = credentials.filter((one) => one.provider === provider.id)
+    const usable = mine.filter(({ status, readable, weight }) => status === 'active' && readable && weight > 0)
+    const upstreams = all.filter((one) => one.provider.id === provider.id)
+    const dialled = upstreams.find(({ origin, dial }) => dial.origin !== origin || dial.basePath !== '')?.dial
+    const source: z.infer<typeof ProviderSchema>['source'] = stored.has(provider.id) ? 'stored' : proxied.configured.has(provider.id) ? 'settings' : 'built_in'
+    return {
+      id: provider.id, object: 'provider' as const, name: provider.name, base: baseOf(provider, upstreams[0]?.origin),
+      source,
+      hosts: hostsOf(provider, upstreams.map(({ origin }) => new URL(origin).host)),
+      auth: { header: provider.auth.header, scheme: provider.auth.scheme ?? null },
+      ready: usable.length > 0, ...healthOf(usable),
+      dial: admin && dialled ? `${dialled.origin}${dialled.basePath}` : null,
+      credentials: admin ? mine : null,
+    }
   })
-  api.openapi(create, async (c) => {
-    const { id, auth, credential, ...plain } = c.req.valid('json')
-    const wanted = { ...plain, auth: authOf(auth) }
-    if (proxied.table().byId(id)) throw invalidField('id', `There is a provider ${JSON.stringify(id)} already. Choose another id.`)
-    await check(id, wanted)
-    await createProvider(store, id, wanted, clock())
-    const stored = credential && (await createCredential(store, proxied.master, { ...credential, provider: id, values: {} }, true, clock()))
-    await proxied.refresh()
-    if (stored && c.req.valid('query').test === 'true') await tryOut(store, proxied, stored.id, clock)
-    return c.json(await showOne(id), 201)
-  })
-
-  const change = createRoute({
-    method: 'patch',
-    path: '/api/v1/providers/{id}',
-    summary: 'Change a provider that was added here (administrators)',
-    ...adminGuard,
-    request: { params: IdParams, body: jsonContent(Change.body) },
-    responses: answers(200, 'The provider', ProviderSchema, 'provider_not_found'),
-  })
-  api.openapi(change, async (c) => {
-    const { id } = c.req.valid('param')
-    const known = (await storedProviders(store)).find((one) => one.id === id)
-    if (!known) throw noSuchProvider()
-    const { origin, dial, ...more } = Change.changes(c.req.valid('json'), await showOne(id))
-    const auth = more.auth === undefined ? undefined : authOf(more.auth)
-    await check(id, { origin: origin ?? known.origin, dial: dial === undefined ? (known.dial ?? null) : dial, auth: auth === undefined ? (known.auth ?? null) : auth })
-    await changeProvider(store, id, { origin, dial, auth })
-    await proxied.refresh()
-    return c.json(await showOne(id), 200)
-  })
-
-  const remove = createRoute({
-    method: 'delete',
-    path: '/api/v1/providers/{id}',
-    summary: 'Delete a provider that was added here, with its credentials (administrators)',
-    ...adminGuard,
-    request: { params: IdParams },
-    responses: done('Deleted', 'provider_not_found'),
-  })
-  api.openapi(remove, async (c) => {
-    await deleteProvider(store, c.req.valid('param').id)
-    await proxied.refresh()
-    return c.body(null, 204)
-  })
-
-  return api
 }
 
 /** Where callers start: for an added provider at its own origin, whatever row of the table it has its ways from. */

@@ -1,13 +1,14 @@
 // /api/v1/refusals: requests that the proxy refused, of which the ledger has no row.
 import { z } from '@hono/zod-openapi'
-import { PageQuery, answers, callerOf, createRoute, guarded, newApi, type Api } from '../api.ts'
+import { PageQuery, type Api } from '../api.ts'
 import { keyNames } from '../keys/key-list.ts'
 import { countRefused, listRefusals, type ShownRefusal } from '../ledger/refusal-list.ts'
 import type { RefusalLog } from '../ledger/refusal-log.ts'
 import { REFUSALS, type RefusalCode } from '../proxy/refusal.ts'
+import { ok, route, routes } from '../route.ts'
 import type { Store } from '../store/open.ts'
-import { Moment } from './fields.ts'
 import { Whose, whose } from '../whose.ts'
+import { Moment } from './fields.ts'
 
 const count = z.number().int()
 const Code = z.enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]])
@@ -49,29 +50,29 @@ const Query = PageQuery.extend({
 
 /** The route of refusals. */
 export function refusalRoutes(store: Store, log: Pick<RefusalLog, 'flush'>, clock: () => number): Api {
-  const api = newApi()
-
-  const list = createRoute({
-    method: 'get',
-    path: '/api/v1/refusals',
-    summary: 'List requests that the proxy refused, newest first',
-    description: 'Requests without a known key are not among them. Refusals are kept for 30 days, or as long as the ledger keeps requests where that is shorter.',
-    ...guarded(store, clock),
-    request: { query: Query },
-    responses: answers(200, 'A page of refusals', ListSchema),
-  })
-  api.openapi(list, async (c) => {
-    const { limit, cursor, from, to, account, key, code } = c.req.valid('query')
-    const reading = store.readingFor(callerOf(c).account.id)
-    const filter = { account: whose(callerOf(c), account), key, code, from: from === undefined ? 0 : Date.parse(from), to: to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to) }
-    await flushed(log)
-    const [{ rows, next }, counts] = await Promise.all([listRefusals(reading, filter, limit, cursor), countRefused(reading, filter)])
-    const by_code = Object.entries(counts).map(([code, count]) => ({ code, count })).toSorted((a, b) => b.count - a.count)
-    const total = by_code.reduce((sum, { count }) => sum + count, 0)
-    return c.json({ object: 'list' as const, data: await withNames(store, rows), next_cursor: next, total, by_code }, 200)
-  })
-
-  return api
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/refusals',
+      summary: 'List requests that the proxy refused, newest first',
+      description: 'Requests without a known key are not among them. Refusals are kept for 30 days, or as long as the ledger keeps requests where that is shorter.',
+      access: 'manage',
+      query: Query,
+      answer: ok('A page of refusals', ListSchema),
+      act: async ({ query: { limit, cursor, from, to, account, key, code }, caller }) => {
+        const reading = store.readingFor(caller.account.id)
+        const filter = {
+          account: whose(caller, account), key, code,
+          from: from === undefined ? 0 : Date.parse(from), to: to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to),
+        }
+        await flushed(log)
+        const [{ rows, next }, counts] = await Promise.all([listRefusals(reading, filter, limit, cursor), countRefused(reading, filter)])
+        const by_code = Object.entries(counts).map(([code, count]) => ({ code, count })).toSorted((a, b) => b.count - a.count)
+        const total = by_code.reduce((sum, { count }) => sum + count, 0)
+        return { object: 'list' as const, data: await withNames(store, rows), next_cursor: next, total, by_code }
+      },
+    }),
+  ])
 }
 
 /** How long a reader waits for a store that cannot be written (milliseconds); then it sees what is there. */

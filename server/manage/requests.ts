@@ -1,6 +1,6 @@
 // /api/v1/requests: the ledger.
 import { z } from '@hono/zod-openapi'
-import { IdParams, PageQuery, answers, callerOf, createRoute, guarded, listOf, newApi, tableAnswers, type Api } from '../api.ts'
+import { PageQuery, listOf, type Api } from '../api.ts'
 import { Problem } from '../errors.ts'
 import { keyNames } from '../keys/key-list.ts'
 import { getRequest, listRequests, requestLines, type RequestFilter, type ShownRequest } from '../ledger/requests.ts'
@@ -8,11 +8,12 @@ import { entered } from '../ledger/journal.ts'
 import { OUTCOMES } from '../ledger/outcome.ts'
 import { getRefusal } from '../ledger/refusal-list.ts'
 import type { RefusalLog } from '../ledger/refusal-log.ts'
+import { ok, route, routes, table } from '../route.ts'
 import type { Store } from '../store/open.ts'
+import { Whose, whose } from '../whose.ts'
 import { csvHead, csvHeaders, textBody } from './csv.ts'
 import { Moment } from './fields.ts'
 import { RefusalSchema, flushed, withNames } from './refusals.ts'
-import { Whose, whose } from '../whose.ts'
 
 const count = z.number().int()
 const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
@@ -69,7 +70,7 @@ const Query = PageQuery.extend({
   provider: z.string().max(100).optional(),
   state: State.optional(),
   outcome: Outcome.optional(),
-  status: z.string().regex(/^[1-5](?:\d\d|xx)$/, 'a status such as 429, or a class such as 4xx').optional(),
+  status: z.string().regex(/^[1-5](?:\d\d|xx)$/, 'Must be a status such as 429, or a class such as 4xx.').optional(),
   from: Moment.optional(),
   to: Moment.optional().openapi({ description: 'Not included.' }),
   format: z.enum(['json', 'csv']).default('json').openapi({ description: 'CSV gives every row that fits, and knows no `limit`.' }),
@@ -81,48 +82,43 @@ const NOT_FOUND =
 
 /** The routes of the ledger. */
 export function requestRoutes(store: Store, refusals: Pick<RefusalLog, 'flush'>, clock: () => number): Api {
-  const api = newApi()
-  const guard = guarded(store, clock)
-
-  const list = createRoute({
-    method: 'get',
-    path: '/api/v1/requests',
-    summary: 'List proxied requests, newest first',
-    description: 'A page may hold fewer rows than `limit`, or none, where few fit: there are more as long as it has a `next_cursor`.',
-    ...guard,
-    request: { query: Query },
-    responses: tableAnswers('A page of requests', listOf(RequestSchema)),
-  })
-  api.openapi(list, async (c) => {
-    const { limit, cursor, from, to, format, account, ...filter } = c.req.valid('query')
-    const question = { ...filter, account: whose(callerOf(c), account), from: at(from), to: at(to) }
-    const reading = store.readingFor(callerOf(c).account.id)
-    if (format === 'csv') return c.body(await csvOf(reading, question, cursor), 200, csvHeaders('requests.csv'))
-    const { rows, next } = await listRequests(reading, question, limit, cursor)
-    return c.json({ object: 'list' as const, data: await named(store, rows), next_cursor: next }, 200)
-  })
-
-  const read = createRoute({
-    method: 'get',
-    path: '/api/v1/requests/{id}',
-    summary: 'Read one proxied request, or refusal',
-    description: '`object` tells which it is: `request`, a row of the ledger, or `refusal`.',
-    ...guard,
-    request: { params: IdParams, query: Whose },
-    responses: answers(200, 'The request, or the refusal', z.union([RequestDetailSchema, RefusalSchema]), 'request_not_found'),
-  })
-  api.openapi(read, async (c) => {
-    const { id } = c.req.valid('param')
-    const account = whose(callerOf(c), c.req.valid('query').account)
-    const found = await getRequest(store, id, account)
-    if (found) return c.json({ ...found, key_name: (await keyNames(store, [found.key_id])).get(found.key_id) ?? null }, 200)
-    await flushed(refusals)
-    const refused = await getRefusal(store, id, account)
-    if (!refused) throw new Problem('request_not_found', NOT_FOUND)
-    return c.json((await withNames(store, [refused]))[0]!, 200)
-  })
-
-  return api
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/requests',
+      summary: 'List proxied requests, newest first',
+      description: 'A page may hold fewer rows than `limit`, or none, where few fit: there are more as long as it has a `next_cursor`.',
+      access: 'manage',
+      query: Query,
+      answer: table('A page of requests', listOf(RequestSchema)),
+      act: async ({ query: { limit, cursor, from, to, format, account, ...filter }, caller, context: c }) => {
+        const question = { ...filter, account: whose(caller, account), from: at(from), to: at(to) }
+        const reading = store.readingFor(caller.account.id)
+        if (format === 'csv') return c.body(await csvOf(reading, question, cursor), 200, csvHeaders('requests.csv'))
+        const { rows, next } = await listRequests(reading, question, limit, cursor)
+        return { object: 'list' as const, data: await named(store, rows), next_cursor: next }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/requests/{id}',
+      summary: 'Read one proxied request, or refusal',
+      description: '`object` tells which it is: `request`, a row of the ledger, or `refusal`.',
+      access: 'manage',
+      query: Whose,
+      answer: ok('The request, or the refusal', z.union([RequestDetailSchema, RefusalSchema])),
+      problems: ['request_not_found'],
+      act: async ({ params: { id }, query, caller }) => {
+        const account = whose(caller, query.account)
+        const found = await getRequest(store, id, account)
+        if (found) return { ...found, key_name: (await keyNames(store, [found.key_id])).get(found.key_id) ?? null }
+        await flushed(refusals)
+        const refused = await getRefusal(store, id, account)
+        if (!refused) throw new Problem('request_not_found', NOT_FOUND)
+        return (await withNames(store, [refused]))[0]!
+      },
+    }),
+  ])
 }
 
 /** All rows from a cursor on; the first are there before anything is answered, so that what keeps them away can be said. */

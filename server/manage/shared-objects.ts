@@ -1,11 +1,12 @@
 // /api/v1/keys/{id}/objects: stored objects of providers that an administrator lets a key read and use.
 import { z } from '@hono/zod-openapi'
-import { IdParams, answers, countedListOf, createRoute, done, guarded, jsonContent, newApi, whole, type Api } from '../api.ts'
-import { invalidField } from '../errors.ts'
+import { countedListOf, whole, type Api } from '../api.ts'
+import { fieldError, type FieldError } from '../errors.ts'
 import { listSharedObjects, shareObject, unshareObject } from '../keys/shared-objects.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { objectRef } from '../proxy/providers/object-ref.ts'
 import { strictObject } from '../request/strict.ts'
+import { created, done, ok, route, routes } from '../route.ts'
 import type { Store } from '../store/open.ts'
 
 const SharedObjectSchema = z
@@ -26,57 +27,56 @@ const Wanted = strictObject({
   object_id: z.string().min(1).max(2_048).openapi({ description: 'As the provider spells it: an id, a name with slashes, or an address.', example: 'vs_abc123' }),
 })
 
-const ObjectParams = IdParams.extend({ object: z.string() })
-
 /** The routes of objects that are shared with keys. */
 export function sharedObjectRoutes(store: Store, { keys, table }: Pick<Proxy, 'keys' | 'table'>, clock: () => number): Api {
-  const api = newApi()
-  const guard = guarded(store, clock, 'admin')
-
-  const share = createRoute({
-    method: 'post',
-    path: '/api/v1/keys/{id}/objects',
-    summary: "Let a key read and use a provider's stored object (administrators)",
-    ...guard,
-    request: { params: IdParams, body: jsonContent(Wanted) },
-    responses: answers(201, 'What is shared', SharedObjectSchema, 'key_not_found'),
-  })
-  api.openapi(share, async (c) => {
-    const { provider, kind, object_id } = c.req.valid('json')
-    const kinds = table().byId(provider)?.endpoints.kinds
-    if (kinds === undefined) throw invalidField('provider', '"provider" is none that is known here. GET /api/v1/providers lists them.')
-    if (!kinds.includes(kind)) throw invalidField('kind', `"kind" must be one of ${kinds.toSorted().join(', ')}.`)
-    const { id } = objectRef(kind, object_id)
-    if (id === '') throw invalidField('object_id', '"object_id" ends with a slash, and so names nothing.')
-    const shared = await shareObject(store, c.req.valid('param').id, { provider, kind, object_id: id }, clock())
-    await keys.refresh()
-    return c.json(shared, 201)
-  })
-
-  const list = createRoute({
-    method: 'get',
-    path: '/api/v1/keys/{id}/objects',
-    summary: 'List what is shared with a key (administrators)',
-    ...guard,
-    request: { params: IdParams },
-    responses: answers(200, 'All of it', countedListOf(SharedObjectSchema), 'key_not_found'),
-  })
-  api.openapi(list, async (c) => c.json(whole(await listSharedObjects(store, c.req.valid('param').id)), 200))
-
-  const unshare = createRoute({
-    method: 'delete',
-    path: '/api/v1/keys/{id}/objects/{object}',
-    summary: 'End the sharing of an object (administrators)',
-    ...guard,
-    request: { params: ObjectParams },
-    responses: done('No longer shared', 'key_not_found', 'object_not_found'),
-  })
-  api.openapi(unshare, async (c) => {
-    const { id, object } = c.req.valid('param')
-    await unshareObject(store, id, object)
-    await keys.refresh()
-    return c.body(null, 204)
-  })
-
-  return api
+  const errorsOf = ({ provider, kind, object_id }: Partial<z.output<typeof Wanted>>): (FieldError | null)[] => {
+    const kinds = provider === undefined ? [] : table().byId(provider)?.endpoints.kinds
+    return [
+      kinds === undefined ? fieldError('provider', `Must be one of ${table().providers.map(({ id }) => id).toSorted().join(', ')}.`) : null,
+      kind !== undefined && kinds !== undefined && kinds.length > 0 && !kinds.includes(kind)
+        ? fieldError('kind', `Must be one of ${kinds.toSorted().join(', ')}.`)
+        : null,
+      object_id !== undefined && objectRef('', object_id).id === ''
+        ? fieldError('object_id', 'Names no stored object. Send its id, or its name at the provider.')
+        : null,
+    ]
+  }
+  return routes(store, clock, [
+    route({
+      method: 'post',
+      path: '/api/v1/keys/{id}/objects',
+      summary: "Let a key read and use a provider's stored object (administrators)",
+      access: 'admin',
+      body: Wanted,
+      check: (_, body) => errorsOf(body),
+      answer: created('What is shared', SharedObjectSchema),
+      problems: ['key_not_found'],
+      act: async ({ params, body: { provider, kind, object_id }, now }) => {
+        const shared = await shareObject(store, params.id, { provider, kind, object_id: objectRef(kind, object_id).id }, now)
+        await keys.refresh()
+        return shared
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/keys/{id}/objects',
+      summary: 'List what is shared with a key (administrators)',
+      access: 'admin',
+      answer: ok('All of it', countedListOf(SharedObjectSchema)),
+      problems: ['key_not_found'],
+      act: async ({ params }) => whole(await listSharedObjects(store, params.id)),
+    }),
+    route({
+      method: 'delete',
+      path: '/api/v1/keys/{id}/objects/{object}',
+      summary: 'End the sharing of an object (administrators)',
+      access: 'admin',
+      answer: done('No longer shared'),
+      problems: ['key_not_found', 'object_not_found'],
+      act: async ({ params: { id, object } }) => {
+        await unshareObject(store, id, object)
+        await keys.refresh()
+      },
+    }),
+  ])
 }

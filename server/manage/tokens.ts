@@ -1,11 +1,12 @@
 // /api/v1/tokens: the account's API tokens.
 import { z } from '@hono/zod-openapi'
 import { SCOPES, countTokens, createToken, getToken, listTokens, purgeToken, revokeToken, type Scope } from '../accounts/tokens.ts'
-import { IdParams, PageQuery, answers, callerOf, countedListOf, createRoute, done, guarded, jsonContent, newApi, page, type Api } from '../api.ts'
+import { PageQuery, countedListOf, page, type Api } from '../api.ts'
 import { strictObject } from '../request/strict.ts'
+import { created, done, ok, route, routes } from '../route.ts'
 import type { Store } from '../store/open.ts'
-import { Moment, Name, Purge, expiryOf, oneOrMore } from './fields.ts'
 import { Whose, ownerOf, whose } from '../whose.ts'
+import { Moment, Name, Purge, expiryError, momentOf, oneOrMore } from './fields.ts'
 
 const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
 
@@ -41,64 +42,60 @@ const ListQuery = PageQuery.extend({
 
 /** The routes of API tokens. */
 export function tokenRoutes(store: Store, clock: () => number): Api {
-  const api = newApi()
-  const guard = guarded(store, clock)
-
-  const create = createRoute({
-    method: 'post',
-    path: '/api/v1/tokens',
-    summary: 'Make an API token',
-    ...guard,
-    request: { body: jsonContent(Wanted) },
-    responses: answers(201, 'The token, with its secret', NewTokenSchema, 'account_not_found'),
-  })
-  api.openapi(create, async (c) => {
-    const wanted = c.req.valid('json')
-    const expiresAt = expiryOf(wanted.expires_at, clock())
-    const owner = await ownerOf(store, callerOf(c), wanted.account_id, 'tokens')
-    const { token } = await createToken(store, { name: owner.name, plan: owner.plan }, { ...wanted, scopes: [...new Set(wanted.scopes)], expiresAt }, clock())
-    return c.json(token, 201)
-  })
-
-  const list = createRoute({
-    method: 'get',
-    path: '/api/v1/tokens',
-    summary: 'List API tokens, newest first',
-    ...guard,
-    request: { query: ListQuery },
-    responses: answers(200, 'A page of tokens', countedListOf(TokenSchema)),
-  })
-  api.openapi(list, async (c) => {
-    const { limit, cursor, account: named, ...filter } = c.req.valid('query')
-    const account = whose(callerOf(c), named)
-    const [rows, total] = await Promise.all([listTokens(store, account, limit + 1, cursor, clock(), filter), countTokens(store, account, filter, clock())])
-    return c.json({ ...page(rows, limit), total }, 200)
-  })
-
-  const read = createRoute({
-    method: 'get',
-    path: '/api/v1/tokens/{id}',
-    summary: 'Read an API token',
-    ...guard,
-    request: { params: IdParams, query: Whose },
-    responses: answers(200, 'The token', TokenSchema, 'token_not_found'),
-  })
-  api.openapi(read, async (c) => c.json(await getToken(store, c.req.valid('param').id, whose(callerOf(c), c.req.valid('query').account), clock()), 200))
-
-  const revoke = createRoute({
-    method: 'delete',
-    path: '/api/v1/tokens/{id}',
-    summary: 'Revoke an API token, for good',
-    ...guard,
-    request: { params: IdParams, query: Whose.extend(Purge.shape) },
-    responses: done('Revoked, and with `purge` in no list any more', 'token_not_found'),
-  })
-  api.openapi(revoke, async (c) => {
-    const { account, purge } = c.req.valid('query')
-    const end = purge === 'true' ? purgeToken : revokeToken
-    await end(store, c.req.valid('param').id, whose(callerOf(c), account), clock())
-    return c.body(null, 204)
-  })
-
-  return api
+  return routes(store, clock, [
+    route({
+      method: 'post',
+      path: '/api/v1/tokens',
+      summary: 'Make an API token',
+      access: 'manage',
+      body: Wanted,
+      check: (_, { expires_at }) => [expiryError(expires_at, clock())],
+      answer: created('The token, with its secret', NewTokenSchema),
+      problems: ['account_not_found'],
+      act: async ({ body, caller, now }) => {
+        const owner = await ownerOf(store, caller, body.account_id, 'tokens')
+        const wanted = { ...body, scopes: [...new Set(body.scopes)], expiresAt: momentOf(body.expires_at) }
+        return (await createToken(store, { name: owner.name, plan: owner.plan }, wanted, now)).token
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/tokens',
+      summary: 'List API tokens, newest first',
+      access: 'manage',
+      query: ListQuery,
+      answer: ok('A page of tokens', countedListOf(TokenSchema)),
+      act: async ({ query: { limit, cursor, account: named, ...filter }, caller, now }) => {
+        const account = whose(caller, named)
+        const [rows, total] = await Promise.all([
+          listTokens(store, account, limit + 1, cursor, now, filter),
+          countTokens(store, account, filter, now),
+        ])
+        return { ...page(rows, limit), total }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/tokens/{id}',
+      summary: 'Read an API token',
+      access: 'manage',
+      query: Whose,
+      answer: ok('The token', TokenSchema),
+      problems: ['token_not_found'],
+      act: ({ params, query, caller, now }) => getToken(store, params.id, whose(caller, query.account), now),
+    }),
+    route({
+      method: 'delete',
+      path: '/api/v1/tokens/{id}',
+      summary: 'Revoke an API token, for good',
+      access: 'manage',
+      query: Whose.extend(Purge.shape),
+      answer: done('Revoked, and with `purge` in no list any more'),
+      problems: ['token_not_found'],
+      act: async ({ params, query: { account, purge }, caller, now }) => {
+        const end = purge === 'true' ? purgeToken : revokeToken
+        await end(store, params.id, whose(caller, account), now)
+      },
+    }),
+  ])
 }

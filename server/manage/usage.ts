@@ -1,14 +1,15 @@
 // /api/v1/usage: what was used, by key, model, provider, minute, hour or day.
 import { z } from '@hono/zod-openapi'
-import { callerOf, createRoute, guarded, newApi, tableAnswers, type Api } from '../api.ts'
+import type { Api } from '../api.ts'
 import { DAY, HOUR } from '../clock.ts'
-import { invalidField } from '../errors.ts'
+import { fieldError, invalidField, type FieldError } from '../errors.ts'
 import { MOST_LINES } from '../ledger/summing.ts'
 import { DIMENSIONS, usageText, type Dimension, type UsageLine } from '../ledger/usage.ts'
+import { route, routes, table } from '../route.ts'
 import type { Store } from '../store/open.ts'
+import { Whose, whose } from '../whose.ts'
 import { csvHead, csvHeaders, once, textBody } from './csv.ts'
 import { Moment } from './fields.ts'
-import { Whose, whose } from '../whose.ts'
 
 const count = z.number().int()
 
@@ -36,6 +37,13 @@ const LineSchema = z
   })
   .openapi('UsageLine')
 
+const ListSchema = z.object({
+  object: z.literal('list'),
+  data: z.array(LineSchema),
+  next_cursor: z.null(),
+  groups: count.optional().openapi({ description: 'With `top`: how many keys, models or providers there are in all.' }),
+})
+
 /** Columns of a CSV behind those that say what is counted. */
 const MEASURES = LineSchema.keyof().exclude(['time', 'key_id', 'key_name', 'provider', 'model', 'other']).options
 type NamedLine = UsageLine & { key_name?: string | null }
@@ -61,41 +69,74 @@ const USUALLY = { minutes: HOUR, more: 30 * DAY }
 /** How long one by the minute can be about: the ledger itself is read for it. */
 const MOST_MINUTES = DAY
 
-/** The route of usage reports. */
-export function usageRoutes(store: Store, clock: () => number): Api {
-  const api = newApi()
-  const guard = guarded(store, clock)
-
-  const read = createRoute({
-    method: 'get',
-    path: '/api/v1/usage',
-    summary: 'Read usage',
-    ...guard,
-    request: { query: Query },
-    responses: tableAnswers('The report', z.object({ object: z.literal('list'), data: z.array(LineSchema), next_cursor: z.null(), groups: count.optional().openapi({ description: 'With `top`: how many keys, models or providers there are in all.' }) })),
-  })
-  api.openapi(read, async (c) => {
-    const { by, from, to, key, model, provider, top, format, account } = c.req.valid('query')
-    const dimensions = readDimensions(by)
-    if (top !== undefined && dimensions.filter((name) => GROUPS.has(name)).length !== 1) throw invalidField('top', '"top" needs a "by" that names one of key, model and provider.')
-    const byMinute = dimensions.includes('minute')
-    const until = to === undefined ? clock() + 1 : Date.parse(to)
-    const since = from === undefined ? Math.min(until, clock()) - (byMinute ? USUALLY.minutes : USUALLY.more) : Date.parse(from)
-    if (byMinute && until - since > MOST_MINUTES) throw invalidField('from', 'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".')
-    const reading = store.readingFor(callerOf(c).account.id)
-    const columns: string[] = [...new Set(dimensions.flatMap((name) => NAMES[name])), ...(top === undefined ? [] : ['other']), ...MEASURES]
-    const report = await reading.read(usageText, { account: whose(callerOf(c), account), by: dimensions, from: since, to: until, key, model, provider, top, format, columns })
-    if (report === null) throw invalidField('by', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
-    if (format === 'csv') return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
-    return c.body(textBody('', once(report.text)), 200, { 'content-type': 'application/json' })
-  })
-
-  return api
+/** What a report is about, where nothing is wrong with it. */
+interface Question {
+  readonly dimensions: readonly Dimension[]
+  /** Milliseconds since 1970; `until` is not included. */
+  readonly since: number
+  readonly until: number
 }
 
-function readDimensions(text: string): Dimension[] {
-  const words = [...new Set(text.split(',').map((word) => word.trim()))]
-  const wrong = words.find((word) => !DIMENSIONS.some((dimension) => dimension === word))
-  if (wrong !== undefined) throw invalidField('by', `"by" names ${JSON.stringify(wrong)}; it can name ${DIMENSIONS.join(', ')}.`)
-  return words as Dimension[]
+/** The route of usage reports. */
+export function usageRoutes(store: Store, clock: () => number): Api {
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/usage',
+      summary: 'Read usage',
+      access: 'manage',
+      query: Query,
+      check: (query) => errorsOf(query, clock()),
+      answer: table('The report', ListSchema),
+      act: async ({ query, caller, now, context: c }) => {
+        const { key, model, provider, top, format } = query
+        const { dimensions, since, until } = questionOf(query, now)
+        const columns = columnsOf(dimensions, top !== undefined)
+        const report = await store.readingFor(caller.account.id).read(usageText, {
+          account: whose(caller, query.account), by: [...dimensions], from: since, to: until, key, model, provider, top, format, columns,
+        })
+        if (report === null) throw invalidField('by', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
+        if (format === 'csv') return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
+        return c.body(textBody('', once(report.text)), 200, { 'content-type': 'application/json' })
+      },
+    }),
+  ])
+}
+
+/** The columns of a report as CSV. */
+function columnsOf(dimensions: readonly Dimension[], isRanked: boolean): string[] {
+  return [...new Set(dimensions.flatMap((name) => NAMES[name])), ...(isRanked ? ['other'] : []), ...MEASURES]
+}
+
+type Asked = z.output<typeof Query>
+
+/** Reads what a report is about; words of `by` that are none are left out. */
+function questionOf({ by, from, to }: Pick<Asked, 'by' | 'from' | 'to'>, now: number): Question {
+  const dimensions = wordsOf(by).filter(isDimension)
+  const until = to === undefined ? now + 1 : Date.parse(to)
+  const usually = dimensions.includes('minute') ? USUALLY.minutes : USUALLY.more
+  const since = from === undefined ? Math.min(until, now) - usually : Date.parse(from)
+  return { dimensions, since, until }
+}
+
+/** What is wrong with a question that each parameter alone does not tell. */
+function errorsOf({ by, from, to, top }: Partial<Asked>, now: number): readonly (FieldError | null)[] {
+  if (by === undefined) return []
+  const wrong = wordsOf(by).find((word) => !isDimension(word))
+  if (wrong !== undefined) return [fieldError('by', `Cannot be ${JSON.stringify(wrong)}. Choose from ${DIMENSIONS.join(', ')}.`)]
+  const { dimensions, since, until } = questionOf({ by, from, to }, now)
+  const ranked = dimensions.filter((name) => GROUPS.has(name)).length
+  const isTooLong = dimensions.includes('minute') && until - since > MOST_MINUTES
+  return [
+    top !== undefined && ranked !== 1 ? fieldError('top', 'Needs a "by" that names one of key, model and provider.') : null,
+    isTooLong ? fieldError('from', 'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".') : null,
+  ]
+}
+
+function isDimension(word: string): word is Dimension {
+  return DIMENSIONS.some((dimension) => dimension === word)
+}
+
+function wordsOf(text: string): string[] {
+  return [...new Set(text.split(',').map((word) => word.trim()))]
 }

@@ -8,7 +8,7 @@ import { createPool, type Credential } from './credentials.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'
 import type { Proxy } from './open.ts'
 import { storedProviders } from './providers/stored.ts'
-import { createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
+import { InvalidProvider, createProviderTable, type ProviderTable, type TableSettings } from './providers/table.ts'
 
 /** What a proxy knows of providers, and what it presents to them. */
 type Providers = Pick<Proxy, 'credentials' | 'unreadable' | 'table' | 'configured' | 'master' | 'refresh' | 'complaint'>
@@ -44,7 +44,7 @@ export async function openProviders(config: Config, store: Store, master: Buffer
       const more = { ...fitting, custom: [...fitting.custom, provider] }
       const wrong = complaintOf(more, all)
       if (wrong === null) fitting = more
-      else log.warn('A stored provider cannot be used.', { provider: provider.id, reason: wrong })
+      else log.warn('A stored provider cannot be used.', { provider: provider.id, reason: wrong.message })
     }
     table = buildTable(fitting, all)
     version = now
@@ -69,13 +69,13 @@ function settingsOf({ upstreams, customProviders }: Config): Given {
   return { overrides, custom: customProviders }
 }
 
-/** Why there is no table of these settings, in a sentence; null where there is one. */
-function complaintOf(given: Given, credentials: readonly Credential[]): string | null {
+/** Why there is no table of these settings; null where there is one. */
+function complaintOf(given: Given, credentials: readonly Credential[]): InvalidProvider | null {
   try {
     buildTable(given, credentials)
     return null
   } catch (error) {
-    if (error instanceof SetupError) return error.message
+    if (error instanceof SetupError && error.cause instanceof InvalidProvider) return error.cause
     throw error
   }
 }

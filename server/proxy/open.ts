@@ -16,7 +16,7 @@ import { createProxy, type ProxyHandler } from './handler.ts'
 import { openObjects } from './objects.ts'
 import { openProviders } from './open-providers.ts'
 import type { CustomProvider } from './providers/provider.ts'
-import type { ProviderTable } from './providers/table.ts'
+import type { InvalidProvider, ProviderTable } from './providers/table.ts'
 import { probe, type Probe } from './probe.ts'
 import { createSender } from './upstream.ts'
 import { createWays } from './ways.ts'
@@ -40,7 +40,7 @@ export interface Proxy extends AsyncDisposable {
   /** Looks for changed credentials and providers now; `keys.refresh` does the same for keys. */
   refresh(): Promise<void>
   /** Why the table could not hold such a stored provider beside (or in place of) those that there are; null where it could. */
-  complaint(provider: CustomProvider): Promise<string | null>
+  complaint(provider: CustomProvider): Promise<InvalidProvider | null>
   /** Tries a credential, which may be one of the environment; undefined where there is none of that id. */
   probe(credentialId: string): Promise<Probe | undefined>
 }

@@ -1,6 +1,6 @@
 // How answers and lists are described: what routes say in /openapi.json, and what handlers answer with.
 import { z } from '@hono/zod-openapi'
-import { ERRORS, type ErrorCode } from '../errors.ts'
+import { ERRORS, FIELD_ERRORS, type ErrorCode } from '../errors.ts'
 import { strictObject } from './strict.ts'
 
 const ProblemSchema = z
@@ -12,9 +12,15 @@ const ProblemSchema = z
     code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
     request_id: z.string(),
     errors: z
-      .array(z.object({ param: z.string(), code: z.string(), detail: z.string() }))
+      .array(
+        z.object({
+          param: z.string().openapi({ description: 'Path of the field or parameter, such as `auth.header` or `models.0`; empty for the whole body.' }),
+          code: z.enum(FIELD_ERRORS),
+          detail: z.string().openapi({ description: 'A sentence to show beside the field; it does not repeat the name.' }),
+        }),
+      )
       .optional()
-      .openapi({ description: 'Every fault of the fields, where they are at fault.' }),
+      .openapi({ description: 'With `invalid_field`: every field that is at fault.' }),
   })
   .openapi('Problem', { description: 'A problem as RFC 9457 writes it.' })
 
@@ -47,27 +53,6 @@ export function jsonContent<S extends z.ZodType>(schema: S) {
   return { required: true, content: { 'application/json': { schema } } }
 }
 
-/** The answers of a route behind `guarded`: one good one, and the problems of its own beside those that all have. */
-export function answers<N extends 200 | 201, S extends z.ZodType, C extends ErrorCode = never>(status: N, description: string, schema: S, ...codes: C[]) {
-  // A computed key loses its literal type.
-  const good = { [status]: json(description, schema) } as { [K in N]: ReturnType<typeof json<S>> }
-  return { ...good, ...problems<C | GuardedProblem>(...codes, ...GUARDED_PROBLEMS) }
-}
-
-/** The answers of a route behind `guarded` that gives a table, as JSON or as CSV. */
-export function tableAnswers<S extends z.ZodType>(description: string, schema: S) {
-  const good = { description, content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } } }
-  return { 200: good, ...problems(...GUARDED_PROBLEMS) }
-}
-
-/** The answers of a route behind `guarded` that has nothing to say but that it is done. */
-export function done<C extends ErrorCode = never>(description: string, ...codes: C[]) {
-  return { 204: { description }, ...problems<C | GuardedProblem>(...codes, ...GUARDED_PROBLEMS) }
-}
-
-const GUARDED_PROBLEMS = ['invalid_field', 'request_timeout', 'file_too_large', ...COMMON_PROBLEMS] as const
-type GuardedProblem = (typeof GUARDED_PROBLEMS)[number]
-
 /** A page of a list. */
 export function listOf<S extends z.ZodType>(item: S) {
   return z.object({ object: z.literal('list'), data: z.array(item), next_cursor: z.string().nullable() })
@@ -81,7 +66,7 @@ export function countedListOf<S extends z.ZodType>(item: S) {
 /** The parameters that choose a page of a list. */
 export const PageQuery = strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20).openapi({ description: 'How many at most.' }),
-  cursor: z.string().regex(/^[a-z]{1,20}_[0-9A-Za-z]{1,100}(?::\d{1,20})?$/, 'the `next_cursor` of the page before').optional().openapi({ description: 'The `next_cursor` of the page before.' }),
+  cursor: z.string().regex(/^[a-z]{1,20}_[0-9A-Za-z]{1,100}(?::\d{1,20})?$/, 'This is no cursor. Send the `next_cursor` of the page before.').optional().openapi({ description: 'The `next_cursor` of the page before.' }),
 })
 
 /** A page from rows that were asked for with `limit + 1`: one too many tells that there is a next page. */

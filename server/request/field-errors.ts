@@ -1,19 +1,42 @@
-// What is wrong with the fields of a request, in our own sentences: every fault at once, each with its field (RFC 9457, section 3.1: extension members).
+// Zod's issues as our field errors: every fault of a request, in sentences of ours.
 import type { z } from '@hono/zod-openapi'
-import { Problem, type FieldError } from '../errors.ts'
+import type { FieldError } from '../errors.ts'
 import { nearestName } from './nearest-name.ts'
 
-/** Faults that are listed in one answer. */
-const MAX_ERRORS = 50
-/** Faults whose sentences stand in `detail`. */
-const MAX_SENTENCES = 5
+/** Names of unknown fields that are compared with known ones. */
+const MAX_COMPARED = 50
 /** Characters of a caller's own name that are repeated to it. */
 const MAX_NAME = 100
 
 /** Where a value stands in a request. */
-type Place = 'json' | 'query' | 'param' | 'header' | 'cookie' | 'form'
+export type Place = 'body' | 'query'
 
-type Issue = z.core.$ZodIssue
+/** What was read: the value, or every fault. `valid` holds the fields that are right by themselves. */
+export type Read<Output> =
+  | { readonly value: Output; readonly valid: Partial<Output>; readonly errors: readonly [] }
+  | { readonly value: null; readonly valid: Partial<Output>; readonly errors: readonly FieldError[] }
+
+/** Parses a part of a request. */
+export function readPart<S extends z.ZodType>(schema: S, value: unknown, place: Place): Read<z.output<S>> {
+  const read = schema.safeParse(value, { error: sentenceOf })
+  if (read.success) return { value: read.data, valid: read.data, errors: [] }
+  const errors = read.error.issues.flatMap((issue) => errorsOf(issue, place))
+  return { value: null, valid: validFields(schema, value), errors }
+}
+
+/** The fields of an object that are right by themselves, so that what else is wrong can be told too. */
+function validFields(schema: z.ZodType, value: unknown): object {
+  if (!('shape' in schema) || !isObject(schema.shape) || !isObject(value)) return {}
+  const fields = Object.entries(schema.shape as Record<string, z.ZodType>).flatMap(([name, field]) => {
+    const read = field.safeParse(Object.hasOwn(value, name) ? value[name] : undefined)
+    return read.success ? [[name, read.data] as const] : []
+  })
+  return Object.fromEntries(fields)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
 
 /**
  * The error map of `strictObject`: zod calls it with the schema, so the nearest known name can be found here and nowhere later.
@@ -24,62 +47,39 @@ export function nearestKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined
   const shape: unknown = issue.inst instanceof Object && 'shape' in issue.inst ? issue.inst.shape : {}
   const known = Object.keys(shape ?? {})
-  return JSON.stringify(issue.keys.slice(0, MAX_ERRORS).map((key) => nearestName(key, known)))
+  return JSON.stringify(issue.keys.slice(0, MAX_COMPARED).map((key) => nearestName(key, known)))
 }
 
-/** The problem that a request with these issues is answered: one `invalid_field` with all of them. */
-export function invalidFields(issues: readonly Issue[], place: Place): Problem {
-  return problemOf(issues.flatMap((issue) => errorsOf(issue, place)))
-}
-
-/** One problem for several faults. */
-export function problemOf(errors: readonly FieldError[]): Problem {
-  const listed = errors.slice(0, MAX_ERRORS)
-  const sentences = listed.slice(0, MAX_SENTENCES).map(({ detail }) => detail)
-  const more = errors.length - sentences.length
-  const detail = [...sentences, ...(more > 0 ? [`There are ${more} more faults.`] : [])].join(' ')
-  return new Problem('invalid_field', detail, { errors: listed })
-}
-
-function errorsOf(issue: Issue, place: Place): FieldError[] {
+function errorsOf(issue: z.core.$ZodIssue, place: Place): FieldError[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') return unknownNames(issue, path, place)
-  const param = shorten(path.join('.'))
-  const subject = param === '' ? whole(place) : `"${param}"`
-  const own = ownMessage(issue.message)
-  if (isMissing(issue)) return [{ param, code: 'missing', detail: `${subject} is required.` }]
-  if (own !== null) return [{ param, code: 'invalid_value', detail: `${subject} is not valid: ${own}.` }]
-  const rule = ruleOf(issue)
-  return [{ param, code: 'invalid_value', detail: rule === null ? `${subject} is not valid.` : `${subject} must ${rule}.` }]
+  const code = issue.message === MISSING ? 'missing' : 'invalid_value'
+  const detail = issue.message.endsWith('.') ? issue.message : `${issue.message}.`
+  return [{ param: shorten(path.join('.')), code, detail }]
 }
 
 function unknownNames({ keys, message }: z.core.$ZodIssueUnrecognizedKeys, path: readonly string[], place: Place): FieldError[] {
   const nearest: unknown = message.startsWith('[') ? JSON.parse(message) : []
-  const what = place === 'query' ? 'query parameter' : 'field'
+  const [code, what] = place === 'query' ? (['unknown_parameter', 'query parameter'] as const) : (['unknown_field', 'field'] as const)
   return keys.map((key, index) => {
-    const param = shorten([...path, key].join('.'))
     const name: unknown = Array.isArray(nearest) ? nearest[index] : null
     const hint = typeof name === 'string' ? ` Did you mean ${JSON.stringify([...path, name].join('.'))}?` : ''
-    return { param, code: place === 'query' ? 'unknown_parameter' : 'unknown_field', detail: `Unknown ${what} ${JSON.stringify(param)}.${hint}` }
+    return { param: shorten([...path, key].join('.')), code, detail: `Unknown ${what}.${hint}` }
   })
-}
-
-function whole(place: Place): string {
-  return place === 'json' ? 'The body' : 'The request'
 }
 
 function shorten(name: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
 }
 
-/** The message that a schema of ours gives; zod's own are written for programmers. */
-function ownMessage(message: string): string | null {
-  return /^(?:Invalid|Too (?:big|small)|Expected)\b/.test(message) ? null : message.replace(/\.$/, '')
-}
+const MISSING = 'This field is required.'
 
-/** Zod says only in its message that nothing was there. */
-function isMissing(issue: Issue): boolean {
-  return issue.code === 'invalid_type' && issue.path.length > 0 && issue.message.endsWith('received undefined')
+/** The error map of a request: our sentence for what no schema of ours has a message for. */
+function sentenceOf(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === 'invalid_type' && issue.input === undefined && (issue.path?.length ?? 0) > 0) return MISSING
+  const rule = ruleOf(issue)
+  const subject = (issue.path?.length ?? 0) === 0 ? 'The body must' : 'Must'
+  return rule === null ? 'This value is not valid.' : `${subject} ${rule}.`
 }
 
 /** TABLE of types: how a value of it is called. */
@@ -88,7 +88,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** What a value must do, behind "must"; null where zod does not say it in parts. */
-function ruleOf(issue: Issue): string | null {
+function ruleOf(issue: z.core.$ZodRawIssue): string | null {
   switch (issue.code) {
     case 'invalid_type':
       return TYPES[issue.expected] === undefined ? null : `be ${TYPES[issue.expected]}`

@@ -2,8 +2,7 @@
 // field, and send it all back.
 import { isDeepStrictEqual } from 'node:util'
 import { z } from '@hono/zod-openapi'
-import type { FieldError } from '../errors.ts'
-import { problemOf } from './field-errors.ts'
+import { invalidFields, type FieldError } from '../errors.ts'
 import { strictObject } from './strict.ts'
 
 /** What the routes of one record take in PATCH. */
@@ -12,9 +11,12 @@ export interface Patch<C extends z.ZodRawShape> {
   /**
    * The fields that are to change: those that can, and are sent with another value than `current` has.
    *
-   * @throws Problem `invalid_field` for every read-only field with another value
+   * @param check what else is wrong with these, where something is
+   * @throws Problem `invalid_field` for every read-only field with another value, and every fault of `check`
    */
-  changes(body: z.output<Patch<C>['body']>, current: object): z.output<Patch<C>['body']>
+  changes(
+    body: z.output<Patch<C>['body']>, current: object, check?: (change: z.output<Patch<C>['body']>) => readonly (FieldError | null)[],
+  ): z.output<Patch<C>['body']>
 }
 
 const READ_ONLY = { readOnly: true, description: 'Read-only: accepted with the value that it has.' }
@@ -35,18 +37,20 @@ export function patchOf<R extends z.ZodRawShape, C extends z.ZodRawShape>(record
   return {
     // Handlers see only what can change: `changes` leaves the rest out.
     body: strictObject({ ...z.object(change).partial().shape, ...others }) as unknown as Patch<C>['body'],
-    changes: (body, current) => {
+    changes: (body, current, check) => {
       const now: unknown = JSON.parse(JSON.stringify(current))
       const known = new Map(Object.entries(now ?? {}))
       const sent = Object.entries(body)
-      const errors = sent.filter(([name, value]) => fixed.includes(name) && !accepts(name, value, known.get(name))).map(([name]) => readOnly(name))
-      if (errors.length > 0) throw problemOf(errors)
+      const kept = sent.filter(([name, value]) => fixed.includes(name) && !accepts(name, value, known.get(name))).map(([name]) => readOnly(name))
       const wanted = sent.filter(([name, value]) => !fixed.includes(name) && value !== undefined && !isDeepStrictEqual(value, known.get(name)))
-      return Object.fromEntries(wanted) as z.output<Patch<C>['body']>
+      const change = Object.fromEntries(wanted) as z.output<Patch<C>['body']>
+      const errors = [...kept, ...(check?.(change) ?? []).filter((error) => error !== null)]
+      if (errors.length > 0) throw invalidFields(errors)
+      return change
     },
   }
 }
 
 function readOnly(name: string): FieldError {
-  return { param: name, code: 'read_only', detail: `"${name}" is read-only. Leave it out, or send it with the value that it has.` }
+  return { param: name, code: 'read_only', detail: 'This field is read-only. Leave it out, or send it with the value that it has.' }
 }

@@ -53,12 +53,12 @@ const MISUSES: [args: string[], line: RegExp][] = [
 /** TABLE of command lines that are understood, and cannot be done: exit code 1. */
 const FAILURES: [args: string[], line: RegExp][] = [
   [token('--plan', 'gold'), /^There is no plan "gold"\. The plans are free;/],
-  [token('--scopes', 'all'), /^--scopes must be one of "convert", "manage"\.$/],
-  [token('--expires', '2001-01-01'), /^--expires lies in the past\. /],
-  [token('--expires', '2099-02-30'), /^--expires .*2027-01-31.*\.$/],
-  [['tokens', 'create', '--name', 'x'.repeat(201)], /^--name must have at most 200 characters\.$/],
-  [key('--providers', 'openai,opnai'), /^--providers names "opnai", which is no provider here\. "tollmark providers list" lists them\.$/],
-  [key('--origins', 'app'), /^--origins is not valid: an origin looks like https:\/\/app\.example\.com\.$/],
+  [token('--scopes', 'all'), /^--scopes: Must be one of "convert", "manage"\.$/],
+  [token('--expires', '2001-01-01'), /^--expires: This moment has passed\. /],
+  [token('--expires', '2099-02-30'), /^--expires: .*2027-01-31.*\.$/],
+  [['tokens', 'create', '--name', 'x'.repeat(201)], /^--name: Must have at most 200 characters\.$/],
+  [key('--providers', 'openai,opnai'), /^--providers: There is no provider "opnai"\. Choose from anthropic, .*, openai, .*\.$/],
+  [key('--origins', 'app'), /^--origins: Must be an origin such as https:\/\/app\.example\.com\.$/],
   [['tokens', 'revoke', 'tok_x'], /^No API token .* "tollmark tokens list" lists them\.$/],
   [['keys', 'show', '../accounts'], /^No key .*$/],
   [['keys', 'list', '--url', 'http://127.0.0.1:49999'], /^The server at http:\/\/127\.0\.0\.1:49999 cannot be reached \(ECONNREFUSED\)\.$/],

@@ -237,18 +237,18 @@ test('no credential is stored for a provider that another process has just delet
 /** TABLE of providers that cannot be: body, and what is said. */
 const BAD: [body: object, says: RegExp][] = [
   [{ id: 'openai', origin: 'https://llm.example.com' }, /already/],
-  [{ id: 'acme', origin: 'http://llm.example.com' }, /"origin" must be/],
-  [{ id: 'acme', origin: 'https://llm.example.com/v1' }, /"origin" must be/],
-  [{ id: 'acme', origin: 'https://user@llm.example.com' }, /"origin" must be/],
-  [{ id: 'acme', origin: 'llm' }, /"origin" must be/],
-  [{ id: 'acme', origin: 'https://llm.example.com', dial: 'ftp://x' }, /"dial"/],
-  [{ id: 'acme', origin: 'https://llm.example.com', dial: 'http://u:p@10.0.0.1' }, /address to dial/],
-  [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'a b' } }, /not the name of a header/],
-  [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'A', scheme: 'x\r\ny' } }, /one word/],
-  ...['Host', 'content-length', 'Transfer-Encoding', 'Connection'].map((header): (typeof BAD)[number] => [{ id: 'acme', origin: 'https://llm.example.com', auth: { header } }, /how the request is sent/]),
-  [{ id: 'A c', origin: 'https://llm.example.com' }, /"id"/],
+  [{ id: 'acme', origin: 'http://llm.example.com' }, /^origin: Must be what callers name/],
+  [{ id: 'acme', origin: 'https://llm.example.com/v1' }, /^origin: Must be what callers name/],
+  [{ id: 'acme', origin: 'https://user@llm.example.com' }, /^origin: Must be what callers name/],
+  [{ id: 'acme', origin: 'llm' }, /^origin: Must be what callers name/],
+  [{ id: 'acme', origin: 'https://llm.example.com', dial: 'ftp://x' }, /^dial: Must be an address/],
+  [{ id: 'acme', origin: 'https://llm.example.com', dial: 'http://u:p@10.0.0.1' }, /^dial: Must be an address/],
+  [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'a b' } }, /^auth.header: Must be the name of a header/],
+  [{ id: 'acme', origin: 'https://llm.example.com', auth: { header: 'A', scheme: 'x\r\ny' } }, /^auth.scheme: Must be one word/],
+  ...['Host', 'content-length', 'Transfer-Encoding', 'Connection'].map((header): (typeof BAD)[number] => [{ id: 'acme', origin: 'https://llm.example.com', auth: { header } }, /^auth.header: Cannot be .*how the request is sent/]),
+  [{ id: 'A c', origin: 'https://llm.example.com' }, /^id: Must be 1 to 64 lower-case/],
   [{ id: 'taken', origin: 'https://other.example.com' }, /already/],
-  [{ id: 'second', origin: 'https://taken.example.com' }, /and so does "taken"/],
+  [{ id: 'second', origin: 'https://taken.example.com' }, /^origin: Names the host taken.example.com, and so does "taken"/],
 ]
 
 test('a provider that cannot be is refused with a sentence, and nothing is stored', async (t) => {

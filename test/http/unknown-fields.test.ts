@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldError } from '../../server/errors.ts'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
+import { PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { answer } from '../providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
 import { assertProblem, call, startServer, type Answer } from '../harness.ts'
@@ -69,11 +70,11 @@ test('a misspelt wish is refused with every fault and the nearest name, and no k
   const refused = await api('POST', 'keys', { name: 'x', rmp: 5, model: ['gpt-4o'], expires: '2020-01-01', Allowed_Origins: [], zebra: 1 })
   assertProblem(refused, 400, 'invalid_field')
   assert.deepEqual(errorsOf(refused), [
-    { param: 'rmp', code: 'unknown_field', detail: 'Unknown field "rmp". Did you mean "rpm"?' },
-    { param: 'model', code: 'unknown_field', detail: 'Unknown field "model". Did you mean "models"?' },
-    { param: 'expires', code: 'unknown_field', detail: 'Unknown field "expires". Did you mean "expires_at"?' },
-    { param: 'Allowed_Origins', code: 'unknown_field', detail: 'Unknown field "Allowed_Origins". Did you mean "allowed_origins"?' },
-    { param: 'zebra', code: 'unknown_field', detail: 'Unknown field "zebra".' },
+    { param: 'rmp', code: 'unknown_field', detail: 'Unknown field. Did you mean "rpm"?' },
+    { param: 'model', code: 'unknown_field', detail: 'Unknown field. Did you mean "models"?' },
+    { param: 'expires', code: 'unknown_field', detail: 'Unknown field. Did you mean "expires_at"?' },
+    { param: 'Allowed_Origins', code: 'unknown_field', detail: 'Unknown field. Did you mean "allowed_origins"?' },
+    { param: 'zebra', code: 'unknown_field', detail: 'Unknown field.' },
   ])
   assert.deepEqual((await api('GET', 'keys')).json<{ data: Key[] }>().data, [])
   const made = (await api('POST', 'keys', { name: 'x' })).json<NewKey>()
@@ -81,28 +82,74 @@ test('a misspelt wish is refused with every fault and the nearest name, and no k
   assertUnknown(await api('GET', 'keys?statuss=active'), 'statuss', 'unknown_parameter')
 })
 
-/** TABLE of wrong values: the body of a key, and the sentences that it is refused with. */
-const FAULTS: [body: object, sentences: string[]][] = [
-  [{}, ['"name" is required.']],
-  [{ name: '', rpm: 0 }, ['"name" must have at least 1 character.', '"rpm" must be at least 1.']],
-  [{ name: 7, rpm: 1.5, models: 'gpt-4o' }, ['"name" must be a string.', '"models" must be a list.', '"rpm" must be a whole number.']],
-  [{ name: 'x', models: [], rpm: 1_000_001 }, ['"models" must have at least 1 entry.', '"rpm" must be at most 1000000.']],
-  [{ name: 'x', allowed_origins: ['nowhere'], zz: 1 }, ['"allowed_origins.0" is not valid: an origin looks like https://app.example.com.', 'Unknown field "zz".']],
+const PROVIDERS_SENTENCE = `There is no provider "opnai". Choose from ${PROVIDERS.map(({ id }) => id).toSorted().join(', ')}.`
+
+/** TABLE of wrong values: the body of a key, and what it is refused with. */
+const FAULTS: [body: object, errors: [param: string, code: string, detail: string][]][] = [
+  [{}, [['name', 'missing', 'This field is required.']]],
+  [{ name: '', rpm: 0 }, [['name', 'invalid_value', 'Must have at least 1 character.'], ['rpm', 'invalid_value', 'Must be at least 1.']]],
+  [
+    { name: 7, rpm: 1.5, models: 'gpt-4o' },
+    [['name', 'invalid_value', 'Must be a string.'], ['models', 'invalid_value', 'Must be a list.'], ['rpm', 'invalid_value', 'Must be a whole number.']],
+  ],
+  [{ name: 'x', models: [], rpm: 1_000_001 }, [['models', 'invalid_value', 'Must have at least 1 entry.'], ['rpm', 'invalid_value', 'Must be at most 1000000.']]],
+  [
+    { name: 'x', allowed_origins: ['nowhere'], zz: 1 },
+    [['allowed_origins.0', 'invalid_value', 'Must be an origin such as https://app.example.com.'], ['zz', 'unknown_field', 'Unknown field.']],
+  ],
+  // What only the server knows is told together with what the schema knows.
+  [
+    { name: '', expires_at: '2020-01-01', providers: ['openai', 'opnai'] },
+    [
+      ['name', 'invalid_value', 'Must have at least 1 character.'],
+      ['providers.1', 'invalid_value', PROVIDERS_SENTENCE],
+      ['expires_at', 'invalid_value', 'This moment has passed. Choose a later one; to end a key or a token now, revoke it.'],
+    ],
+  ],
 ]
 
-test('all faults are told at once, in sentences that name the field', async (t) => {
+test('faults of the query and of the body are told together, in sentences of ours', async (t) => {
+  const server = await startServer(t)
+  const secret = await server.token({ scopes: ['manage', 'convert'] })
+  const send = (method: string, path: string, body: object): Promise<Answer> =>
+    call(server.url, path, { method, token: secret, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const refused = await send('POST', '/api/v1/credentials?test=maybe', { secret: 'with spaces', values: { region: 7 } })
+  assert.deepEqual(errorsOf(refused), [
+    { param: 'test', code: 'invalid_value', detail: 'Must be one of "true", "false".' },
+    { param: 'provider', code: 'missing', detail: 'This field is required.' },
+    { param: 'secret', code: 'invalid_value', detail: 'Must be printable ASCII without spaces.' },
+    { param: 'values.region', code: 'invalid_value', detail: 'Must be a string.' },
+  ])
+  const { paths } = (await call(server.url, '/openapi.json')).json<Described>()
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, { requestBody }] of Object.entries(operations)) {
+      const fields = Object.entries(requestBody?.content['application/json']?.schema.properties ?? {})
+      // `readOnly` fields are compared with the record, which is not there.
+      const wrong = fields.filter(([, field]) => !('readOnly' in field)).map(([name]) => [name, [{ no: 'value' }]] as const)
+      if (wrong.length === 0) continue
+      const errors = errorsOf(await send(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x_0'), Object.fromEntries(wrong)))
+      for (const [name] of wrong) assert.ok(errors.some(({ param }) => `${param}.`.startsWith(`${name}.`)), `${method} ${path}: ${name}`)
+      for (const { param, detail } of errors) {
+        assert.match(detail, /^[A-Z][^]*\.$/, `${param}: ${detail}`)
+        assert.doesNotMatch(detail, /\b(?:expected|received|invalid input|undefined|NaN|regex|pattern)\b/i, `${param}: ${detail}`)
+      }
+    }
+  }
+})
+
+test('all faults are told at once, each with its field', async (t) => {
   const served = await startServed(t, answer(200, {}))
   const { api } = await manager(served)
-  for (const [body, sentences] of FAULTS) {
+  for (const [body, errors] of FAULTS) {
     const refused = await api('POST', 'keys', body)
     assertProblem(refused, 400, 'invalid_field')
-    assert.deepEqual(errorsOf(refused).map(({ detail }) => detail), sentences)
-    assert.equal(refused.json()['detail'], sentences.join(' '))
+    assert.deepEqual(errorsOf(refused), errors.map(([param, code, detail]) => ({ param, code, detail })))
+    assert.equal(refused.json()['detail'], errors.map(([param, , detail]) => `${param}: ${detail}`).join(' '))
   }
   const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`f${index}`, 1]))
   const refused = await api('POST', 'keys', { name: 'x', ...many })
   assert.equal(errorsOf(refused).length, 50)
-  assert.match(String(refused.json()['detail']), /There are 2995 more faults\.$/)
+  assert.match(String(refused.json()['detail']), / 2995 more faults\.$/)
 })
 
 test('a record that was read can be sent back with one field changed, and a read-only field with another value is refused', async (t) => {
@@ -123,7 +170,7 @@ test('a record that was read can be sent back with one field changed, and a read
     for (const [name, value] of Object.entries(readOnly)) {
       const refused = await api('PATCH', path, { ...change, [name]: value })
       assertProblem(refused, 400, 'invalid_field')
-      assert.deepEqual(errorsOf(refused), [{ param: name, code: 'read_only', detail: `"${name}" is read-only. Leave it out, or send it with the value that it has.` }])
+      assert.deepEqual(errorsOf(refused), [{ param: name, code: 'read_only', detail: 'This field is read-only. Leave it out, or send it with the value that it has.' }])
     }
     const refused = await api('PATCH', path, readOnly)
     assert.equal(errorsOf(refused).length, Object.keys(readOnly).length, 'all at once')

@@ -7,10 +7,10 @@ z.config({ jitless: true })
 
 const Problem = z.object({
   status: z.number(), title: z.string(), detail: z.string(), code: z.string(), request_id: z.string(),
-  errors: z.optional(z.array(z.object({ param: z.string(), detail: z.optional(z.string()) }))),
+  errors: z.optional(z.array(z.object({ param: z.string(), detail: z.string() }))),
 })
 
-/** One field that is at fault: its path in the body, and a sentence. */
+/** One field that is at fault: its path in the body, and a sentence that does not repeat its name. */
 export interface FieldFault {
   param: string
   detail: string
@@ -23,7 +23,7 @@ export class Refused extends Error {
   readonly requestId: string | null
   /** Seconds after which trying again makes sense. */
   readonly retryAfter: number | null
-  /** The fields that are at fault; of a sentence about a provider (`Provider "acme": "auth.header" …`) the one that it names. */
+  /** The fields that are at fault. */
   readonly faults: readonly FieldFault[]
 
   constructor(status: number, code: string, detail: string, requestId: string | null = null, retryAfter: number | null = null, faults: readonly FieldFault[] = []) {
@@ -33,8 +33,7 @@ export class Refused extends Error {
     this.code = code
     this.requestId = requestId
     this.retryAfter = retryAfter
-    const named = /^(?:Provider "[^"]*": )?"([\w.]+)/.exec(detail)?.[1]
-    this.faults = faults.length > 0 || named === undefined ? faults : [{ param: named, detail }]
+    this.faults = faults
   }
 }
 
@@ -92,7 +91,7 @@ export function refusal(status: number, text: string, retryAfter: string | null)
   const seconds = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null
   if (!problem.success) return new Refused(status, 'unexpected_answer', `The server answered ${status} without saying why.`, null, seconds)
   const { code, detail, request_id, errors } = problem.data
-  return new Refused(status, code, detail, request_id, seconds, errors?.map(({ param, detail: of = detail }) => ({ param, detail: of })))
+  return new Refused(status, code, detail, request_id, seconds, errors)
 }
 
 function jsonOf(text: string): unknown {

@@ -45,13 +45,6 @@ export function Form({ busy, onBegin, onSubmit, children }: FormProps) {
 const faultsOf = (error: unknown, field: string): readonly FieldFault[] =>
   error instanceof Refused ? error.faults.filter(({ param }) => `${param}.`.startsWith(`${field}.`)) : []
 
-/** A sentence about a field without the field's own name, which stands above it: `"rpm" must be 1 or more.` is `Must be 1 or more.` */
-function withoutName(detail: string): string {
-  const rest = detail.replace(/^(?:Provider "[^"]*": )?"[\w.]+"(?:\.[\w.]+)?(?: is not valid:|:)? */, '')
-  const words = /^(?:is|lies|has|names) /.test(rest) ? `This ${rest}` : rest
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
 /**
  * What the server's refusal says of a field, or of something in it, or null.
  *
@@ -60,7 +53,7 @@ function withoutName(detail: string): string {
 export function refusalOf(error: unknown, field: string, values: readonly string[] = []): string | null {
   const sentences = faultsOf(error, field).map(({ param, detail }) => {
     const value = values[Number(/\.(\d+)$/.exec(param)?.[1])]
-    return value === undefined ? withoutName(detail) : `“${value}”: ${withoutName(detail)}`
+    return value === undefined ? detail : `“${value}”: ${detail}`
   })
   return sentences.length === 0 ? null : [...new Set(sentences)].join(' ')
 }

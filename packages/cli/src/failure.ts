@@ -1,5 +1,5 @@
 // How a command fails: what is said, and the exit code.
-import { SetupError, type FieldError, type ProblemDetails } from '../../../server/errors.ts'
+import { SetupError, type ErrorCode, type FieldError, type ProblemDetails } from '../../../server/errors.ts'
 import { passingTrouble } from '../../../server/store/trouble.ts'
 
 /** TABLE of exit codes, besides 128 + the number of a signal. */
@@ -64,14 +64,22 @@ const OPTIONS: Readonly<Record<string, string>> = {
   allowed_origins: 'origins', expires_at: 'expires', grace_seconds: 'grace',
 }
 
-/** Quoted fields at the beginning of a sentence become options, routes become commands. */
-function sentenceOf({ detail, errors = [] }: ProblemDetails): string {
-  const sentences = errors.length === 0 ? [detail] : errors.map(({ param, detail }) => {
-    const [field = ''] = param.split('.')
-    const option = `--${(OPTIONS[field] ?? field).replaceAll('_', '-')}`
-    return detail.replace(/^"[^"]*"/, option)
-  })
-  return sentences
-    .map((one) => one.replaceAll(/GET \/api\/v1\/(\w+)/g, '"tollmark $1 list"'))
-    .join('\n')
+/** TABLE of codes whose sentence names routes of the API: the command line names its commands. */
+const SENTENCES: Partial<Record<ErrorCode, string>> = {
+  account_not_found: 'No account has this id. "tollmark accounts list" lists them.',
+  credential_not_found: 'No stored credential has this id. "tollmark credentials list" lists them; those of the environment are changed there.',
+  job_not_found: 'No job of this account has this id. "tollmark jobs list" lists them.',
+  key_not_found: 'No key of this account has this id. "tollmark keys list" lists them.',
+  token_not_found: 'No API token of this account has this id. "tollmark tokens list" lists them.',
+}
+
+/** One line for each field that is at fault, by the name of its option; else one sentence. */
+function sentenceOf({ code, detail, errors = [] }: ProblemDetails): string {
+  if (errors.length === 0) return SENTENCES[code] ?? detail
+  return errors.map((error) => (error.param === '' ? error.detail : `${optionOf(error.param)}: ${error.detail}`)).join('\n')
+}
+
+function optionOf(param: string): string {
+  const [field = ''] = param.split('.')
+  return `--${(OPTIONS[field] ?? field).replaceAll('_', '-')}`
 }

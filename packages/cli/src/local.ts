@@ -45,8 +45,8 @@ const ROUTES: Readonly<Record<string, (parts: Parts) => Promise<Api>>> = {
     const { PROVIDERS } = await import('../../../server/proxy/providers/table.ts')
     const { storedProviders } = await import('../../../server/proxy/providers/stored.ts')
     const all = [...PROVIDERS, ...config.customProviders, ...(await storedProviders(store))]
-    const known = new Set(all.map(({ id }) => id))
-    return keyRoutes(store, { keys: UNCACHED, table: () => ({ byId: (id) => known.has(id) || undefined }) }, clock)
+    const providers = [...new Set(all.map(({ id }) => id))].map((id) => ({ id }))
+    return keyRoutes(store, { keys: UNCACHED, table: () => ({ providers }) }, clock)
   },
   usage: async ({ store, clock }) => (await import('../../../server/manage/usage.ts')).usageRoutes(store, clock),
   requests: async ({ store, clock }) =>

@@ -1,5 +1,5 @@
 // Providers that the operator adds by the API: a server that speaks OpenAI's dialect, under a name of its own.
-import { Problem } from '../../errors.ts'
+import { Problem, invalidField } from '../../errors.ts'
 import { StoreError } from '../../store/error.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, run } from '../../store/procedure.ts'
@@ -56,7 +56,7 @@ function columnsOf(auth: Auth | null): Pick<ProviderRow, 'auth_header' | 'auth_s
 }
 
 function taken(error: unknown): never {
-  if (error instanceof StoreError && error.code === 'unique') throw new Problem('invalid_field', 'There is a provider with this id or this origin already.')
+  if (error instanceof StoreError && error.code === 'unique') throw invalidField('origin', 'There is a provider with this id or this origin already. Choose another one.')
   throw error
 }
 

@@ -80,7 +80,7 @@ export function createProviderTable(settings: TableSettings = {}): ProviderTable
     const provider = ready(authenticated({ ...(kinOf(custom, host) ?? customRow(custom, host)), hosts: [host] }, custom))
     byId.set(custom.id, provider)
     const taken = byHost.get(withPort(host))
-    if (taken && changed.has(taken.provider.id)) throw new Error(`Provider "${custom.id}" names the host ${host}, and so does "${taken.provider.id}".`)
+    if (taken && changed.has(taken.provider.id)) throw new InvalidProvider(custom.id, 'origin', `Names the host ${host}, and so does "${taken.provider.id}".`)
     const dial = settings.overrides?.[custom.id] ?? custom.dial ?? custom.origin
     byHost.set(withPort(host), { provider, origin: `https://${host}`, dial: readDial(dial, custom.id), instance: {} })
   }
@@ -168,18 +168,33 @@ const customRow = (custom: CustomProvider, host: string): ProviderRow => ({
   usage: 'openai',
 })
 
+/** An added provider that the table cannot hold. */
+export class InvalidProvider extends Error {
+  override name = 'InvalidProvider'
+  /** The field at fault, as the API and the file of providers name it. */
+  readonly param: string
+  /** What is wrong with it: one sentence that does not repeat the name. */
+  readonly detail: string
+
+  constructor(id: string, param: string, detail: string) {
+    super(`Provider "${id}", ${param}: ${detail}`)
+    this.param = param
+    this.detail = detail
+  }
+}
+
 /** The host (and port, unless 443) of an added provider's origin. */
 function hostOf(custom: CustomProvider): string {
   const url = URL.canParse(custom.origin) ? new URL(custom.origin) : null
   if (!url || url.protocol !== 'https:' || url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
-    throw new Error(`Provider "${custom.id}": "origin" must be what callers name, https://host or https://host:port. Where to dial goes into "dial".`)
+    throw new InvalidProvider(custom.id, 'origin', 'Must be what callers name, https://host or https://host:port. Where to dial goes into "dial".')
   }
   return url.host
 }
 
 function readDial(address: string, id: string): DialAddress {
   const url = dialled.parse(address)
-  if (url === undefined) throw new Error(`Provider "${id}": the address to dial must be ${dialled.what}.`)
+  if (url === undefined) throw new InvalidProvider(id, 'dial', `Must be ${dialled.what}.`)
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') }
 }
 
@@ -191,9 +206,9 @@ const FRAMING = new Set(['host', 'content-length', 'transfer-encoding', 'connect
 /** A row as an added provider, or one that changes it, is authenticated. */
 function authenticated(row: ProviderRow, { id, auth }: CustomProvider): ProviderRow {
   if (auth === undefined) return row
-  if (!TOKEN.test(auth.header)) throw new Error(`Provider "${id}": "auth.header" is not the name of a header.`)
-  if (FRAMING.has(auth.header.toLowerCase())) throw new Error(`Provider "${id}": "auth.header" cannot be ${auth.header}: it says how the request is sent.`)
-  if (auth.scheme !== undefined && !TOKEN.test(auth.scheme)) throw new Error(`Provider "${id}": "auth.scheme" must be one word, such as Bearer.`)
+  if (!TOKEN.test(auth.header)) throw new InvalidProvider(id, 'auth.header', 'Must be the name of a header, such as X-Api-Key.')
+  if (FRAMING.has(auth.header.toLowerCase())) throw new InvalidProvider(id, 'auth.header', `Cannot be ${auth.header}, which says how the request is sent. Choose another header.`)
+  if (auth.scheme !== undefined && !TOKEN.test(auth.scheme)) throw new InvalidProvider(id, 'auth.scheme', 'Must be one word, such as Bearer.')
   return { ...row, auth }
 }
 

@@ -82,7 +82,7 @@ test('filters live in the address, errors stand beside what caused them', async 
   await page.getByLabel('Name', { exact: true }).fill('Odd')
   await page.getByLabel('Allowed origins').fill('no-origin')
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
-  await page.getByText('an origin looks like').waitFor()
+  await page.getByText('Must be an origin such as').waitFor()
   assert.equal(await page.getByLabel('Allowed origins').getAttribute('aria-invalid'), 'true')
 })
 
@@ -95,7 +95,7 @@ test('an administrator decides which providers and stored objects a key reaches,
   await page.getByLabel('Stored objects').selectOption('All that the provider account holds')
   await page.getByLabel('Read only').check()
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
-  await page.getByText('which is no provider here').waitFor()
+  await page.getByText('There is no provider').waitFor()
   await page.getByLabel('Providers').fill('openai')
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('button', { name: 'Copy and close' }).click()
