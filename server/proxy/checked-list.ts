@@ -2,7 +2,7 @@
 // passes as it is only if the key may name all that it names. Bodies are never rewritten.
 import type { Caller } from '../http/caller.ts'
 import { valuesOf, type RawHeaders } from '../http/fields.ts'
-import { ForwardingCaller } from '../http/forwarding-caller.ts'
+import { FeedGuard } from './feed-guard.ts'
 import { parseJson, wantPaths, type WantedPaths } from './json-paths.ts'
 import { JsonScanner } from './json-scanner.ts'
 import { objectRef, type ObjectRef } from './providers/object-ref.ts'
@@ -29,7 +29,7 @@ export interface ListCheck {
 const compiled = new WeakMap<object, WantedPaths>()
 
 /** A caller whose answer is held back until it is known what it names. */
-export class CheckedList extends ForwardingCaller {
+export class CheckedList extends FeedGuard {
   readonly #check: ListCheck
   readonly #named: ObjectRef[] = []
   readonly #scanner: JsonScanner
@@ -42,11 +42,9 @@ export class CheckedList extends ForwardingCaller {
   #objects = 0
   /** Ids in places of one. */
   #items = 0
-  /** Whether we have answered in our own words. */
-  refused = false
 
   constructor(caller: Caller, check: ListCheck) {
-    super(caller)
+    super(caller, () => check.refuse('foreign'))
     this.#check = check
     const { places, ids } = check
     let wanted = compiled.get(places)
@@ -84,6 +82,7 @@ export class CheckedList extends ForwardingCaller {
   }
 
   override head(status: number, reason: string, headers: RawHeaders): void {
+    if (this.breaksOff(status, headers)) return
     if (status >= 200 && status < 300) {
       this.#head = [status, reason, headers]
       this.#clear = valuesOf(headers, 'content-encoding').every((encoding) => encoding === 'identity')
@@ -94,6 +93,7 @@ export class CheckedList extends ForwardingCaller {
   }
 
   override write(bytes: Buffer): void {
+    if (this.refused) return
     if (this.#held === null) return super.write(bytes)
     this.#length += bytes.length
     if (!this.#clear || this.#length > MAX_LIST_BYTES || !this.#check.place.hold(bytes.length)) {
@@ -114,6 +114,7 @@ export class CheckedList extends ForwardingCaller {
 
   override end(trailers?: RawHeaders): void {
     const held = this.#held
+    if (this.refused) return
     if (held === null) return super.end(trailers)
     this.#scanner.end()
     const understood = this.#clear && this.#scanner.complete && (this.#items > 0 || this.#objects <= 1)

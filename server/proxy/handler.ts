@@ -8,6 +8,7 @@ import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import { PATIENCE_MS, type Admission } from '../ledger/admit.ts'
 import type { RefusalLog } from '../ledger/refusal-log.ts'
 import type { Log } from '../log.ts'
+import { CheckedList } from './checked-list.ts'
 import { METHODS } from './cors.ts'
 import { authOf, requestHeaders, withCredential } from './headers.ts'
 import { inspectRequest, type Limits } from './inspect/inspect-request.ts'
@@ -158,7 +159,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
     dial: (route.dial ??= ways.dialFor(named)),
     method,
     path: pathAndQuery,
-    headers: withCredential(list === null ? up : asPlain(up), authOf(provider, match.endpoint), credential.secret),
+    headers: withCredential(list instanceof CheckedList ? asPlain(up) : up, authOf(provider, match.endpoint), credential.secret),
     body: inspected.body,
     owner: asking,
     letGo: inspected.body !== null && inspected.body.held.length > 0 ? () => trip.place!.release() : null,

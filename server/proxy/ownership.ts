@@ -3,7 +3,8 @@ import { without } from '../http/fields.ts'
 import type { CachedKey } from '../keys/cache.ts'
 import type { BatchLines } from './inspect/batch-lines.ts'
 import { CheckedList } from './checked-list.ts'
-import { headerRefs } from './header-refs.ts'
+import { FeedGuard } from './feed-guard.ts'
+import { headerRefs, modelRefs } from './header-refs.ts'
 import type { Denial, Objects } from './objects.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { ObjectRef } from './providers/object-ref.ts'
@@ -53,20 +54,21 @@ export async function mayStart(objects: Objects, { provider, key, match, method 
   return objects.look({ provider, key, match, method, objects: named }, ready).then(({ denied }) => denied === null, () => false)
 }
 
-/** The headers of a request whose answer we have to read. */
+/** The headers of a request, so that its answer can be read where it has to be. */
 export function asPlain(headers: readonly string[]): string[] {
   return [...without(headers, 'accept-encoding'), 'Accept-Encoding', 'identity']
 }
 
 /**
- * The caller of a request whose answer lists what the provider has stored, for a key with objects of its own; null for all other requests.
+ * The caller of a request that names nothing, for a key with objects of its own: one whose answer lists what the provider has stored is read first, and
+ * any other may be no feed of events. Null for all other requests.
  *
  * @param refuse answers in our own words
  */
-export function listChecked(objects: Objects, { provider, key, match, method }: Request, { caller, place }: Pick<Trip, 'caller' | 'place'>, refuse: (refusal: Refused) => void): CheckedList | null {
+export function listChecked(objects: Objects, { provider, key, match, method }: Request, { caller, place }: Pick<Trip, 'caller' | 'place'>, refuse: (refusal: Refused) => void): FeedGuard | null {
   if (key.objects !== 'own' || method !== 'GET') return null
   const places = listPlaces(match, provider.endpoints)
-  if (places === null) return null
+  if (places === null) return match.objects.length > 0 ? null : new FeedGuard(caller, () => refuse(new Refused('endpoint_not_allowed', WHOSE)))
   return new CheckedList(caller, {
     places,
     ids: provider.ids,

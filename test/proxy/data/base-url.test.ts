@@ -98,7 +98,7 @@ test('each form is answered alike, on either kind of connection and in absolute 
 
 test('what a page has fetched is sandboxed where a browser could make a page of it, and is as it was sent where not', async (t) => {
   const { fake, key, send } = await startServed(t, answer(200, {}, 'x'))
-  const { secret } = await key()
+  const { secret } = await key({ objects: 'upstream' })
   for (const [type, policy] of [['text/html', 'sandbox'], ['image/svg+xml', 'sandbox'], ['text/plain', 'sandbox'], [undefined, 'sandbox'], ['application/json; charset=utf-8', null], ['text/event-stream', null], ['image/png', null], ['audio/mpeg', null]] as const) {
     fake.play(answer(200, type === undefined ? {} : { 'Content-Type': type }, 'x'))
     for (const [headers, expected] of [[{ Origin: 'https://app.test' }, policy], [{ 'Sec-Fetch-Dest': 'empty' }, policy], [{}, null]] as const) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, chunk, head, headerOf, type Script } from '../../providers/fake.ts'
 import { COHERE, GEMINI, MISTRAL, more, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed } from './served.ts'
 
@@ -71,4 +71,33 @@ test('a list that is not understood is refused, and an error of the provider pas
     assert.equal((await send(secret, `${V1}/files`, { method: 'GET' })).status, status, what)
     assert.equal(headerOf(fake.requests.at(-1)!.rawHeaders, 'accept-encoding'), 'identity', what)
   }
+})
+
+test('what goes on telling of events is refused at its head, whatever the endpoint was taken for, and is not waited for', async (t) => {
+  const feed = (type: string): Script => async (call) => {
+    call.write(head(200, { 'Content-Type': type, 'Transfer-Encoding': 'chunked' }))
+    call.write(chunk('data: {"id":"file-of-somebody"}\n\n'))
+    await call.gone()
+  }
+  const { fake, key, send } = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const [own, scoped, upstream] = [await key(), await key({ models: ['m'] }), await key({ objects: 'upstream' })]
+  for (const address of [`${V1}/models`, `${V1}/files`, `${XAI}/tts/voices`, `${MISTRAL}/models/m`]) {
+    for (const type of ['text/event-stream', 'Text/Event-Stream; charset=utf-8', 'multipart/x-mixed-replace; boundary=x', 'application/x-ndjson']) {
+      fake.play(feed(type))
+      for (const { secret } of [own, scoped]) {
+        const got = await send(secret, address, { method: 'GET' })
+        assert.deepEqual([got.status, headerOf(got.rawHeaders, 'x-proxy-error')], [403, 'endpoint_not_allowed'], `${address} ${type}`)
+        assert.doesNotMatch(got.body.toString(), /somebody/)
+      }
+    }
+    fake.play(answer(200, { 'Content-Type': 'text/event-stream' }, 'data: {}\n\n'))
+    assert.equal((await send(upstream.secret, address, { method: 'GET' })).status, 200)
+    fake.play(answer(200, JSON_TYPE, '{"data":[]}'))
+    assert.equal((await send(own.secret, address, { method: 'GET' })).status, 200)
+  }
+  // Of an object of the key's it tells of nothing else.
+  fake.play(answer(200, JSON_TYPE, '{"id":"resp_1"}'))
+  await send(own.secret, `${V1}/responses`, { body: '{"model":"m"}', headers: JSON_TYPE })
+  fake.play(answer(200, { 'Content-Type': 'text/event-stream' }, 'data: {}\n\n'))
+  assert.equal((await send(own.secret, `${V1}/responses/resp_1?stream=true`, { method: 'GET' })).body.toString(), 'data: {}\n\n')
 })
