@@ -126,7 +126,7 @@ async function pass(parts: ProxyParts, trip: Trip, shares: Shares): Promise<void
   checkProvider(key, provider)
   checkReadOnly(key, match, method)
   const about = { provider, key, match, method, headers }
-  const checking = checkOwnership(parts.objects, about, inspected.objects)
+  const checking = checkOwnership(parts.objects, about, inspected.objects, inspected.besideProse)
   const maker = checking instanceof Promise ? await checking : checking
 
   // 6. The limit and the ledger; only for what has a credential to go out with, so that nobody is charged for what the operator lacks.

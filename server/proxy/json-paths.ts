@@ -34,6 +34,7 @@ export function valuesAt(value: unknown, path: string): unknown[] {
   for (const step of stepsOf(path)) {
     here = here.flatMap((one): unknown[] => {
       if (step === '[]') return Array.isArray(one) ? one : []
+      if (step === '*') return typeof one === 'object' && one !== null ? Object.values(one) : []
       return typeof one === 'object' && one !== null && Object.hasOwn(one, step) ? [(one as Record<string, unknown>)[step]] : []
     })
   }

@@ -27,6 +27,8 @@ export interface Naming {
   readonly method: string
   /** All of them, those of the path too. */
   readonly objects: readonly ObjectRef[]
+  /** The same, where ids that stand in prose only may be nobody's: asked for where one of them is. */
+  readonly besideProse?: (() => readonly ObjectRef[]) | undefined
 }
 
 /** How an object came into being. */
@@ -210,10 +212,13 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
       void reading.then(() => expected.splice(expected.indexOf(reading), 1))
     },
     expected: () => Promise.all(expected),
-    async look(naming, ready) {
+    async look(asked, ready) {
       if (ready !== undefined) await ready
       else if (expected.length > 0) await Promise.all(expected)
-      const found = await decide(naming)
+      const first = await decide(asked)
+      const inProse = first.denied === 'unknown' && asked.besideProse !== undefined
+      const naming = inProse ? { ...asked, objects: asked.besideProse() } : asked
+      const found = inProse ? await decide(naming) : first
       // Another process may have made it a moment ago, and be writing it down.
       if ((found.denied !== 'unknown' && found.denied !== 'unread') || store.dialect !== 'postgres') return found
       await sleep(WRITING_MS)

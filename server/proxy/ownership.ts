@@ -35,14 +35,18 @@ const WHOSE = 'The answer tells of everything that the account holds, and this k
  * Whether a request may name what it names, at once where that is nothing.
  *
  * @param named what its path, query and body name
+ * @param besideProse the same, where ids that stand in prose only may be nobody's
  * @returns the credential that reaches these objects; null where none of them is known
  * @throws Refused
  */
-export function checkOwnership(objects: Objects, request: Request, named: readonly ObjectRef[]): string | null | Promise<string | null> {
+export function checkOwnership(
+  objects: Objects, request: Request, named: readonly ObjectRef[], besideProse?: () => readonly ObjectRef[],
+): string | null | Promise<string | null> {
   const { provider, match, headers } = request
   const inHeaders = headerRefs(provider, headers)
   if (named.length === 0 && inHeaders.length === 0 && match.endpoint?.lists === undefined) return null
-  return check(objects, request, inHeaders.length === 0 ? named : named.concat(inHeaders))
+  const besides = besideProse && (() => besideProse().concat(inHeaders))
+  return check(objects, request, inHeaders.length === 0 ? named : named.concat(inHeaders), besides)
 }
 
 /** Whether a batch may be started from a file of these lines: never rejects. */
@@ -78,12 +82,14 @@ export function listChecked(objects: Objects, { provider, key, match, method }: 
   })
 }
 
-async function check(objects: Objects, { provider, key, match, method }: Request, all: readonly ObjectRef[]): Promise<string | null> {
+async function check(
+  objects: Objects, { provider, key, match, method }: Request, all: readonly ObjectRef[], besideProse: (() => readonly ObjectRef[]) | undefined,
+): Promise<string | null> {
   const lists = match.endpoint?.lists
   if (lists !== undefined && key.objects === 'own' && listPlaces(match, provider.endpoints) === null) throw new Refused('endpoint_not_allowed', WHOSE)
   if (lists !== undefined && (await objects.anyForeign(provider.id, key.id, lists))) throw new Refused('endpoint_not_allowed', 'The list holds objects that were made with another key.')
   if (all.length === 0) return null
-  const { denied, credential, kind = '' } = await objects.look({ provider, key, match, method, objects: all })
+  const { denied, credential, kind = '' } = await objects.look({ provider, key, match, method, objects: all, besideProse })
   if (denied !== null) throw new Refused('endpoint_not_allowed', (denied === 'unknown' ? provider.instead?.[kind] : undefined) ?? DENIALS[denied])
   return credential
 }

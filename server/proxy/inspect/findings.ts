@@ -117,6 +117,11 @@ export class Findings implements JsonSink {
     return new Findings(this.#places, this.#strict, this.idForms, this.#fields)
   }
 
+  /** Of that, what stands anywhere else. */
+  get elsewhere(): readonly ObjectRef[] {
+    return this.#ids
+  }
+
   /** Takes over which ids such a part names. @param perhaps whether they may be something else: then only another key's objects count */
   take(part: Findings, perhaps: boolean): void {
     if (part.unclear || part.decided) this.#tooMany(MANY_IDS)

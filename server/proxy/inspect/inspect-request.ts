@@ -25,6 +25,8 @@ export interface InspectedRequest {
   /** Stored objects that it names where its endpoint expects one, and those in its path. */
   readonly objects: readonly ObjectRef[]
   readonly body: Outgoing['body']
+  /** The same objects, where ids that stand in prose only may be nobody's: asked for where a request would be refused for one. */
+  readonly besideProse?: () => readonly ObjectRef[]
   /** Whether nothing is known of what the body names. */
   readonly isUnread?: boolean
   /** Reads the model of a body that is not held while it goes up. */
@@ -185,18 +187,19 @@ function decideInspected(target: Target, read: Read, inspection: Inspection): In
   const { findings, refusal } = inspection
   const body = outgoingBody(caller, provider, match, read, null, [])
   const behind = headerRefs(provider, read.trailers)
+  const besideProse = () => match.objects.concat(inspection.mentionedBesideProse(), behind)
   if (inspection.strict) {
     const resolved = resolveModels(trip.key!.scope, { provider, match, pathAndQuery, headers: caller.headers }, inspection)
     trip.model = written((resolved.ok ? resolved.models[0] : resolved.model) ?? match.model)
     if (!resolved.ok) throw new Refused(resolved.code, resolved.message)
     trip.kept = resolved.kept
-    return { objects: resolved.objects.concat(behind), body, observer: null }
+    return { objects: resolved.objects.concat(behind), body, besideProse, observer: null }
   }
   if (refusal !== null || findings.unclear) throw new Refused('ambiguous_body', 'The body cannot be read, so it is not known which stored objects it names.')
   if (trip.key!.objects === 'own' && inspection.isUnreadable) throw new Refused('ambiguous_body', 'The body is neither JSON nor a form of UTF-8, so it is not known which stored objects it names.')
   trip.model = written(findings.model ?? headModel(match, pathAndQuery))
   trip.kept = findings.kept
-  return { objects: match.objects.concat(findings.mentioned, behind), body, observer: null }
+  return { objects: match.objects.concat(findings.mentioned, behind), body, besideProse, observer: null }
 }
 
 /** Where it fails, the rest of a body that has been read in part is let go. */

@@ -2,6 +2,7 @@
 import { valuesOf, without } from '../../http/fields.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
 import { isTwofoldType } from '../outside-body.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import { isForm, readerFor, type BodyReader } from './body-reader.ts'
 import { decodedSource, isIdentity } from './decode.ts'
@@ -9,6 +10,7 @@ import { isAsciiCompatible, isMedia } from './content-types.ts'
 import { ambiguous, Findings, unknownModel, type Refusal } from './findings.ts'
 import { placesOf, type Places } from './places.ts'
 import type { SlicedTask } from './scheduler.ts'
+import { withProse } from './prose.ts'
 import { PieceSource, type Source } from './source.ts'
 import { WordReader } from './words.ts'
 
@@ -102,6 +104,16 @@ export class Inspection implements SlicedTask {
     this.#source?.close()
     this.#source = null
   }
+  /** What the body mentions, where ids that stand in prose only may be nobody's: of a body of JSON that was inspected as it is. */
+  mentionedBesideProse(): readonly ObjectRef[] {
+    const { provider, headers } = this.#question
+    const types = valuesOf(headers, 'content-type')
+    const { objects, elsewhere, mentioned } = this.findings
+    const isPlain = !isEncoded(headers) && types.length === 1 && /^application\/json(?:;|$)/i.test(types[0]!) && !this.isUnreadable
+    if (!isPlain || provider.ids === undefined || this.#question.match.class === 'unknown') return mentioned
+    return objects.concat(withProse(this.#pieces, this.#places.prose, elsewhere, provider.ids))
+  }
+
 
   /** @returns false where the body cannot be decoded */
   #open(): boolean {

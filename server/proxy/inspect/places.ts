@@ -12,6 +12,8 @@ export interface Places {
   readonly required: ReadonlySet<string>
   readonly stored: ReadonlySet<string>
   readonly texts: ReadonlySet<string>
+  /** Paths of prose, each once. */
+  readonly prose: readonly string[]
   readonly tools: ToolPaths
   readonly objects: ReadonlyMap<string, string>
   /** The kinds of stored objects among them. */
@@ -45,6 +47,7 @@ export function placesOf(rule: BodyRule): Places {
       required: new Set(rule.required),
       stored: new Set(rule.stored),
       texts: new Set(rule.texts),
+      prose: [...new Set(rule.prose)],
       tools,
       objects: new Map(Object.entries(rule.objects ?? {})),
       kinds: [...new Set(Object.values(rule.objects ?? {}))],

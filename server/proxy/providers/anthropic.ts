@@ -19,12 +19,16 @@ export const inMessages = (
   }
 }
 
+/** What people, tools and models say. */
+const SAID = ['system', 'system[].text', 'messages[].content', 'messages[].content[].text', 'messages[].content[].content', 'messages[].content[].content[].text']
+
 /** A Messages body; gateways try `models` in turn. */
 export const messagesBody = (at: string): ModelPlace => ({
   at: 'body',
   body: {
     required: [`${at}model`],
     texts: inMessages(at).texts,
+    prose: SAID.map((place) => at + place),
     also: [`${at}models[]`, ...inMessages(at).also],
     tools: inMessages(at).tools,
     objects: {

@@ -13,6 +13,7 @@ const CALL: BodyRule = {
   also: ['model', 'additionalModelRequestFields.model', ...INSIDE.flatMap(({ also }) => also)],
   texts: INSIDE.flatMap(({ texts }) => texts),
   tools: INSIDE.flatMap(({ tools }) => tools),
+  prose: ['system[].text', 'messages[].content[].text', 'messages[].content[].toolResult.content[].text', 'messages[].content'],
 }
 const call: ModelPlace = { at: 'path', body: CALL }
 

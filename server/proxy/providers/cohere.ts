@@ -17,6 +17,9 @@ const TRAINING = { 'settings.dataset_id': 'dataset' } as const
 
 const TOOLS = { tools: toolsIn('', CALLER_TOOLS) }
 
+/** What is said, embedded, ranked and so on, in either version. */
+const SAID = ['message', 'preamble', 'chat_history[].message', 'messages[].content', 'messages[].content[].text', 'texts[]', 'inputs[]', 'inputs[].content[].text', 'query', 'documents[]', 'documents[].text', 'prompt', 'text']
+
 /** Cohere: https://docs.cohere.com/reference */
 export const cohere: ProviderRow = {
   id: 'cohere',
@@ -25,7 +28,7 @@ export const cohere: ProviderRow = {
   hosts: ['api.cohere.com', 'api.cohere.ai'],
   auth: { header: 'Authorization', scheme: 'Bearer' },
   endpoints: [
-    ...['/v2', '/v1'].flatMap((prefix) => ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) => model(`POST ${prefix}/${verb}`, body({ ...TOOLS, ...(prefix === '/v1' && verb === 'chat' ? { objects: CHAT } : {}) })))),
+    ...['/v2', '/v1'].flatMap((prefix) => ['chat', 'embed', 'rerank', 'classify', 'generate', 'summarize'].map((verb) => model(`POST ${prefix}/${verb}`, body({ ...TOOLS, prose: SAID, ...(prefix === '/v1' && verb === 'chat' ? { objects: CHAT } : {}) })))),
     model('POST /v2/parse'),
     model('POST /v2/audio/transcriptions', form()),
     model('POST /v1/tokenize'),

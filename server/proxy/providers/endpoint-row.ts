@@ -22,6 +22,8 @@ export interface BodyRule {
   readonly stored?: readonly string[]
   /** Lists on the way to these places in whose stead a text may stand, which names nothing. */
   readonly texts?: readonly string[]
+  /** Places of text that is read by a model, or drawn, spoken or searched for: an id alone in one is what somebody said. */
+  readonly prose?: readonly string[]
   /** Where tools stand that may run models of their own. */
   readonly tools?: readonly ToolPlace[]
   /** Places that name a stored object, and its kind. */

@@ -26,11 +26,15 @@ const objectsOf = (call: string): Record<string, string> => ({
   ...objects('file_search_store', `${call}tools[].fileSearch.fileSearchStoreNames[]`),
 })
 
+/** What people, tools and models say in a call. */
+export const GEMINI_SAID: readonly string[] = ['contents[].parts[].text', 'contents[].parts[].functionResponse.response.*', 'systemInstruction.parts[].text', 'content.parts[].text', 'requests[].content.parts[].text'].flatMap(spellings)
+
 /** Bodies of Gemini calls. The path names the model; a body that names another one, for itself or for one of its parts, must be allowed too. */
 const CALL: BodyRule = {
   required: [],
   also: ['model', 'requests[].model', ...spellings('generateContentRequest.model'), ...GEMINI_ROUTED],
   stored: GEMINI_STORED,
+  prose: GEMINI_SAID,
   objects: {
     ...['', 'requests[].', 'generateContentRequest.'].map(objectsOf).reduce((all, one) => ({ ...all, ...one })),
     ...objects('file', 'instances[].video.uri', 'instances[].image.fileUri'),
@@ -70,6 +74,8 @@ const INTERACTION = {
   'input[].result[].uri': 'file',
   'tools[].file_search_store_names[]': 'file_search_store',
 }
+
+const SAID = ['input', 'system_instruction', 'input.text', 'input[].text', 'input[].content', 'input[].content[].text', 'input[].result']
 
 const TRIGGER = { environment_id: 'environment', ...within('interaction.', INTERACTION) }
 
@@ -119,7 +125,7 @@ const versionRows = (version: string): EndpointRow[] => {
     // An agent runs models of its own choice; its name is held to the scope like a model's.
     model(
       `POST ${v}/interactions`,
-      { at: 'body', body: { required: ['model', 'agent'], also: ['tools[].model', 'agent_config.model', 'agentConfig.model'], tools: toolsIn('', INTERACTION_TOOLS), objects: INTERACTION } },
+      { at: 'body', body: { required: ['model', 'agent'], also: ['tools[].model', 'agent_config.model', 'agentConfig.model'], tools: toolsIn('', INTERACTION_TOOLS), prose: SAID, objects: INTERACTION } },
       { usage: 'interactions', creates: { id: 'interaction', 'interaction.id': 'interaction', environment_id: 'environment', 'interaction.environment_id': 'environment' } },
     ),
     neutral(`GET ${v}/interactions/{interaction}`, { usage: 'interactions' }),

@@ -14,7 +14,7 @@ const GUARDS = ['guardrails[].moderation_llm_v1.model_name', 'guardrails[].moder
 const ALSO = [...(BODY.also ?? []), ...GUARDS]
 
 /** What runs models of its own: guardrails, tools and documents, wherever in a body a call stands. */
-const running = (at: string): { readonly tools: readonly ToolPlace[]; readonly texts: readonly string[] } => ({
+const running = (at: string): { readonly tools: readonly ToolPlace[]; readonly texts: readonly string[]; readonly prose: readonly string[] } => ({
   tools: [
     ...toolsIn(at, MISTRAL_TOOLS),
     { at: `${at}guardrails[].moderation_llm_v1`, tools: MISTRAL_GUARD('mistral-moderation-2411') },
@@ -22,6 +22,7 @@ const running = (at: string): { readonly tools: readonly ToolPlace[]; readonly t
     ...['messages', 'inputs'].map((list) => ({ at: `${at}${list}[].content[]`, by: 'type', tools: MISTRAL_CONTENT })),
   ],
   texts: [`${at}messages[].content`, `${at}inputs`, `${at}inputs[].content`],
+  prose: ['messages[].content', 'messages[].content[].text', 'inputs', 'inputs[].content', 'inputs[].content[].text', 'inputs[].result', 'instructions', 'prompt', 'suffix'].map((place) => at + place),
 })
 
 /** Files that tools write; and a conversation that begins, also where one is restarted. */

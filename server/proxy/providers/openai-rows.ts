@@ -60,8 +60,15 @@ const THREAD = { ...RESOURCES, ...within('messages[].', ATTACHED) }
 const VIDEO = { 'video.id': 'video', 'video[id]': 'video' } as const
 const PICTURES = { 'image.file_id': 'file', 'images[].file_id': 'file', 'mask.file_id': 'file' } as const
 
+/** What people, tools and models say in a chat. */
+const SAID = ['messages[].content', 'messages[].content[].text']
+/** The same of a response. */
+const SAID_IN_RESPONSE = ['input', 'instructions', 'input[].content', 'input[].content[].text', 'input[].output', 'input[].output[].text', 'input[].summary[].text']
+/** What is embedded, moderated, drawn, spoken or searched for. */
+const GIVEN = ['input', 'input[]', 'input[].text', 'prompt', 'prompt[]', 'suffix', 'instructions', 'query', 'documents[]', 'documents[].text']
+
 /** `{"model": "…"}`; tools may bring a model of their own (image generation), and so may moderation; routers and gateways try `models` in turn. */
-export const BODY: BodyRule = { required: ['model'], also: ['models[]', 'tools[].model', 'moderation.model'], tools: toolsIn('', OPENAI_TOOLS), objects: OBJECTS }
+export const BODY: BodyRule = { required: ['model'], also: ['models[]', 'tools[].model', 'moderation.model'], tools: toolsIn('', OPENAI_TOOLS), prose: SAID, objects: OBJECTS }
 /** Where the model of a JSON body stands, of a form, and of a request that names none. */
 export const body = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { ...BODY, ...rule } })
 export const form = (rule: Partial<BodyRule> = {}): ModelPlace => ({ at: 'body', body: { required: ['model'], multipart: true, ...rule } })
@@ -78,9 +85,13 @@ export const responding = ({ also = [], stored = [], tools = [], objects, ...rul
     stored: [...stored, 'prompt.id'],
     tools: [...tools, ...inInput],
     texts: ['input', 'input[]'],
+    prose: SAID_IN_RESPONSE,
     objects: { ...objects, ...within('input[].tools[].', TOOL) },
   })
 }
+
+/** The body of a request that gives text to something else than a chat. */
+const given = (rule: Partial<BodyRule> = {}): ModelPlace => body({ prose: GIVEN, ...rule })
 
 /** Items that a conversation keeps for responses to come. */
 const ITEMS = body({ required: [], also: ['items[].tools[].model'], tools: toolsIn('items[].', OPENAI_TOOLS), objects: { 'items[].id': 'item', 'items[].content[].file_id': 'file', ...within('items[].', RAN), ...within('items[].tools[].', TOOL) } })
@@ -121,18 +132,18 @@ export function compatibleRows(prefix: string, rule: Partial<BodyRule> = {}): En
   const chatBody = body(whole)
   return [
     model(`POST ${prefix}/chat/completions`, chatBody),
-    model(`POST ${prefix}/completions`, chatBody),
-    model(`POST ${prefix}/embeddings`),
+    model(`POST ${prefix}/completions`, body({ ...whole, prose: GIVEN })),
+    model(`POST ${prefix}/embeddings`, given()),
     model(`POST ${prefix}/responses`, responding(whole), RESPONSE),
     // `moderation: "low"` is how strictly a picture is looked at.
-    model(`POST ${prefix}/images/generations`, body({ texts: ['moderation'] })),
+    model(`POST ${prefix}/images/generations`, given({ texts: ['moderation'] })),
     model(`POST ${prefix}/images/edits`, form({ objects: PICTURES })),
     model(`POST ${prefix}/images/variations`, form()),
-    model(`POST ${prefix}/audio/speech`),
+    model(`POST ${prefix}/audio/speech`, given()),
     model(`POST ${prefix}/audio/transcriptions`, form()),
     model(`POST ${prefix}/audio/translations`, form()),
-    model(`POST ${prefix}/moderations`),
-    model(`POST ${prefix}/rerank`),
+    model(`POST ${prefix}/moderations`, given()),
+    model(`POST ${prefix}/rerank`, given()),
     neutral(`GET ${prefix}/models`),
     neutral(`GET ${prefix}/models/{any:}`),
     ...fileRows(prefix),
@@ -182,7 +193,7 @@ export function openaiRows(prefix: string): EndpointRow[] {
     neutral(`GET ${p}/conversations/{conversation}/items`),
     model(`POST ${p}/conversations/{conversation}/items`, ITEMS),
     neutral(`GET DELETE ${p}/conversations/{conversation}/items/{any}`),
-    model(`POST ${p}/audio/speech`, body({ objects: referring('voice', 'voice') })),
+    model(`POST ${p}/audio/speech`, given({ objects: referring('voice', 'voice') })),
     neutral(`GET POST ${p}/audio/voice_consents`, creates('voice_consent')),
     neutral(`GET POST DELETE ${p}/audio/voice_consents/{voice_consent}`),
     neutral(`GET POST ${p}/audio/voices`, { ...creates('voice'), names: { consent: 'voice_consent' } }),

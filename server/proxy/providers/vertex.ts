@@ -1,6 +1,6 @@
 import { inMessages } from './anthropic.ts'
 import type { BodyRule, EndpointRow, ModelPlace } from './endpoint-row.ts'
-import { GEMINI_ROUTED, GEMINI_STORED, GOOGLE_MINTING, GOOGLE_UPLOADS } from './google.ts'
+import { GEMINI_ROUTED, GEMINI_SAID, GEMINI_STORED, GOOGLE_MINTING, GOOGLE_UPLOADS } from './google.ts'
 import { body, creates, model, neutral, STORED, toolsIn } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
@@ -12,6 +12,7 @@ const CALL: BodyRule = {
   texts: inMessages('').texts,
   tools: inMessages('').tools,
   stored: GEMINI_STORED,
+  prose: GEMINI_SAID,
   objects: { cachedContent: 'cached_content', cached_content: 'cached_content' },
 }
 const call: ModelPlace = { at: 'path', body: CALL }

@@ -1,11 +1,12 @@
 // A key names stored objects that it made, or that were shared with it: what nobody made here is refused, wherever a request can name it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { shareObject } from '../../../server/keys/shared-objects.ts'
 import { manager } from '../../http/manager.ts'
 import { answer, headerOf } from '../../providers/fake.ts'
 import { temporaryFolder } from '../../temporary.ts'
-import { GEMINI, MADE, more, NAMED, V1, XAI } from './object-places.ts'
+import { GEMINI, MADE, MISTRAL, more, NAMED, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed, type Served } from './served.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -79,6 +80,48 @@ for (const models of [null, ['*']]) {
     for (const [line, body] of EVERYBODYS) if (models === null) assert.equal(await ending(served, own, line, body), '200', `${line} ${JSON.stringify(body)}`)
   })
 }
+
+const FILE = 'file-68a1b2c3d4e5f60718293a4b'
+/** TABLE of requests in which ID is what somebody says. */
+const SAID: [address: string, body: object, id?: string][] = [
+  [`${V1}/chat/completions`, { model: 'm', messages: [{ role: 'user', content: 'ID' }] }],
+  [`${V1}/chat/completions`, { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: ' ID\n' }] }, { role: 'tool', tool_call_id: 'call_1', content: 'ID' }] }],
+  [`${V1}/responses`, { model: 'm', input: 'ID' }], [`${V1}/responses`, { model: 'm', instructions: 'ID', input: [{ role: 'user', content: 'ID' }, { type: 'function_call_output', call_id: 'c', output: 'ID' }] }],
+  [`${V1}/embeddings`, { model: 'm', input: ['x', 'ID'] }], [`${V1}/moderations`, { input: 'ID' }], [`${V1}/audio/speech`, { model: 'm', voice: 'alloy', input: 'ID' }], [`${V1}/images/generations`, { model: 'm', prompt: 'ID' }],
+  [`${ANTHROPIC}/v1/messages`, { model: 'm', system: 'ID', messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'ID' }] }] }] }, 'file_011CNha8iCJcU1wXNR6q4V8w'],
+  [`${GEMINI}/models/g:generateContent`, { systemInstruction: { parts: [{ text: 'ID' }] }, contents: [{ parts: [{ text: 'ID' }, { functionResponse: { name: 'f', response: { output: 'ID' } } }] }] }, 'files/k3j9x0a2b1c4'],
+  [`${GEMINI}/interactions`, { model: 'g', input: 'ID' }, 'cachedContents/abc'],
+  [`${MISTRAL}/conversations`, { model: 'm', inputs: 'ID' }, 'ag_068ff2d5a2b47b6a80003a5f1b2c3d4e'],
+  [`${XAI}/responses`, { model: 'm', input: [{ role: 'user', content: [{ type: 'input_text', text: 'ID' }] }] }, 'collection_7d1c0e44-0f5b-4b7e-9f5e-6f1f0c3a2b19'],
+]
+
+test('an id that is all of a message is text where nobody here made it, and stays another key\'s where one did', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), more)
+  const { fake, key, send } = served
+  const [mine, theirs, scoped] = [await key(), await key(), await key({ models: ['m', 'g', '*moderation*'] })]
+  for (const [address, body, id = FILE] of SAID) {
+    const text = JSON.stringify(body).replaceAll('ID', id)
+    const post = (who: { secret: string }, sent: string) => ending(served, who, `POST ${address}`, JSON.parse(sent) as object)
+    assert.equal(await post(mine, text), '200', text)
+    if (!address.endsWith('/moderations')) assert.equal(await post(scoped, text), '200', text)
+    // It says it, and names it as well.
+    assert.equal(await post(mine, text.replace('{', `{"x":"${id}",`)), CLOSED, text)
+    assert.match(await post(scoped, text.replace('{', `{"x":"${id}",`)), /^403 /, text)
+  }
+  fake.play(answer(200, JSON_TYPE, JSON.stringify({ id: FILE })))
+  await ending(served, theirs, `POST ${V1}/files`, {})
+  fake.play(answer(200, JSON_TYPE, '{}'))
+  for (const [address, body, id = FILE] of SAID) {
+    if (id !== FILE || !address.startsWith(V1)) continue
+    const text = JSON.stringify(body).replaceAll('ID', id)
+    assert.deepEqual([await ending(served, mine, `POST ${address}`, JSON.parse(text) as object), await ending(served, theirs, `POST ${address}`, JSON.parse(text) as object)], [CLOSED, '200'], text)
+  }
+  // Where what is sent is no plain JSON, nothing in it is known to be text.
+  const plain = JSON.stringify(SAID[0]![1]).replaceAll('ID', 'file-78a1b2c3d4e5f60718293a4b')
+  for (const [sent, headers] of [[`\ufeff${plain}`, JSON_TYPE], [plain, {}], [plain, { 'Content-Type': 'text/plain' }], [gzipSync(plain), { ...JSON_TYPE, 'Content-Encoding': 'gzip' }]] as const) {
+    assert.equal((await send(mine.secret, SAID[0]![0], { body: sent, headers })).status, 403)
+  }
+})
 
 test('an object that was shared is read and used, and never changed', async (t) => {
   const served = await startServed(t, answer(200, JSON_TYPE, '{}'))

@@ -171,15 +171,18 @@ test('a text that is an id of another provider\'s form passes; of its own provid
   const hex = '68a1b2c3d4e5f60718293a4b5c6d7e8f68a1b2c3d4e5f607'
   const text = (address: string, content: string): [string, object] => [address, { model: 'm', user: content, messages: [{ role: 'user', name: content, content }] }]
   const gemini = (content: string): [string, object] => [`${GOOGLE}/v1beta/models/g:generateContent`, { contents: [{ parts: [{ text: content }] }] }]
+  const calling = (file: string): [string, object] => [`${GOOGLE}/v1beta/models/g:generateContent`, { contents: [{ parts: [{ functionCall: { name: 'read', args: { file } } }] }] }]
   const passes: [string, object][] = [
     ...[`file-${hex}`, `resp_${hex}`, 'asst_68a1b2c3d4e5f607abcdefgh', 'cachedContents/k3j9x0a2b1c4', UUID].map((content) => text(`${ANTHROPIC}/v1/messages`, content)),
-    ...[`file-${hex}`, `resp_${hex}`, 'file_011CNha8iCJcU1wXNR6q4V8w'].map(gemini),
+    ...[`file-${hex}`, `resp_${hex}`, 'file_011CNha8iCJcU1wXNR6q4V8w'].flatMap((content) => [gemini(content), calling(content)]),
+    // What is said is text.
+    gemini('cachedContents/k3j9x0a2b1c4'),
     ...[`vs_${hex}`, `asst_${hex}`, 'files/k3j9x0a2b1c4'].map((content) => text(`${MISTRAL}/chat/completions`, content)),
     ...[`vs_${hex}`, `resp_${hex}`].map((content) => text(`${OPENROUTER}/chat/completions`, content)),
     ...['file_011CNha8iCJcU1wXNR6q4V8w_', 'skill_check', 'files/k3j9x0a2b1c4', 'user_2NNEqL2nrIRdJ194ndJqAHwEfxC'].map((content) => text(`${V1}/chat/completions`, content)),
   ]
   for (const [address, body] of passes) assert.equal((await send(secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status, 200, `${address} ${JSON.stringify(body)}`)
-  const refused = [text(`${V1}/chat/completions`, `file-${hex}`), text(`${ANTHROPIC}/v1/messages`, 'file_011CNha8iCJcU1wXNR6q4V8w'), gemini('cachedContents/k3j9x0a2b1c4')]
+  const refused = [text(`${V1}/chat/completions`, `file-${hex}`), text(`${ANTHROPIC}/v1/messages`, 'file_011CNha8iCJcU1wXNR6q4V8w'), calling('cachedContents/k3j9x0a2b1c4')]
   for (const [address, body] of refused) assert.equal((await send(secret, address, { body: JSON.stringify(body), headers: JSON_TYPE })).status, 403, `${address} ${JSON.stringify(body)}`)
 })
 

@@ -1,0 +1,42 @@
+// Ids that are what somebody says. A message that is nothing but an id names an object by the rule of providers/ids.ts; at places of prose it is a text
+// all the same, which the provider hands to a model and looks nothing up by. Nobody's ids may stand there; another key's may stand nowhere.
+import { isUtf8 } from 'node:buffer'
+import { parseJson, valuesAt } from '../json-paths.ts'
+import type { ObjectRef } from '../providers/object-ref.ts'
+import type { IdForms } from '../providers/provider.ts'
+import { mayBeId } from '../providers/spelled.ts'
+
+/** Longest body that is looked at, in one step of about a millisecond. */
+const LONGEST_BYTES = 64 * 1024
+/** Every string of a text that is JSON: keys and values. */
+const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/gs
+
+/**
+ * The ids that a body mentions, of which those that stand in places of prose only may be nobody's. Strings are counted in the text itself, so what a
+ * parser drops (a key that stands twice) is not taken for prose.
+ *
+ * @param pieces the whole body, not encoded
+ * @param places paths of prose, each once
+ */
+export function withProse(pieces: readonly Buffer[], places: readonly string[], ids: readonly ObjectRef[], forms: IdForms): readonly ObjectRef[] {
+  if (places.length === 0 || pieces.reduce((length, piece) => length + piece.length, 0) > LONGEST_BYTES) return ids
+  const bytes = Buffer.concat(pieces)
+  const text = bytes.toString('utf8')
+  const body = isUtf8(bytes) ? parseJson(text) : undefined
+  if (body === undefined) return ids
+  const said = countById(places.flatMap((place) => valuesAt(body, place)), forms)
+  const all = countById((text.match(STRINGS) ?? []).map(parseJson), forms)
+  return ids.map((ref) => (said.get(nameOf(ref)) === all.get(nameOf(ref)) ? { kind: ref.kind, id: ref.id, mayBeUnknown: true } : ref))
+}
+
+/** How many of these texts name each object. */
+function countById(texts: readonly unknown[], forms: IdForms): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const text of texts) {
+    const ref = typeof text === 'string' && mayBeId(text, forms) ? forms.refOf(text) : null
+    if (ref !== null) counts.set(nameOf(ref), (counts.get(nameOf(ref)) ?? 0) + 1)
+  }
+  return counts
+}
+
+const nameOf = ({ kind, id }: ObjectRef): string => `${kind} ${id}`
