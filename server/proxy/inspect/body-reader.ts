@@ -43,6 +43,9 @@ export function readerFor(rule: BodyRule, places: Places, headers: readonly stri
 /** Whether a content type is one of a form with parts. */
 export const isForm = (type: string): boolean => /^multipart\//i.test(type.trim())
 
+/** UTF-8's byte order mark. What reads a body behind one reads the same (RFC 8259, section 8.1). */
+const MARK = [0xef, 0xbb, 0xbf]
+
 /** One JSON body. Strict: RFC 8259, UTF-8, no BOM, nothing behind it. */
 class JsonBody implements BodyReader {
   readonly #scanner: JsonScanner
@@ -50,6 +53,8 @@ class JsonBody implements BodyReader {
   readonly #findings: Findings
   readonly #keyed: KeyedStrings | undefined
   #empty = true
+  /** Bytes of a mark that have been read; more than there are where none can come any more. */
+  #marked = 0
 
   constructor(places: Places, strict: boolean, findings: Findings) {
     this.#findings = findings
@@ -64,8 +69,19 @@ class JsonBody implements BodyReader {
     if (piece.length > 0) this.#empty = false
     if (this.#utf8 !== null && !this.#utf8.write(piece)) return
     if (this.#findings.decided) return
-    this.#scanner.write(piece)
-    this.#keyed?.write(piece)
+    const json = this.#utf8 === null && this.#marked < MARK.length ? this.#behindMark(piece) : piece
+    this.#scanner.write(json)
+    this.#keyed?.write(json)
+  }
+
+  #behindMark(piece: Buffer): Buffer {
+    let from = 0
+    while (from < piece.length && this.#marked < MARK.length && piece[from] === MARK[this.#marked]) {
+      from++
+      this.#marked++
+    }
+    if (from < piece.length) this.#marked = MARK.length
+    return from === 0 ? piece : piece.subarray(from)
   }
 
   end(): Refusal | null {

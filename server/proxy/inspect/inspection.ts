@@ -72,13 +72,17 @@ export class Inspection implements SlicedTask {
     return this.#source !== null && !(this.#source instanceof PieceSource)
   }
 
-  /** Whether it is not known what it names: it is said to be something else than JSON or a form, and is; or to be two things, or in a charset that is not read. */
+  /**
+   * Whether it is not known what it names: it is no plain JSON, no form and no file, so that servers which read it all the same may read it differently; or
+   * it is said to be two things, or in a charset that is not read.
+   */
   get isUnreadable(): boolean {
     const types = valuesOf(this.#question.headers, 'content-type')
     const [type = ''] = types
-    if (type === 'application/json' && types.length === 1) return false
-    if (types.length > 1 || isTwofoldType(type) || !isAsciiCompatible(type)) return true
-    return this.#reader instanceof WordReader && type !== '' && !/json/i.test(type) && !isMedia(type)
+    if (types.length > 1 || (type !== 'application/json' && (isTwofoldType(type) || !isAsciiCompatible(type)))) return true
+    if (!(this.#reader instanceof WordReader) || isMedia(type)) return false
+    // Of an upload nothing need be said; whole ids in it count, and where a row expects bare ones it takes JSON.
+    return (type !== '' || this.#places.kinds.length > 0) && this.#pieces.some((piece) => piece.length > 0)
   }
 
   step(resume: () => void): 'more' | 'waiting' | 'done' {

@@ -113,7 +113,13 @@ test('a body that is neither JSON nor a form is refused where it could be a requ
     ['application/json; charset=ibm037', '{}', '400 ambiguous_body'],
     ['application/json; charset=utf-8; charset=utf-16', '{}', '400 ambiguous_body'],
     ['application/json, multipart/form-data', '{}', '400 ambiguous_body'],
-    ['application/json', Buffer.from(json, 'utf16le'), '403 endpoint_not_allowed'],
+    ['application/json', Buffer.from(json, 'utf16le'), '400 ambiguous_body'],
+    ['application/json', `{"x":[1,],"y":"resp_${HEX}"}`, '400 ambiguous_body'],
+    ['application/json', "{'x':1}", '400 ambiguous_body'],
+    ['application/json', `\ufeff${json}`, '403 endpoint_not_allowed'],
+    ['application/json', `\ufeff{"file_id":"file-${HEX}"}`, '403 endpoint_not_allowed'],
+    ['application/json', '\ufeff{"x":1}', '200'],
+    ['application/json', '', '200'],
     ['audio/wav', json, '403 endpoint_not_allowed'],
     [OCTETS, json, '403 endpoint_not_allowed'],
     [OCTETS, proto(`resp_${HEX}`), '403 endpoint_not_allowed'],
@@ -127,5 +133,8 @@ test('a body that is neither JSON nor a form is refused where it could be a requ
     ['text/plain;charset=UTF-8', '{"x":1}', '200'],
     ['', '{"x":1}', '200'],
   ]
+  // Without a type it may be an upload, but not where JSON is expected.
+  const untyped = `/* */{"file_id":"file-${HEX}"}`
+  assert.deepEqual([await post(neutral, '', untyped), await post(unknown, '', untyped), await post(unknown, '', SOUND)], ['400 ambiguous_body', '403 endpoint_not_allowed', '200'])
   for (const [type, body, ending] of cases) for (const address of [neutral, unknown]) assert.equal(await post(address, type, body), ending, `${type} ${address} ${body.toString().slice(0, 40)}`)
 })
