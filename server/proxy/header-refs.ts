@@ -1,6 +1,8 @@
 // What the headers and the trailers of a request name: in those that name an object by their own name, and as an id in its full spelling in any other.
 import { ownText } from '../own-text.ts'
 import { plainNameOf, requestHeaders } from './headers.ts'
+import { headerModels } from './outside-body.ts'
+import type { Match } from './providers/endpoint.ts'
 import { ANY_KIND } from './providers/ids.ts'
 import { objectRef, type ObjectRef } from './providers/object-ref.ts'
 import type { IdForms, Provider } from './providers/provider.ts'
@@ -27,6 +29,14 @@ export function headerRefs(provider: Provider, raw: readonly string[]): readonly
     if (refs.length > 0 && requestHeaders([raw[i]!, value], provider).length > 0) (found ??= []).push(...refs.filter((ref) => kind === undefined || ref.kind !== kind))
   }
   return found ?? NOTHING
+}
+
+/** The stored models that headers name in which the endpoint takes a model. */
+export function modelRefs({ ids }: Provider, { endpoint }: Match, raw: readonly string[]): readonly ObjectRef[] {
+  const place = endpoint?.model
+  const names = place !== undefined && 'body' in place ? place.headers : undefined
+  const { models } = ids ?? {}
+  return names === undefined || models === undefined ? NOTHING : headerModels(names, raw).flatMap((name) => models.refsOf(name))
 }
 
 function spelledIn(value: string, ids: IdForms): readonly ObjectRef[] {

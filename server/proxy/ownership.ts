@@ -43,7 +43,8 @@ export function checkOwnership(
   objects: Objects, request: Request, named: readonly ObjectRef[], besideProse?: () => readonly ObjectRef[],
 ): string | null | Promise<string | null> {
   const { provider, match, headers } = request
-  const inHeaders = headerRefs(provider, headers)
+  const spelled = headerRefs(provider, headers)
+  const inHeaders = provider.ids?.models === undefined ? spelled : spelled.concat(modelRefs(provider, match, headers))
   if (named.length === 0 && inHeaders.length === 0 && match.endpoint?.lists === undefined) return null
   const besides = besideProse && (() => besideProse().concat(inHeaders))
   return check(objects, request, inHeaders.length === 0 ? named : named.concat(inHeaders), besides)

@@ -154,6 +154,7 @@ class FormBody implements BodyReader {
       if (kind !== undefined) findings.object(objectRef(kind, value))
       else {
         findings.models.push(value)
+        findings.storedModel(value)
         findings.named ||= required.has(name)
         if (required.has(name) || name === 'model') findings.model ??= value
       }

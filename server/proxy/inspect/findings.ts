@@ -4,7 +4,7 @@ import { ITEM } from '../item-ranges.ts'
 import { parseJson } from '../json-paths.ts'
 import type { JsonSink, Oddity, StringWatch } from '../json-scanner.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
-import type { IdNames } from '../providers/id-names.ts'
+import { givesModel, type IdNames } from '../providers/id-names.ts'
 import { givenId, REFERENCE } from '../providers/ids.ts'
 import type { IdForms, Provider } from '../providers/provider.ts'
 import { ToolModels, type ToolRun } from '../tool-models.ts'
@@ -44,11 +44,16 @@ interface Part {
   next: number
 }
 
-/** The names under which a body gives ids, and which of these are everybody's. */
+/** What a body's keys and fields give where no row says where models and ids stand. */
 export interface GivenIds {
-  readonly names: IdNames
+  /** The names under which it gives ids; null where rows say where these stand, so that only models count. */
+  readonly names: IdNames | null
+  /** Which ids are everybody's. */
   readonly publicObjects: Provider['publicObjects']
 }
+
+/** In place of a kind: the value names a model. */
+const MODEL = 'model'
 
 type TellString = (bytes: Buffer, from: number, to: number, hash: number) => void
 
@@ -112,14 +117,14 @@ export class Findings implements JsonSink {
     return this.#ids.length === 0 ? this.objects : this.objects.concat(this.#ids)
   }
 
-  /** A collector for a part of the body, of which it is not known yet what it is. */
-  aside(): Findings {
-    return new Findings(this.#places, this.#strict, this.idForms, this.#fields)
-  }
-
   /** Of that, what stands anywhere else. */
   get elsewhere(): readonly ObjectRef[] {
     return this.#ids
+  }
+
+  /** A collector for a part of the body, of which it is not known yet what it is. */
+  aside(): Findings {
+    return new Findings(this.#places, this.#strict, this.idForms, this.#fields)
   }
 
   /** Takes over which ids such a part names. @param perhaps whether they may be something else: then only another key's objects count */
@@ -212,7 +217,7 @@ export class Findings implements JsonSink {
     const given = new Set<string>()
     const kindOf = (key: string): string | null => {
       let kind = kinds.get(key)
-      if (kind === undefined) kind = fields.names.kindOf(key)
+      if (kind === undefined) kind = this.#kindUnder(fields, key)
       if (kinds.size < MOST_KEYS) kinds.set(key, kind)
       return kind
     }
@@ -227,11 +232,17 @@ export class Findings implements JsonSink {
 
   /** A field of a form. */
   field(name: string, text: string): void {
-    const kind = this.#fields?.names.kindOf(name) ?? null
+    const kind = this.#fields === null ? null : this.#kindUnder(this.#fields, name)
     if (kind !== null) this.#give(this.#fields!, kind, text)
   }
 
+  /** What a value under this name is looked into for. */
+  #kindUnder({ names }: GivenIds, name: string): string | null {
+    return this.idForms?.models !== undefined && givesModel(name) ? MODEL : (names?.kindOf(name) ?? null)
+  }
+
   #give({ publicObjects }: GivenIds, kind: string, text: string): void {
+    if (kind === MODEL) return this.storedModel(text)
     const ref = givenId(text, this.idForms, publicObjects?.[kind])
     if (ref !== null) this.mention(ref)
   }
@@ -338,9 +349,14 @@ export class Findings implements JsonSink {
     if (this.#strict && !(path === this.#modelAt && value === this.models.at(-1))) this.models.push(value)
     this.#modelAt = path
     this.named ||= required
-    for (const ref of this.idForms?.models?.refsOf(value) ?? NONE) if (!this.#placed.has(ref)) this.place(ref)
+    this.storedModel(value)
     if (this.#strict && this.#places.tools.models.has(path)) this.#toolModels().model(path)
     if (required || (path === 'model' && this.model === null)) this.model = value
+  }
+
+  /** What a model's name names, where that is somebody's. */
+  storedModel(name: string): void {
+    for (const ref of this.idForms?.models?.refsOf(name) ?? NONE) if (!this.#placed.has(ref)) this.place(ref)
   }
 
   oddity(kind: Oddity, path: string): void {

@@ -1,6 +1,6 @@
 // The inspection of one body that is held, step by step.
 import { valuesOf, without } from '../../http/fields.ts'
-import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
+import { bodyRuleOf, namesModelsAnywhere, type Match } from '../providers/endpoint.ts'
 import { isTwofoldType } from '../outside-body.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
@@ -9,8 +9,8 @@ import { decodedSource, isIdentity } from './decode.ts'
 import { isAsciiCompatible, isMedia } from './content-types.ts'
 import { ambiguous, Findings, unknownModel, type Refusal } from './findings.ts'
 import { placesOf, type Places } from './places.ts'
-import type { SlicedTask } from './scheduler.ts'
 import { withProse } from './prose.ts'
+import type { SlicedTask } from './scheduler.ts'
 import { PieceSource, type Source } from './source.ts'
 import { WordReader } from './words.ts'
 
@@ -52,7 +52,9 @@ export class Inspection implements SlicedTask {
     this.#places = placesOf(rule)
     const { provider, match } = question
     const isUnknown = match.class === 'unknown'
-    const fields = isUnknown && provider.idNames !== undefined ? { names: provider.idNames, publicObjects: provider.publicObjects } : null
+    const names = (isUnknown && provider.idNames) || null
+    const isOpen = names !== null || (provider.ids?.models !== undefined && namesModelsAnywhere(match))
+    const fields = isOpen ? { names, publicObjects: provider.publicObjects } : null
     this.findings = new Findings(this.#places, question.strict, isUnknown ? provider.unknownIds : provider.ids, fields)
     const { headers, strict } = question
     if (this.#open()) {
@@ -103,11 +105,6 @@ export class Inspection implements SlicedTask {
     return this.#end(reader)
   }
 
-  /** Nobody waits for it any more. */
-  close(): void {
-    this.#source?.close()
-    this.#source = null
-  }
   /** What the body mentions, where ids that stand in prose only may be nobody's: of a body of JSON that was inspected as it is. */
   mentionedBesideProse(): readonly ObjectRef[] {
     const { provider, headers } = this.#question
@@ -118,6 +115,11 @@ export class Inspection implements SlicedTask {
     return objects.concat(withProse(this.#pieces, this.#places.prose, elsewhere, provider.ids))
   }
 
+  /** Nobody waits for it any more. */
+  close(): void {
+    this.#source?.close()
+    this.#source = null
+  }
 
   /** @returns false where the body cannot be decoded */
   #open(): boolean {

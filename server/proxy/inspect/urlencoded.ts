@@ -1,6 +1,7 @@
 // Reads a form without parts (application/x-www-form-urlencoded): what its fields name, as values of their own or as JSON inside of them.
 import { wantPaths } from '../json-paths.ts'
 import { JsonScanner } from '../json-scanner.ts'
+import { givesModel } from '../providers/id-names.ts'
 import { objectRef } from '../providers/object-ref.ts'
 import type { BodyReader } from './body-reader.ts'
 import type { Findings, Refusal } from './findings.ts'
@@ -65,6 +66,7 @@ export class UrlencodedReader implements BodyReader {
     findings.text(name)
     findings.text(value)
     findings.field(name, value)
+    if (givesModel(name)) findings.storedModel(value)
     const kind = this.#places.objects.get(name) ?? this.#places.objects.get(name.replace(/\[\d*\]$/, '[]'))
     if (kind !== undefined) findings.object(objectRef(kind, value))
     const strings = findings.strings()

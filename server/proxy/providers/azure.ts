@@ -1,9 +1,10 @@
 import { messagesBody } from './anthropic.ts'
 import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
-import { OPENAI_PREFIXES } from './ids.ts'
+import { OPENAI_PREFIXES, type ModelNames } from './ids.ts'
+import { objectRef } from './object-ref.ts'
 import { BODY, creates, form, model, neutral, OPENAI_ADMIN, openaiRows, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
-import { AZURE_TOOLS, OPENAI_TOOLS, type ToolPlace } from './tools.ts'
+import { AZURE_TOOLS, OPENAI_TOOLS, STORED_AGENT, type ToolPlace } from './tools.ts'
 
 // The image tool's deployment is chosen by a header: learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
 const IMAGE_DEPLOYMENT = ['x-ms-oai-image-generation-deployment']
@@ -26,14 +27,37 @@ const deployment: ModelPlace = {
   body: { ...BODY, required: [], also: ['model', 'tools[].model', ...EMBEDDING], stored: ELSEWHERE, tools: inFoundry(BODY.tools), multipart: true },
 }
 
+/**
+ * A fine-tuned model, under which name operators deploy it too: `gpt-4o-mini-2024-07-18.ft-0e208cf33a6a466994aff31a08aba678`
+ * (learn.microsoft.com/azure/ai-foundry/openai/how-to/fine-tuning). What a deployment of another name runs, its name does not say.
+ */
+const TUNED = /\.ft-[0-9a-f]{32}(?![0-9a-f])/i
+const MODELS: ModelNames = { kinds: ['tuned_model'], refsOf: (name) => (TUNED.test(name) ? [objectRef('tuned_model', name.trim())] : []) }
+
+/** How a response names an agent of Foundry's, which answers with a model of its own. */
+const AGENTS = ['agent', 'agent_reference']
+const AGENT_TOOLS: readonly ToolPlace[] = AGENTS.map((at) => ({ at, tools: STORED_AGENT }))
+
 /** What a response names that Foundry keeps by a name: learn.microsoft.com/azure/ai-foundry/agents */
-const OF_FOUNDRY = { 'tools[].memory_store_name': 'memory_store' } as const
+const OF_FOUNDRY = {
+  'tools[].memory_store_name': 'memory_store',
+  ...Object.fromEntries(AGENTS.flatMap((at) => [at, `${at}.name`, `${at}.id`].map((place) => [place, 'agent']))),
+} as const
 
 /** A row of OpenAI's, where an agent of Foundry's may answer with a model of its own, or have tools that do (`connected_agent`, `deep_research`). */
 const inAzure = (row: EndpointRow): EndpointRow => {
   if (row.model?.at !== 'body') return row
-  const { also = [], stored = [], tools, objects, ...rule } = row.model.body
-  return { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body: { ...rule, objects: { ...objects, ...(row.on.endsWith('/responses') ? OF_FOUNDRY : {}) }, also: [...also, ...EMBEDDING], stored: [...stored, 'agent', 'agent_reference', ...(/\/threads\b/.test(row.on) ? ['assistant_id', 'agent_id'] : []), ...ELSEWHERE], tools: inFoundry(tools) } } }
+  const { also = [], stored = [], tools = [], objects, ...rule } = row.model.body
+  const isResponse = /\/responses(?:$|\/)/.test(row.on)
+  const ofThreads = /\/threads\b/.test(row.on) ? ['assistant_id', 'agent_id'] : []
+  const body = {
+    ...rule,
+    objects: { ...objects, ...(isResponse ? OF_FOUNDRY : {}) },
+    also: [...also, ...EMBEDDING],
+    stored: [...stored, ...AGENTS, ...ofThreads, ...ELSEWHERE],
+    tools: [...inFoundry(tools), ...(isResponse ? AGENT_TOOLS : [])],
+  }
+  return { ...row, model: { ...row.model, headers: IMAGE_DEPLOYMENT, body } }
 }
 
 /** Azure OpenAI: the deployment is the model. https://learn.microsoft.com/azure/ai-foundry/openai/reference */
@@ -66,7 +90,7 @@ export const azure: ProviderRow = {
   // An upload that is begun gets an address of the store with access to all of it: learn.microsoft.com/rest/api/aifoundry/aiprojects/datasets/pending-upload
   minting: [/\/issuetoken($|[/:])/, /\/(getconnectionwithcredentials|credentials)($|[/:])/, /\/startpendingupload($|[/:])/],
   admin: OPENAI_ADMIN,
-  spelling: { prefixes: { ...OPENAI_PREFIXES, task_: 'video_job', gen_: 'generation' }, uuids: true },
+  spelling: { prefixes: { ...OPENAI_PREFIXES, task_: 'video_job', gen_: 'generation' }, uuids: true, models: MODELS },
   chosenNames: true,
   errors: 'openai',
   // It sends a request to one deployment behind an endpoint, whatever the endpoint's traffic rules say:

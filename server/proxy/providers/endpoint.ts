@@ -3,6 +3,7 @@ import { closedEverywhere } from './closed.ts'
 import type { Asks, BodyRule, EndpointClass, EndpointRow } from './endpoint-row.ts'
 import { PLACES, type Resembled } from './endpoint-table.ts'
 import { ANY_KIND, givenId, namesObject, OF_UNKNOWN_KIND } from './ids.ts'
+import { givesModel } from './id-names.ts'
 import { decodedFully, looseName, objectRef, type ObjectRef } from './object-ref.ts'
 import type { Provider } from './provider.ts'
 import { refsOf } from './spelled.ts'
@@ -27,6 +28,9 @@ export interface Match {
   /** Of an unknown endpoint: whether it is one that calls a method by its name, which may list or read whatever is stored. */
   readonly procedure?: true
 }
+
+/** Whether no row says where its requests name models: an endpoint that is not known, or one that runs what is stored. */
+export const namesModelsAnywhere = (match: Match): boolean => match.class === 'unknown' || match.endpoint?.model?.at === 'stored'
 
 /** What the body of an endpoint's requests says, or null where nothing in it is of interest. */
 export function bodyRuleOf({ endpoint }: Match): BodyRule | null {
@@ -55,7 +59,8 @@ export function classify(provider: Provider, method: string, pathAndQuery: strin
   const { ids } = provider
   const spelled = ids === undefined ? [] : query.flatMap(([name, value]) => (PARAMETER.test(name) ? [value] : [name, value])).flatMap((text) => refsOf(text, ids))
   const given = match.class === 'unknown' ? query.flatMap(([name, value]) => givenUnder(provider, name, value)) : []
-  const others = [...given, ...spelled].filter((ref) => !asked.some(({ kind, id }) => kind === ref.kind && id === ref.id))
+  const models = ids?.models === undefined ? [] : query.flatMap(([name, value]) => (givesModel(decodedFully(name)) ? ids.models!.refsOf(decodedFully(value)) : []))
+  const others = [...given, ...spelled, ...models].filter((ref) => !asked.some(({ kind, id }) => kind === ref.kind && id === ref.id))
   return asked.length + others.length === 0 ? match : { ...match, objects: [...match.objects, ...asked, ...others] }
 }
 

@@ -16,6 +16,12 @@ const STANDS_FOR: Readonly<Record<string, string>> = { batch_input: 'file', batc
 /** Longer keys are no such names. */
 const LONGEST = 64
 
+/** `model`, `models[]`, `judge_model_name`, `modelArn`: a lenient server, or one that we do not know, may take the value for a model. */
+const GIVES_MODEL = /model(?:s|ids?|names?|arns?)?$/
+
+/** Whether a key, field or parameter of this name may give a model. */
+export const givesModel = (name: string): boolean => name.length <= LONGEST && GIVES_MODEL.test(looseName(name))
+
 const known = new WeakMap<readonly EndpointRow[], IdNames>()
 
 /** The names in a provider's rows, and those that its kinds make. Worked out when one is asked for first, once. */

@@ -160,8 +160,9 @@ const ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV
 
 /** The forms of an endpoint that no row knows: what it makes is known by its id alone, in whatever form. */
 export function withUnknownForms(forms: IdForms): IdForms {
-  const { firsts, shortest, longest } = forms
+  const { firsts, shortest, longest, models } = forms
   return {
+    ...(models === undefined ? {} : { models }),
     firsts: firstBytes([...ALPHANUMERIC, ...ANYWHERE]).map((is, byte) => is | firsts[byte]!),
     shortest,
     longest,

@@ -51,7 +51,8 @@ export const mistral: ProviderRow = {
     model('GET /v1/audio/transcriptions/realtime', { at: 'query' }),
     model('POST /v1/audio/speech', body({ objects: { voice_id: 'voice' } })),
     neutral('GET POST /v1/audio/voices', creates('voice', 'id', 'slug')),
-    neutral('GET PATCH DELETE /v1/audio/voices/{voice}'),
+    // A new name makes a new slug.
+    neutral('GET PATCH DELETE /v1/audio/voices/{voice}', creates('voice', 'id', 'slug')),
     neutral('GET /v1/audio/voices/{voice}/sample'),
     model('POST /v1/conversations', body({ also: ALSO, stored: ['agent_id'], ...running(''), objects: { ...AGENT, ...INPUTS, ...TOOLS } }), { ...BEGUN, changes: false }),
     neutral('GET /v1/conversations'),

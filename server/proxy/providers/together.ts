@@ -4,9 +4,14 @@ import { BODY, body, creates, compatibleRows, model, neutral, STORED, toolsIn } 
 import type { ProviderRow } from './provider.ts'
 import { CALLER_TOOLS } from './tools.ts'
 
-/** A fine-tuned model ends with the job's hash, `acme/Meta-Llama-3-8b-1a2b3c4d`; a date is none (openapi of Together's, FinetuneResponse). */
-const TUNED = /-(?!20\d{6}(?::|\s*$))[0-9a-f]{8}(?::[\w-]*)?\s*$/
-const MODELS: ModelNames = { kinds: ['tuned_model'], refsOf: (name) => (TUNED.test(name) ? [objectRef('tuned_model', name)] : []) }
+/** A fine-tuned model ends with the job's hash, `acme/Meta-Llama-3-8b-1a2b3c4d` (openapi of Together's, FinetuneResponse). */
+const TUNED = /-[0-9a-f]{8}(?::[\w-]*)?\s*$/
+/** A date, with which models of everybody's end: such a name is somebody's only where a job has made it. */
+const DATED = /-20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\s*$/
+const MODELS: ModelNames = {
+  kinds: ['tuned_model'],
+  refsOf: (name) => (TUNED.test(name) ? [{ ...objectRef('tuned_model', name), ...(DATED.test(name) ? { mayBeUnknown: true } : {}) }] : []),
+}
 
 /** A job, and the model that comes of it. */
 const JOB = { creates: { id: 'fine_tuning_job', model_output_name: 'tuned_model', output_name: 'tuned_model' } } as const

@@ -177,6 +177,9 @@ export const INTERACTION_TOOLS: ToolTypes = {
   others: REFUSED,
 }
 
+/** Not a tool, but an option: an agent that somebody has stored, however it is named. */
+export const STORED_AGENT: ToolTypes = { types: {}, others: { runs: 'unknown', why: 'A stored agent answers with a model of its own.', named: [] } }
+
 const GPT_5_IMAGE: Runs = { runs: ['openai/gpt-5-image'], allow: 'openai/gpt-5-image', why: 'OpenRouter\'s default.', named: ['model', 'parameters.model'] }
 /** OpenRouter reads PDFs for models that cannot read them: openrouter.ai/docs/guides/overview/multimodal/pdfs */
 const OCR = {

@@ -15,7 +15,12 @@ const FIREWORKS = 'https://api.fireworks.ai/inference/v1'
 const TOGETHER = 'https://api.together.xyz/v1'
 const UUID = '7d1c0e44-0f5b-4b7e-9f5e-6f1f0c3a2b19'
 
-const everywhere = (origin: string) => ({ ...more(origin), TOLLMARK_UPSTREAM_TOGETHER: origin, TOGETHER_API_KEY: 'upstream', TOLLMARK_UPSTREAM_FIREWORKS: origin, FIREWORKS_API_KEY: 'upstream' })
+const AZURE = 'https://acme.openai.azure.com'
+const everywhere = (origin: string) => ({
+  ...more(origin), AZURE_RESOURCE_NAME: 'acme', AWS_REGION: 'us-east-1', AWS_BEARER_TOKEN_BEDROCK: 'upstream',
+  ...Object.fromEntries(['TOGETHER', 'FIREWORKS', 'AZURE'].map((id) => [`${id}_API_KEY`, 'upstream'])),
+  ...Object.fromEntries(['TOGETHER', 'FIREWORKS', 'AZURE', 'BEDROCK'].map((id) => [`TOLLMARK_UPSTREAM_${id}`, origin])),
+})
 
 async function ending({ send }: Served, { secret }: { secret: string }, line: string, body?: object | string, type: Record<string, string> = JSON_TYPE) {
   const [method = '', address = ''] = line.split(' ')
@@ -26,6 +31,10 @@ async function ending({ send }: Served, { secret }: { secret: string }, line: st
 
 const chat = (model: string) => ({ model, messages: [] })
 const OURS = 'accounts/fireworks/models/llama-v3p1-8b-instruct'
+const TUNED = 'acme/Meta-Llama-3.1-8B-Instruct-Reference-1a2b3c4d'
+const DEPLOYED = 'gpt-4o-mini-2024-07-18.ft-0e208cf33a6a466994aff31a08aba678'
+const FOUNDRY_RESPONSE = `POST ${AZURE}/api/projects/p1/openai/v1/responses`
+const BEDROCK = 'https://bedrock-agent-runtime.us-east-1.amazonaws.com'
 
 /** TABLE of requests that name what is the operator's. */
 const OPERATORS: [line: string, body?: object][] = [
@@ -40,6 +49,17 @@ const OPERATORS: [line: string, body?: object][] = [
   [`POST ${FIREWORKS}/chat/completions`, chat(`${OURS}#acme/a1b2`)], [`POST ${FIREWORKS}/workflows/accounts/acme/models/flux/text_to_image`, { prompt: 'x' }],
   [`POST ${OPENROUTER}/chat/completions`, chat('@preset/sales')], [`POST ${OPENROUTER}/chat/completions`, chat('openai/gpt-4o@preset/sales')],
   [`POST ${OPENROUTER}/chat/completions`, { ...chat('openai/gpt-4o'), preset: 'sales' }], [`POST ${OPENROUTER}/responses`, { model: 'openai/gpt-4o', models: ['a', '@preset/sales'], input: 'x' }],
+  // Wherever a model can be named: in a query, at endpoints that run what is stored or that no row knows, at any depth.
+  [`POST ${TOGETHER}/chat/completions?model=${TUNED}`, chat('m')], [`POST ${TOGETHER}/of/tomorrow?Model=${encodeURIComponent(encodeURIComponent(TUNED))}`, {}],
+  [`POST ${TOGETHER}/of/tomorrow`, { a: [{ model: TUNED }] }], [`POST ${TOGETHER}/of/tomorrow`, { judge: { model_name: ['m', TUNED] } }], [`POST ${TOGETHER}/queue/submit`, { model: TUNED, payload: {} }],
+  [`POST ${TOGETHER}/evaluation`, { type: 'score', parameters: { judge: { model: TUNED } } }], [`POST ${FIREWORKS}/of/tomorrow`, chat('accounts/acme/models/support-bot')],
+  [`POST ${BEDROCK}/retrieveAndGenerate`, { input: { text: 'x' }, retrieveAndGenerateConfiguration: { externalSourcesConfiguration: { modelArn: 'arn:aws:bedrock:us-east-1:123456789012:imported-model/abc' } } }],
+  // A number of eight digits that is no date.
+  [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-20241399')], [`POST ${TOGETHER}/chat/completions`, chat('acme/Meta-Llama-3.1-8B-2024023a')],
+  // A deployment that has its model's name; an agent of Foundry's.
+  [`POST ${AZURE}/openai/v1/chat/completions`, chat(DEPLOYED)], [`POST ${AZURE}/openai/deployments/${DEPLOYED}/chat/completions`, { messages: [] }],
+  [FOUNDRY_RESPONSE, { model: 'gpt-5', input: 'x', agent: { type: 'agent_reference', name: 'alice-agent' } }], [FOUNDRY_RESPONSE, { input: 'x', agent: { type: 'agent_reference', name: 'alice-agent', version: '2' } }],
+  [FOUNDRY_RESPONSE, { input: 'x', agent_reference: { type: 'agent_reference', name: 'alice-agent' } }], [FOUNDRY_RESPONSE, { input: 'x', agent: { id: 'alice-agent:3' } }], [FOUNDRY_RESPONSE, { input: 'x', agent: 'alice-agent' }],
   [`POST ${V1}/workflows/run`, { workflow: { id: 'wf_68df4b13b3588190a09d19288d4610ec0df388c3983f58d1' } }],
 ]
 
@@ -47,6 +67,8 @@ const OPERATORS: [line: string, body?: object][] = [
 const EVERYBODYS: [line: string, body?: object][] = [
   [`POST ${COHERE}/v1/chat`, { model: 'command-r', message: 'x', chat_history: [], connectors: [{ id: 'web-search' }] }], [`POST ${COHERE}/v2/chat`, chat('command-r-08-2024')],
   [`POST ${TOGETHER}/chat/completions`, chat('meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo')], [`POST ${TOGETHER}/chat/completions`, chat('deepseek-ai/DeepSeek-V3-20250324')],
+  [`POST ${TOGETHER}/of/tomorrow`, { model: 'deepseek-ai/DeepSeek-V3-20250324', judge_model: 'meta-llama/Meta-Llama-3.1-8B' }], [`POST ${TOGETHER}/chat/completions?model=m`, chat('m')],
+  [FOUNDRY_RESPONSE, { model: 'gpt-5', input: 'x', agent: null, metadata: { agent: 'alice-agent' } }], [`POST ${AZURE}/openai/v1/chat/completions`, chat('gpt-4o-mini.ft-us')],
   [`POST ${FIREWORKS}/chat/completions`, chat(OURS)], [`POST ${FIREWORKS}/workflows/${OURS}/text_to_image`, { prompt: 'x' }],
   [`POST ${OPENROUTER}/chat/completions`, chat('openai/gpt-4o:online')], [`POST ${OPENROUTER}/chat/completions`, { ...chat('openai/gpt-4o'), messages: [{ role: 'user', content: '@preset/sales' }] }],
   [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'gb_jane_neutral', input: 'x' }], [`POST ${MISTRAL}/audio/speech`, { model: 'voxtral', voice_id: 'voice_478', input: 'x' }],
@@ -76,6 +98,7 @@ test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request
   const { fake, key } = served
   const [mine, theirs] = [await key(), await key()]
   const tuned = 'acme/Meta-Llama-3.1-8B-Instruct-Reference-9f8e7d6c'
+  const DATED = 'acme/Meta-Llama-3.1-8B-Instruct-Reference-20240315'
   const cohere = '0f5b7d1c-0e44-4b7e-9f5e-6f1f0c3a2b19'
   const made = async (line: string, answered: object, body?: object) => {
     fake.play(answer(200, JSON_TYPE, JSON.stringify(answered)))
@@ -86,10 +109,14 @@ test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request
   await made(`GET ${TOGETHER}/fine-tunes/ft-1`, { id: 'ft-1', model: 'm', model_output_name: tuned })
   await made(`POST ${COHERE}/v1/finetuning/finetuned-models`, { finetuned_model: { id: cohere } }, { name: 'x' })
   await made(`POST ${MISTRAL}/audio/voices`, { id: UUID, slug: 'alice-voice' }, { name: 'alice' })
+  await made(`PATCH ${MISTRAL}/audio/voices/${UUID}`, { id: UUID, slug: 'alice-renamed' }, { name: 'alice renamed' })
+  await made(`POST ${TOGETHER}/fine-tunes`, { id: 'ft-2', status: 'completed', model_output_name: DATED }, { model: 'm' })
   const uses: [line: string, body?: object][] = [
     [`POST ${TOGETHER}/chat/completions`, chat(tuned)], [`POST ${COHERE}/v2/chat`, chat(`${cohere}-ft`)],
     [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: 'alice-voice', input: 'x' }], [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: UUID, input: 'x' }],
-    [`GET ${MISTRAL}/audio/voices/alice-voice`],
+    [`GET ${MISTRAL}/audio/voices/alice-voice`], [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: 'alice-renamed', input: 'x' }],
+    // A hash that happens to be a date.
+    [`POST ${TOGETHER}/chat/completions`, chat(DATED)],
   ]
   for (const [line, body] of uses) assert.deepEqual([await ending(served, mine, line, body), await ending(served, theirs, line, body)], ['200', CLOSED], line)
 
@@ -103,6 +130,24 @@ test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request
     return ending(served, who, `POST ${TOGETHER}/batches`, { input_file_id: id, endpoint: '/v1/chat/completions' })
   }
   assert.deepEqual([await upload(mine, 'file-mine'), await upload(theirs, 'file-theirs')], ['200', CLOSED])
+})
+
+test('a stored model is named by a form, and by a header that chooses a deployment', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
+  const { key, send } = served
+  const [own, upstream] = [await key(), await key({ objects: 'upstream' })]
+  const form = (model: string) => ({ body: `--B\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--B--\r\n`, headers: { 'Content-Type': 'multipart/form-data; boundary=B' } })
+  const urlencoded = (model: string) => ({ body: `model=${encodeURIComponent(model)}`, headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
+  const drawn = (deployment: string) => ({ body: '{"model":"gpt-5","input":"x","tools":[{"type":"image_generation"}]}', headers: { ...JSON_TYPE, 'x-ms-oai-image-generation-deployment': deployment } })
+  /** TABLE of requests that name a model of the operator's, and the same with one of everybody's. */
+  const cases: [address: string, theirs: { body: string; headers: Record<string, string> }, everybodys: { body: string; headers: Record<string, string> }][] = [
+    [`${TOGETHER}/audio/transcriptions`, form(TUNED), form('whisper')], [`${TOGETHER}/of/tomorrow`, form(TUNED), form('whisper')], [`${TOGETHER}/chat/completions`, urlencoded(TUNED), urlencoded('m')],
+    [`${AZURE}/openai/v1/responses`, drawn(DEPLOYED), drawn('gpt-image-1')],
+  ]
+  for (const [address, theirs, everybodys] of cases) {
+    const ends = async ({ secret }: { secret: string }, sent: typeof theirs) => (await send(secret, address, sent)).status
+    assert.deepEqual([await ends(own, theirs), await ends(upstream, theirs), await ends(own, everybodys)], [403, 200, 200], `${address} ${theirs.body}`)
+  }
 })
 
 test('another key\'s id is one with a NUL behind it, and behind dots', async (t) => {
