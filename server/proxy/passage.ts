@@ -1,6 +1,6 @@
 // Steps 8 and 9: what looks at an answer while it passes, and the ledger's row when it is over.
 import type { Clock } from '../clock.ts'
-import { valueOf, without, type RawHeaders } from '../http/fields.ts'
+import { valueOf, valuesOf, without, type RawHeaders } from '../http/fields.ts'
 import type { Admission, Ledger } from '../ledger/admit.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
@@ -13,6 +13,7 @@ import { inputKindOf } from './inspect/batch-lines.ts'
 import { BATCH_INPUT } from './inspect/places.ts'
 import type { Creation, Objects } from './objects.ts'
 import type { UpstreamErrorRow } from '../store/schema.ts'
+import { whatAnswersDependOn } from './presented-key.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { ObjectRef } from './providers/object-ref.ts'
 import type { Upstream } from './providers/provider.ts'
@@ -70,6 +71,8 @@ export class Passage implements Passing {
   readonly #cors: boolean
   /** Whether a browser may keep the answer, and open it later from there, without us. */
   readonly #isCached: boolean
+  /** Whether a cache may hand the answer to somebody else who asks for the same address (RFC 9110, section 9.2.3). */
+  readonly #isCacheable: boolean
   #meter: Meter | null = null
   /** Milliseconds from the request to the answer's head. */
   #firstByte: number | null = null
@@ -88,6 +91,7 @@ export class Passage implements Passing {
     this.#bound = bound
     const { method, headers } = trip.caller
     this.#cors = valueOf(headers, 'origin') !== undefined
+    this.#isCacheable = method === 'GET' || method === 'HEAD'
     this.#isCached = method === 'GET' && (this.#cors || valueOf(headers, 'sec-fetch-dest') !== undefined)
   }
 
@@ -112,7 +116,10 @@ export class Passage implements Passing {
     headers.push('X-Proxy-Request-Id', this.#trip.id)
     if (this.#trip.key!.rpm !== null && !tellsLimits(headers)) headers.push(...limitLeft(this.#parts, this.#trip))
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
-    const isSandboxed = this.#trip.keyInQuery || (this.#isCached && !HARMLESS_TYPE.test(valueOf(headers, 'content-type') ?? ''))
+    const types = valuesOf(headers, 'content-type')
+    const isHarmless = types.length === 1 && HARMLESS_TYPE.test(types[0]!)
+    const isSandboxed = this.#trip.keyInQuery || (this.#isCached && !isHarmless)
+    if (this.#isCacheable) headers.push('Vary', whatAnswersDependOn(named.provider, this.#trip.caller.target))
     const safe = isSandboxed ? sandboxed(headers) : headers
     return this.#cors ? safe.concat(corsHeaders(safe)) : safe
   }
@@ -190,8 +197,8 @@ export class Passage implements Passing {
   }
 }
 
-/** Types of which a browser makes no page: data and media. Any other, and none, might be one. */
-const HARMLESS_TYPE = /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream)|text\/event-stream|audio\/[^;]+|video\/[^;]+|image\/(?!svg)[^;]+)(?:$|[ \t]*;)/i
+/** Types of which a browser makes no page: data and media, but for what is XML. Any other might be one, and so might none, and two, of which it takes the last. */
+const HARMLESS_TYPE = /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream)|text\/event-stream|(?:audio|video|image)\/(?!svg|[\w.+-]*xml)[\w.+-]+)[ \t]*(?:;[^,]*)?$/i
 
 /** What a provider says of types gives way: only the first of two words counts. */
 const sandboxed = (headers: RawHeaders): RawHeaders => [...without(headers, 'x-content-type-options'), ...SANDBOX]

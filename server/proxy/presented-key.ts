@@ -1,5 +1,6 @@
 // Where a request holds its proxy key: wherever the clients of its provider put the provider's own.
 import type { Provider } from './providers/provider.ts'
+import { namesNothing, TARGET_HEADER } from './target.ts'
 
 /** TABLE of headers, beside `Authorization` and that of the provider's row, in which clients are told to send a key (lower case). */
 const KEY_HEADERS: ReadonlySet<string> = new Set(['x-api-key', 'x-goog-api-key', 'api-key', 'xi-api-key', 'x-key', 'x-gladia-key', 'x-hume-api-key'])
@@ -9,6 +10,21 @@ const AUTHORIZATION = 'authorization'
 const PREFIX = 'tmk_'
 /** `Authorization` with one of the schemes in which clients send an API key. */
 const WITH_SCHEME = /^(?:bearer|key|token) +(tmk_\S+) *$/i
+
+const varies = new WeakMap<Provider, string>()
+
+/**
+ * The headers of a request that decide what is answered at one address, for `Vary` (RFC 9110, section 12.5.5): those that hold a key, of which caches
+ * know `Authorization` alone, `Origin`, and the one that names the upstream where the target does not.
+ */
+export function whatAnswersDependOn(provider: Provider, target: string): string {
+  let names = varies.get(provider)
+  if (names === undefined) {
+    const all = new Set([AUTHORIZATION, ...KEY_HEADERS, provider.auth.header.toLowerCase(), 'origin'])
+    varies.set(provider, (names = [...all].join(', ')))
+  }
+  return namesNothing(target) ? `${names}, ${TARGET_HEADER}` : names
+}
 
 /** A key as it was presented. */
 export interface Presented {

@@ -45,13 +45,15 @@ export const behindOwnPath = (target: string): string => target.replace(OWN_PATH
 export const formOf = (target: string): TargetForm => (behindOwnPath(target).startsWith('/') ? 'base-url' : 'parameter')
 
 /** fal's client sends everything to one address, and says here what it wants there (@fal-ai/client, `proxyUrl`). */
-const TARGET_HEADER = 'x-fal-target-url'
+export const TARGET_HEADER = 'x-fal-target-url'
 /** Of a target that names nothing itself. */
 const LONGEST_BARE = '/proxy/'.length
+/** Whether a raw request target names no address. */
+export const namesNothing = (target: string): boolean => target.length <= LONGEST_BARE
 
 /** A raw request target, or where that names nothing what a header names, as the parameter would. */
 export function namedTarget(target: string, headers: readonly string[]): string {
-  if (target.length > LONGEST_BARE) return target
+  if (!namesNothing(target)) return target
   const address = onlyValueOf(headers, TARGET_HEADER)
   if (address === undefined) return target
   return `/proxy?url=${address === null ? '' : ASCII.test(address) ? encodeURIComponent(address) : address}`
