@@ -1,6 +1,7 @@
 // Who serves a connection: our own reader as long as its requests are for the proxy, Node's server from the first other request on.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { networkOf } from '../client.ts'
 import { throwAway } from '../drain.ts'
 import { ERRORS, Problem } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -21,7 +22,6 @@ export interface Front {
 const READS_A_TURN = 8
 /** Connections that Node's server gets in one turn, and reads the first head of. */
 const HAND_OVERS_A_TURN = 4
-const CONNECTIONS = { account_id: '', key_id: '' }
 /** Connections that are turned away in one turn: to write why, and to log it, takes about 50 microseconds. */
 const TURNED_AWAY_A_TURN = 16
 /** How long a connection that was turned away may take to read why. */
@@ -87,7 +87,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
       socket.once('close', () => handedOver.delete(socket))
       // Until Node's server listens.
       socket.on('error', () => {})
-      turns.handOvers.take(CONNECTIONS, () => {
+      turns.handOvers.take(ownerOf(socket), () => {
         if (socket.destroyed) return
         for (const listener of serve) listener.call(server, socket)
         process.nextTick(() => socket.resume())
@@ -100,7 +100,7 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
     if (addresses.acceptConnection(socket)) connections.add(new Connection(socket, house))
     else {
       socket.on('error', () => {})
-      turns.turnedAway.take(CONNECTIONS, () => turnAway(socket))
+      turns.turnedAway.take(ownerOf(socket), () => turnAway(socket))
     }
   })
   // The request is on its way already: closed at once, the connection would be reset, and the answer lost with it.
@@ -148,6 +148,12 @@ export function openFront(server: Server, handle: (caller: Caller) => void, limi
       for (const socket of handedOver) if (isAnswered(socket)) socket.resetAndDestroy()
     },
   }
+}
+
+/** Before its request is read, a connection is that of its address: one that opens many waits for itself. */
+function ownerOf({ remoteAddress = '' }: Socket) {
+  const address = networkOf(remoteAddress)
+  return { account_id: address, key_id: address }
 }
 
 type Refusal = RefusalCode | 'method_not_allowed' | 'invalid_file'

@@ -1,11 +1,14 @@
 // One address cannot take all connections; behind a trusted proxy, one client of it cannot.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { clientOf } from '../../server/client.ts'
 import { Addresses } from '../../server/http/addresses.ts'
+import { listen } from '../../server/listen.ts'
+import { openLog } from '../../server/log.ts'
 import { startServer } from '../harness.ts'
 import { until } from '../until.ts'
 
@@ -49,6 +52,37 @@ test('so many connections of one address, whatever is sent on them', async (t) =
   })
   const metrics = await (await fetch(`${server.url}/metrics`)).text()
   assert.match(metrics, /^tollmark_connections_turned_away_total [1-9]/m)
+})
+
+/** 200 connections of one address, and then one of another. */
+const DIAL_ALL = `
+  const { connect } = require('node:net')
+  const { port, bytes, sent } = require('node:worker_threads').workerData
+  let left = 201
+  const written = () => --left === 0 && Atomics.store(sent, 0, 1) && Atomics.notify(sent, 0)
+  for (let i = 0; i < 201; i++) connect({ port, localAddress: i < 200 ? '127.0.0.1' : '127.0.0.2' }).on('error', () => {}).write(bytes, written)
+`
+
+test('a connection is served before the many that another address opened', async (t) => {
+  const served: string[] = []
+  const doors = {
+    proxy: () => {},
+    rest: (incoming: IncomingMessage, outgoing: ServerResponse) => {
+      served.push(incoming.socket.remoteAddress ?? '')
+      outgoing.end()
+    },
+  }
+  const listening = await listen(doors, { host: '127.0.0.1', port: 0, headersTimeout: 10_000, maxConnections: 0, trustProxy: false, log: openLog('silent'), clock: Date.now })
+  t.after(() => listening.close(0))
+  const { port } = listening
+  // All of them have been sent before the first is accepted.
+  const sent = new Int32Array(new SharedArrayBuffer(4))
+  const callers = new Worker(DIAL_ALL, { eval: true, workerData: { port, bytes: LIVE, sent } })
+  t.after(() => callers.terminate())
+  Atomics.wait(sent, 0, 0, 10_000)
+  await until(() => served.length === 201)
+  const place = served.indexOf('127.0.0.2')
+  assert.ok(place < 150, `it was served after ${place} others`)
 })
 
 test('behind a trusted proxy requests are counted, by X-Forwarded-For', async (t) => {

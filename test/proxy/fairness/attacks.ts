@@ -151,7 +151,7 @@ export const ATTACKS: readonly Attack[] = [
     name: 'one conversion after another', against: ['TOLLMARK_CONVERSIONS', 'TOLLMARK_CONVERSION_QUEUE', 'TOLLMARK_MAX_HTML'], others: 'convert', answers: [200, 429, 503],
     begin: (scene, hostile) => {
       const { head, body } = upload(scene, PAGE.replace('Be kind.', '<p>Some words.</p>'.repeat(2_000)))
-      return times(scene.many, () => hostile.open({ first: Buffer.concat([Buffer.from(head), body]), again: true }))
+      return times(scene.many, () => hostile.open({ first: Buffer.concat([Buffer.from(head), body]), again: true, from: '127.0.0.2' }))
     },
   },
 ]
