@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/open.ts'
 import { openGrace } from './grace.ts'
-import { writeInOrder } from './in-order.ts'
+import { tryToTheEnd, writeInOrder } from './in-order.ts'
 import { openLocalAdmissions, PATIENCE_MS } from './local.ts'
 import { openRefusals } from './refusals.ts'
 import type { Reservation, Settlement } from './rows.ts'
@@ -204,7 +204,12 @@ export async function openLedger(store: Store, instance: string, clock: Clock, l
     closed = true
     clearInterval(timer)
     await admissions.close()
-    await Promise.all([flush(), refusals.flush()])
+    const settled = tryToTheEnd(async () => {
+      await flush()
+      return unsettled.length === 0
+    })
+    await refusals.flush()
+    if (!(await settled)) log.error('How requests ended is not in the ledger.', new Error(`the ends of ${unsettled.length} requests are lost`))
   }
 
   return {

@@ -14,7 +14,7 @@ import { StoreError } from '../store/error.ts'
 import { first, procedure, type Steps } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
 import type { Admission, Admissions, Asked, Asking, Leaving, Left } from './admit.ts'
-import { writeInOrder } from './in-order.ts'
+import { tryToTheEnd, writeInOrder } from './in-order.ts'
 import type { Reservation, Settlement } from './rows.ts'
 import { toldWait, Window, WINDOW_MS } from './window.ts'
 
@@ -105,6 +105,8 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
   /** Who was passed on, in the order in which they came: those who have no answer of the store yet, and some who have. */
   let passed: Pending[] = []
   let unanswered = 0
+  /** Told when the store has answered all of them; null where nobody waits for that. */
+  let onAllAnswered: (() => void) | null = null
 
   /** One request. */
   class Pending implements Asked {
@@ -153,7 +155,7 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
 
     #answer(): void {
       this.answered = true
-      unanswered--
+      if (--unanswered === 0) onAllAnswered?.()
     }
 
     /** Decides without the store. */
@@ -332,9 +334,14 @@ export async function openGrace(inner: Admissions, parts: GraceParts): Promise<G
       closed = true
       clearInterval(timer)
       await inner.close()
+      // What the store says no to now is owed: a window that is still read may be the reason why it was silent.
+      if (unanswered > 0) await new Promise<void>((resolve) => (onAllAnswered = resolve))
       await writing
-      if (owed.length > 0) await writeOwed()
-      if (owed.length > 0) log.error('Requests that were let through without the store are not in the ledger.', new Error(`${owed.length} rows are lost`))
+      const isWritten = await tryToTheEnd(async () => {
+        if (owed.length > 0) await writeOwed()
+        return owed.length === 0
+      })
+      if (!isWritten) log.error('Requests that were let through without the store are not in the ledger.', new Error(`${owed.length} rows are lost`))
       for (const one of parked.splice(0)) refuseOrGive(one)
     },
   }

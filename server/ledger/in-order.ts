@@ -27,3 +27,17 @@ export async function writeInOrder<R>(rows: R[], most: number, write: (unit: R[]
     size = Math.min(2 * size, most)
   } while (rows.length > 0)
 }
+
+/** How long a process that ends tries to write what it still has, and from one try to the next (milliseconds). */
+const LAST_TRIES_MS = 3_000
+const LAST_TRY_EVERY_MS = 100
+
+/** Tries until a write says that nothing is left, or a process that ends has tried for long enough. Says whether nothing is left. */
+export async function tryToTheEnd(write: () => Promise<boolean>): Promise<boolean> {
+  const until = performance.now() + LAST_TRIES_MS
+  for (;;) {
+    if (await write()) return true
+    if (performance.now() >= until) return false
+    await new Promise((resolve) => setTimeout(resolve, LAST_TRY_EVERY_MS))
+  }
+}

@@ -6,7 +6,8 @@ import { after, test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { openLedger, type Admission, type Admissions, type Asking, type Ledger } from '../../server/ledger/admit.ts'
 import { openGrace } from '../../server/ledger/grace.ts'
-import { recent, reserve } from '../../server/ledger/reserve.ts'
+import { recent, record, reserve } from '../../server/ledger/reserve.ts'
+import { settle } from '../../server/ledger/settle.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { openLog } from '../../server/log.ts'
 import { StoreError } from '../../server/store/error.ts'
@@ -162,6 +163,60 @@ test('what the store could not read or write takes no place, and nobody waits fo
   const again = await Promise.all(Array.from({ length: 3 }, () => ask('k', 2)))
   assert.deepEqual(again.map(({ admitted }) => admitted), [true, true, false])
 })
+
+/** A store whose answers a test can hold back, and which is busy as often as the test says, by procedure. */
+function scripted(store: Store): { store: Store; busy: Map<unknown, number>; hold(): void; release(): void; close(): void } {
+  const busy = new Map<unknown, number>()
+  let held: PromiseWithResolvers<void> | undefined
+  let closed = false
+  const run: Store['run'] = async (procedure, args) => {
+    await held?.promise
+    if (closed) throw new StoreError('closed', 'the process has ended')
+    const times = busy.get(procedure) ?? 0
+    busy.set(procedure, times - 1)
+    if (times > 0) throw new StoreError('busy', 'somebody else writes')
+    return store.run(procedure, args)
+  }
+  const readNow: Store['readNow'] = async (procedure, args) => {
+    await held?.promise
+    // Reading is slower than writing.
+    await setTimeout(200)
+    return store.readNow(procedure, args)
+  }
+  return {
+    store: Object.create(store, { run: { value: run }, readNow: { value: readNow } }) as Store, busy,
+    hold: () => (held = Promise.withResolvers()),
+    release: () => {
+      held?.resolve()
+      held = undefined
+    },
+    close: () => (closed = true),
+  }
+}
+
+/** TABLE of what a store can be when a process ends that has let requests through without it. */
+const ENDINGS: Record<string, (busy: Map<unknown, number>) => void> = {
+  'still reads the window of a key': () => {},
+  'is busy when their rows are written': (busy) => void busy.set(record, 2),
+  'is busy when their ends are written': (busy) => void busy.set(settle, 2),
+}
+
+for (const [ending, script] of Object.entries(ENDINGS)) {
+  test(`a process that ends while its store ${ending} leaves nothing out`, async (t) => {
+    const opened = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+    const { store, busy, hold, release, close } = scripted(opened.store)
+    const ledger = await openLedger(store, 'ins', opened.clock, openLog('silent'), 60_000)
+    hold()
+    const passed: Asking[] = []
+    for (let i = 0; i < 5; i++) await go(ledger, 'k', 5, passed)
+    assert.equal(passed.length, 5)
+    script(busy)
+    release()
+    await ledger.close()
+    close()
+    await assertWhole(opened, passed)
+  })
+}
 
 for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
   test(`${dialect}: while the store stands still limits hold, and afterwards every row is there once`, async (t) => {
