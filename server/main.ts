@@ -29,6 +29,7 @@ import { enterInstance } from './store/instance.ts'
 import { openStore, type Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
 import { passingTrouble } from './store/trouble.ts'
+import { keepThreadsSmall } from './threads.ts'
 import { openWatching } from './watch/open.ts'
 
 export interface Running extends AsyncDisposable {
@@ -44,7 +45,7 @@ export interface Running extends AsyncDisposable {
 export interface ServeOptions {
   /** Milliseconds since 1970; the machine's clock unless a test has another. */
   clock?: () => number
-  /** Whether converters and the reports' thread start before the first conversion or report asks for them; a test that starts many servers does without. */
+  /** Whether converters start before the first conversion asks for them; a test that starts many servers does without. */
   warm?: boolean
 }
 
@@ -90,9 +91,6 @@ export async function serve(config: Config, logged: Log, { clock = Date.now, war
   const health = { troubles: async () => (stopping ? ['the server is shutting down'] : look()) }
   metrics.add({ ready: { help: '1 while the process does its work.', read: () => Number(!stopping && !failing()) } })
   await setUpBySettings(store, config.accounts, clock())
-  // The thread of reports: to start it takes this one some milliseconds, which nobody's stream should stand still for.
-  // Where that fails whoever asks for a report is told.
-  if (warm) void store.reports.selectFrom('instances').select('id').limit(1).execute().catch(() => {})
   const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy, transferIdle: config.conversion.transferIdle }
   const common: Common = { config, warm, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
 
@@ -208,6 +206,7 @@ export async function main(over: Readonly<Record<string, string>> = {}, json = f
   process.on('exit', lines.flush)
   const log = openLog(config.server.logLevel, lines)
   for (const name of unknownSettings(env, config.customProviders)) log.warn('a setting is not known', { name })
+  keepThreadsSmall()
   await using running = await serve(config, log).catch(sayInShort)
   // Whoever is told where the server is may end it at once.
   const signalled = firstSignal()

@@ -73,6 +73,7 @@ const AREAS: Area[] = [
   { path: 'server/openapi.ts', from: ['server/api.ts'], packages: ['@hono/zod-openapi'], node: [] },
   { path: 'server/master-key.ts', from: ['server/errors.ts', 'server/setting.ts'], node: ['crypto', 'fs', 'path'] },
   { path: 'server/drain.ts', from: [], node: [] },
+  { path: 'server/threads.ts', from: [], node: ['v8'] },
   { path: 'server/linger.ts', from: ['server/drain.ts'], node: ['http'] },
   { path: 'server/dashboard.ts', from: [], node: ['crypto', 'fs', 'http', 'path'] },
   { path: 'server/client.ts', from: [], node: ['http', 'net'] },

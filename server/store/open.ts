@@ -9,6 +9,7 @@ import { StoreError, readError } from './error.ts'
 import { migrate } from './migrate.ts'
 import type { Procedure } from './procedure.ts'
 import { NOBODY, SHARES, openReading, reportsOf } from './reading.ts'
+import { openReadingThread } from './reading-thread.ts'
 import type { Database } from './schema.ts'
 import { Connection } from './sqlite.ts'
 import { statement, type Query, type Statement, type StatementResult } from './statement.ts'
@@ -89,15 +90,19 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
   const changed = (): void => listeners.forEach((listener) => listener())
   const writer = await startThread(new URL('thread.ts', import.meta.url), { path }, changed, onFailure)
   const here = new Connection(path, 'read')
-  const reading = openReading({ path, patient: true })
-  const lookups = openReading({ path, patient: false }, SHARES.lookups)
-  const urgent = openReading({ path, patient: false }, SHARES.urgent)
+  const patient = openReadingThread({ path, patient: true })
+  const reading = openReading(patient, SHARES.reports)
+  // What requests wait for takes turns with look-ups, which are short.
+  const prompt = openReadingThread({ path, patient: false }, Infinity)
+  const lookups = openReading(prompt, SHARES.lookups)
+  const urgent = openReading(prompt, SHARES.urgent)
 
   const write = async (...statements: Statement[]): Promise<StatementResult[]> => (await writer.send({ statements })) as StatementResult[]
   const writeOne = async (one: Statement): Promise<StatementResult> => (await write(one))[0]!
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
-    await Promise.all([reading.close(), lookups.close(), urgent.close()])
+    for (const one of [reading, lookups, urgent]) one.close()
+    await Promise.all([patient.close(), prompt.close()])
     here.close()
     // Last, so that it finds itself alone and leaves one tidy file.
     await writer.close()

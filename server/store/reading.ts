@@ -1,12 +1,12 @@
 // Reports in turns. What reads many rows runs on a thread of its own; each owner (an account) has a share of it, and whoever waits is taken in turns by
 // owner. So one that asks for a hundred long reports waits for itself.
-import { startThread, type ThreadClient } from './client.ts'
 import { kyselyOn, type DialectName } from './dialect.ts'
 import { StoreError } from './error.ts'
 import type { Store } from './open.ts'
 import type { Procedure } from './procedure.ts'
+import type { ReadingThread } from './reading-thread.ts'
 import type { Statement, StatementResult } from './statement.ts'
-import type { ReadSource, Work } from './units.ts'
+import type { Work } from './units.ts'
 
 /** Reports of one owner that may wait. */
 const WAITING_OF_OWNER = 100
@@ -32,17 +32,17 @@ type Waiting = { start(): void; refuse(error: StoreError): void }
 export interface Reading {
   /** Runs work when its owner's turn has come. @throws StoreError also `crowded` and `slow` */
   send(owner: string, work: Work): Promise<unknown>
-  /** Ends when all that runs has ended; what waits is refused. */
-  close(): Promise<void>
+  /** What waits is refused. */
+  close(): void
 }
 
 /**
- * Opens the reading of a store. Its thread is started at the first report, and again should it die.
+ * Opens the reading of a store.
  *
+ * @param thread closed by whoever opened it, after this: several readings may share one
  * @param shares what runs at once takes turns by the time that it has taken
  */
-export function openReading(source: ReadSource, shares: Shares = SHARES.reports): Reading {
-  let thread: Promise<ThreadClient> | undefined
+export function openReading(thread: Pick<ReadingThread, 'send'>, shares: Shares): Reading {
   let closed = false
   let running = 0
   const runningOf = new Map<string, number>()
@@ -70,8 +70,7 @@ export function openReading(source: ReadSource, shares: Shares = SHARES.reports)
 
   async function run(owner: string, work: Work): Promise<unknown> {
     try {
-      thread ??= startThread(new URL('reader.ts', import.meta.url), source, () => {}, () => (thread = undefined))
-      return await (await thread).send(work, shares.longest)
+      return await thread.send(work, shares.longest)
     } catch (error) {
       throw error instanceof StoreError && error.code === 'slow' ? new StoreError(shares.late, error.message) : error
     } finally {
@@ -110,11 +109,10 @@ export function openReading(source: ReadSource, shares: Shares = SHARES.reports)
 
   return {
     send,
-    close: async () => {
+    close: () => {
       closed = true
       for (const { refuse } of [...waiting.values()].flat()) refuse(new StoreError('closed', 'the store is closed'))
       waiting.clear()
-      await (await thread?.catch(() => undefined))?.close()
     },
   }
 }

@@ -3,6 +3,7 @@ import { randomText } from '../../secret.ts'
 import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
 import type { Store } from '../open.ts'
 import { NOBODY, SHARES, openReading, reportsOf } from '../reading.ts'
+import { openReadingThread } from '../reading-thread.ts'
 import { statement } from '../statement.ts'
 import { listen } from './listener.ts'
 import { migrate } from './migrate.ts'
@@ -35,15 +36,18 @@ export async function openPostgres(url: URL, now: number): Promise<Store> {
   const connections = openConnections({ url, name, most: CONNECTIONS, patience: PATIENCE })
   // In a thread: what the driver makes of many rows would hold up the one that serves requests.
   const source = { url: url.href, name, most: REPORT_CONNECTIONS, patience: REPORT_PATIENCE, patient: true }
-  const reading = openReading(source)
-  const lookups = openReading({ ...source, most: LOOKUP_CONNECTIONS, patient: false }, SHARES.lookups)
+  const patient = openReadingThread(source)
+  const reading = openReading(patient, SHARES.reports)
+  const prompt = openReadingThread({ ...source, most: LOOKUP_CONNECTIONS, patient: false })
+  const lookups = openReading(prompt, SHARES.lookups)
   const turns = new Turns()
   const listeners = new Set<() => void>()
   const listener = await listen(url, name, () => listeners.forEach((listener) => listener()))
 
   const one = executeOn(connections)
   const close = async (): Promise<void> => {
-    await Promise.all([listener.close(), connections.close(), reading.close(), lookups.close()])
+    for (const one of [reading, lookups]) one.close()
+    await Promise.all([listener.close(), connections.close(), patient.close(), prompt.close()])
   }
 
   const store: Store = {

@@ -1,0 +1,56 @@
+// A thread that reads, while somebody reads: it starts with the first unit, and ends when it has had nothing to do for a while. At rest it would keep
+// 20 to 30 MB (`bench -- proxy --only memory`).
+import { startThread, type ThreadClient } from './client.ts'
+import type { ReadSource, Work } from './units.ts'
+
+export interface ReadingThread {
+  /** Resolves to the unit's value. @param within milliseconds: see `Unit` @throws StoreError */
+  send(work: Work, within: number): Promise<unknown>
+  /** Ends when all that was sent is answered. */
+  close(): Promise<void>
+}
+
+/** How long a thread waits for the next unit: whoever looks at pages has it at hand. To start one takes 0.1 s. */
+const IDLE_MS = 600_000
+
+/** @param idle milliseconds without a unit after which the thread ends; Infinity: it stays */
+export function openReadingThread(source: ReadSource, idle = IDLE_MS): ReadingThread {
+  let thread: Promise<ThreadClient> | undefined
+  /** Threads that are about to end. */
+  const ending = new Set<Promise<void>>()
+  let underWay = 0
+  let timer: NodeJS.Timeout | undefined
+
+  function start(): Promise<ThreadClient> {
+    const forget = (): void => {
+      if (thread === started) thread = undefined
+    }
+    const started = startThread(new URL('reader.ts', import.meta.url), source, () => {}, forget)
+    return started
+  }
+
+  function end(): void {
+    clearTimeout(timer)
+    if (thread === undefined) return
+    const ended = thread.then((client) => client.close(), () => {}).finally(() => ending.delete(ended))
+    ending.add(ended)
+    thread = undefined
+  }
+
+  return {
+    send: async (work, within) => {
+      clearTimeout(timer)
+      underWay++
+      try {
+        // Should it die, the next unit starts another one.
+        return await (await (thread ??= start())).send(work, within)
+      } finally {
+        if (--underWay === 0 && idle < Infinity) timer = setTimeout(end, idle).unref()
+      }
+    },
+    close: async () => {
+      end()
+      await Promise.all(ending)
+    },
+  }
+}
