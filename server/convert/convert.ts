@@ -25,8 +25,11 @@ export interface ConversionParts {
 /** From this size on an archive is worth more than one converter: opening it once more costs less than half of its pages. */
 const DIVIDED = 512 * 1024
 
+/** From this size on an archive may have parts that are worth unpacking once for all converters. */
+const UNPACKED = 8 * 1024 * 1024
+
 /**
- * Converts one file. The pages of a large archive are shared out to all converters.
+ * Converts one file. The parts, and then the pages, of a large archive are shared out to all converters.
  *
  * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason
  * @throws Problem `invalid_file` where the file is at fault
@@ -36,28 +39,34 @@ export async function convert(
   converters: Converters,
   more: { signal?: AbortSignal; onProgress?: (progress: Progress) => void } = {},
 ): Promise<Converted> {
-  const isDivided = task.kind === 'zip' && converters.size > 1 && (await stat(task.path)).size >= DIVIDED
-  if (!isDivided) return converters.run(task, { whole: true }, more)
+  const size = task.kind === 'zip' ? (await stat(task.path)).size : 0
+  if (converters.size === 1 || size < DIVIDED) return converters.run(task, { whole: true }, more)
 
-  // One share that fails ends the others.
+  // One step that fails ends the others.
   const failed = new AbortController()
   const signal = more.signal ? AbortSignal.any([more.signal, failed.signal]) : failed.signal
+  const onEach = async (run: (index: number) => Promise<Converted>): Promise<void> => {
+    const running = Array.from({ length: converters.size }, (_, index) => run(index))
+    try {
+      await Promise.all(running)
+    } catch (error) {
+      failed.abort(error)
+      await Promise.allSettled(running)
+      throw error
+    }
+  }
+
+  const isUnpacked = size >= UNPACKED
+  if (isUnpacked) await onEach(() => converters.run(task, { unpack: true }, { signal }))
   const done = Array.from({ length: converters.size }, () => 0)
-  const runShare = (index: number): Promise<Converted> =>
-    converters.run(task, { share: { index, of: converters.size } }, {
+  await onEach((index) =>
+    converters.run(task, { share: { index, of: converters.size, isUnpacked } }, {
       signal,
       onProgress: ({ pagesDone, pagesTotal }) => {
         done[index] = pagesDone
         more.onProgress?.({ pagesDone: done.reduce((all, pages) => all + pages, 0), pagesTotal })
       },
-    })
-  const running = done.map((_, index) => runShare(index))
-  try {
-    await Promise.all(running)
-  } catch (error) {
-    failed.abort(error)
-    await Promise.allSettled(running)
-    throw error
-  }
+    }),
+  )
   return converters.run(task, { join: converters.size }, { signal })
 }

@@ -204,7 +204,7 @@ const ON_ONE_PROCESSOR = ['--single-threaded-gc', '--v8-pool-size=1']
 function startConverter(program: URL, heap: number): ChildProcess {
   const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
   const converter = fork(fileURLToPath(program), {
-    execArgv: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', ...ON_ONE_PROCESSOR, `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
+    execArgv: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--expose-gc', ...ON_ONE_PROCESSOR, `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
     // Nothing of the server's environment: it holds secrets. The time zone of the machine must not show in a document.
     env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

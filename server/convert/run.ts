@@ -2,7 +2,7 @@
 // use it.
 import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import {
-  checkArchive, convertFile, convertShare, joinShares,
+  checkArchive, convertFile, convertShare, joinShares, unpackArchive,
   type ArchiveLimits, type Converted, type OnPage, type Share, type Write,
 } from '@tollmark/notion-markdown/archive'
 import type { FileKind } from './sniff.ts'
@@ -27,8 +27,11 @@ export interface Task {
   readonly output: string
 }
 
-/** The whole of a conversion, what can be checked without it, one converter's share of the pages, or the joining of `join` shares. */
-export type Step = { readonly whole: true } | { readonly check: true } | { readonly share: Share } | { readonly join: number }
+/**
+ * The whole of a conversion; what can be checked without it; the unpacking of large parts, for shares that are `isUnpacked`; one converter's share of the
+ * pages; or the joining of `join` shares.
+ */
+export type Step = { readonly whole: true } | { readonly check: true } | { readonly unpack: true } | { readonly share: Share } | { readonly join: number }
 
 export interface Progress {
   /** By this step. */
@@ -53,6 +56,10 @@ export async function run(
   const onPage: OnPage = (pagesDone, pagesTotal) => onProgress?.({ pagesDone, pagesTotal })
   if ('check' in step) {
     await checkArchive(options)
+    return undefined
+  }
+  if ('unpack' in step) {
+    await unpackArchive(options)
     return undefined
   }
   if ('share' in step) {

@@ -19,7 +19,7 @@ import {
   type ArchiveSpec,
   type EntrySpec,
 } from '../../../test/archives/writer.ts'
-import { bytesSource, fileSource, InvalidArchive, openExport, pathKey, type ByteSource } from '../src/archive/index.ts'
+import { bytesSource, convertShare, fileSource, InvalidArchive, joinShares, openExport, pathKey, unpackArchive, type ByteSource } from '../src/archive/index.ts'
 
 let folder = ''
 before(async () => {
@@ -188,6 +188,69 @@ test('a large part leaves no trace when closed, and its pages can be read until 
   assert.deepEqual(reads, [latin1(page.data), latin1(page.data), latin1(page.data)])
   assert.deepEqual((await readdir(folder)).filter((name) => name.endsWith('.part')), [])
   await opened.close()
+})
+
+/** TABLE of forms of a large part. A form that hides where its pictures end costs one more reading. */
+const LARGE_PARTS: { name: string; lies: Partial<EntrySpec>; reads: number }[] = [
+  { name: 'sizes before the data', lies: {}, reads: 1 },
+  { name: 'sizes after the data', lies: { descriptor: 'signed' }, reads: 1 },
+  { name: 'sizes after the data, unsigned', lies: { descriptor: 'bare' }, reads: 2 },
+]
+
+for (const { name, lies, reads } of LARGE_PARTS) {
+  test(`a large deflated part is inflated ${reads === 1 ? 'once' : 'twice'} to convert it: ${name}`, async () => {
+    const picture = { name: 'picture.png', data: noise(9e6) }
+    const bytes = archive([part(1, { ...picture, ...lies }, { ...page, ...lies }, { ...page, name: 'Last.html', ...lies })])
+    const source = bytesSource(bytes)
+    let read = 0
+    const counted: ByteSource = {
+      size: source.size,
+      read: (offset, length) => {
+        read += length
+        return source.read(offset, length)
+      },
+    }
+    await using opened = await openExport(counted, { scratch: folder })
+    for (const one of opened.pages) assert.equal(latin1(await one.read()), latin1(page.data))
+    assert.ok(read / bytes.length > reads - 0.1 && read / bytes.length < reads + 0.1, `read ${read / bytes.length} times`)
+    const pieces = []
+    for await (const piece of opened.readFile('picture.png')) pieces.push(piece)
+    assert.ok(Buffer.concat(pieces).equals(picture.data))
+  })
+}
+
+/** The document of an archive, converted by two processes' worth of steps. */
+async function convertInShares(path: string, scratch: string): Promise<string> {
+  const options = { path, kind: 'zip' as const, fileName: 'export.zip', format: 'markdown' as const, includeMetadata: false, uploadedAt: new Date(0), scratch }
+  await Promise.all([unpackArchive(options), unpackArchive(options)])
+  for (const index of [0, 1]) await convertShare(options, { index, of: 2, isUnpacked: true })
+  let document = ''
+  await joinShares(options, 2, (text) => void (document += text))
+  return document
+}
+
+test('large parts are unpacked once for all shares, deflated or stored', async () => {
+  const path = join(folder, 'export.zip')
+  const pages = [1, 2, 3].map((n) => ({ name: `Page ${n}.html`, data: pageHtml(`Page ${n}`, `<p>${n}</p>`) }))
+  const large = (n: number, ...entries: EntrySpec[]): EntrySpec => part(n, ...entries, { name: `${n}.bin`, data: noise(9e6), stored: true })
+  await writeFile(path, archive([large(1, pages[0]!), { ...large(2, pages[1]!), stored: true }, part(3, pages[2]!)]))
+  const scratch = await mkdtemp(join(folder, 'scratch-'))
+  assert.equal(await convertInShares(path, scratch), '# Page 1\n\n1\n\n---\n\n# Page 2\n\n2\n\n---\n\n# Page 3\n\n3\n')
+  assert.deepEqual((await readdir(scratch)).filter((name) => name.startsWith('part-')).sort(), ['part-0', 'part-1'])
+  await rm(scratch, { recursive: true })
+  await rm(path)
+})
+
+test('a large part that is damaged is refused when it is unpacked, and leaves no copy', async () => {
+  const path = join(folder, 'export.zip')
+  const bytes = archive([part(1, page, { name: 'noise.bin', data: noise(9e6), stored: true })])
+  bytes[bytes.length / 2 | 0]! ^= 1
+  await writeFile(path, bytes)
+  const scratch = await mkdtemp(join(folder, 'scratch-'))
+  await assert.rejects(convertInShares(path, scratch), { code: 'invalid_file' })
+  assert.deepEqual(await readdir(scratch), [])
+  await rm(scratch, { recursive: true })
+  await rm(path)
 })
 
 test('pages carry the time of their entry as UTC, and null where there is none', async () => {

@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { decodeHtml } from '../decode.ts'
 import { convertDatabase, convertPage, convertSitemap, failedPage, joinDocument, type ConvertedPage, type DocumentOptions } from '../document.ts'
 import type { Archive, Warning } from '../links.ts'
+import { collectYoung } from './collect-young.ts'
 import { checkDensity } from './density.ts'
 import type { Database } from '../csv.ts'
 import { findDatabases, pagesByTitle, readDatabase, type PagesByTitle, type StoredDatabase } from './databases.ts'
-import { openExport, type ExportPage, type NotionExport } from './export.ts'
+import { openExport, unpackParts, type ExportPage, type NotionExport } from './export.ts'
 import { InvalidArchive, type ArchiveFault } from './invalid-archive.ts'
 import type { ArchiveLimits } from './limits.ts'
 import { pathKey } from './names.ts'
@@ -33,6 +34,8 @@ export interface ConvertOptions extends DocumentOptions {
 export interface Share {
   index: number
   of: number
+  /** Whether `unpackArchive` was here before, in this scratch folder. */
+  isUnpacked?: boolean
 }
 
 /** Called when the pages are known, and after each one. `done` counts the pages of the share, `total` those of the whole file. */
@@ -85,13 +88,25 @@ export async function checkArchive(options: ConvertOptions & { scratch: string }
 }
 
 /**
+ * Inflates an archive's large parts into the scratch folder, as far as converting needs them, for shares that are `unpacked`. Processes that do so at
+ * once divide the parts among them.
+ *
+ * @throws InvalidArchive
+ */
+export async function unpackArchive(options: ConvertOptions & { scratch: string }): Promise<void> {
+  await using source = await fileSource(options.path)
+  await unpackParts(source, options.limits, options.scratch)
+}
+
+/**
  * Converts one share of an archive's pages onto a shelf in the scratch folder.
  *
  * @throws InvalidArchive
  */
 export async function convertShare(options: ConvertOptions & { scratch: string }, share: Share, onPage?: OnPage): Promise<void> {
   await using source = await fileSource(options.path)
-  await using opened = await openExport(source, { scratch: options.scratch, fileName: options.fileName, ...(options.limits && { limits: options.limits }) })
+  const { scratch, fileName, limits } = options
+  await using opened = await openExport(source, { scratch, fileName, ...(limits && { limits }), ...(share.isUnpacked && { unpacked: scratch }) })
   await using shelf = await writeShelf(options.scratch, share.index)
   const context = await contextOf(opened)
   const pages = [...opened.pages, ...context.unlisted]
@@ -101,6 +116,7 @@ export async function convertShare(options: ConvertOptions & { scratch: string }
     const converted = await convertOne(opened, page, context)
     if (number === 0) converted.summary.warnings.push(...missingWarnings(opened))
     await shelf.put(number, converted, page === opened.sitemap)
+    collectYoung('stored' in page ? opened.sizeOf(page.stored) : page.size)
     onPage?.(done + 1, pages.length)
   }
   await shelf.finish()
@@ -148,7 +164,9 @@ async function databasePage(opened: NotionExport, stored: StoredDatabase, contex
 async function exportPage(opened: NotionExport, page: ExportPage, context: Context): Promise<ConvertedPage> {
   const html = decoded(await page.read(), page.path)
   if (page === opened.sitemap) return convertSitemap(html, page.path, page.modifiedAt, context.archive)
-  const loaded = context.databases.size === 0 ? undefined : await databasesOf(html, page.path, opened, context)
+  // Most pages name none, and looking for names costs more than converting some of them.
+  const mayShow = context.databases.size > 0 && (html.includes('.csv') || html.includes('collection-content'))
+  const loaded = mayShow ? await databasesOf(html, page.path, opened, context) : undefined
   const archive = loaded ? { ...context.archive, database: (id: string) => loaded.get(id) } : context.archive
   return convertPage(html, page.path, page.modifiedAt, archive)
 }

@@ -5,7 +5,7 @@ import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import { limitsOf, type ArchiveLimits } from './limits.ts'
 import { checkDistinct, pathKey } from './names.ts'
-import { archivesInside, findParts, missingParts, openPart, partNumber, type Volume } from './parts.ts'
+import { archivesInside, findParts, missingParts, openPart, partNumber, unpackPart, type Volume } from './parts.ts'
 import type { ByteSource } from './source.ts'
 import { readZip } from './zip.ts'
 
@@ -51,6 +51,21 @@ export interface ExportOptions {
   scratch?: string
   /** What its owner calls the archive: it may be one part of an export, taken out of it. */
   fileName?: string
+  /** The folder in which `unpackParts` left copies, of this archive and with these limits. */
+  unpacked?: string
+}
+
+/**
+ * Does once what all processes that convert an archive would do each: inflates its large parts into copies of what converting needs, or verifies them
+ * where they are stored. Several processes may do so at once; each takes the parts that no other has taken.
+ *
+ * @param folder a new folder of the conversion's own
+ * @throws InvalidArchive
+ */
+export async function unpackParts(source: ByteSource, limits: Partial<ArchiveLimits> | undefined, folder: string): Promise<void> {
+  const all = limitsOf(limits)
+  const { parts } = await partsOf(source, all)
+  for (const [index, part] of parts.entries()) await unpackPart(source, part, index, { limits: all, isNeeded: isRead }, folder)
 }
 
 /**
@@ -63,7 +78,7 @@ export interface ExportOptions {
 export async function openExport(source: ByteSource, options: ExportOptions = {}): Promise<NotionExport> {
   const limits = limitsOf(options.limits)
   await using stack = new AsyncDisposableStack()
-  const { volumes, numbers } = await openVolumes(source, limits, options.scratch, stack)
+  const { volumes, numbers } = await openVolumes(source, limits, options, stack)
   const own = numbers.length === 0 ? partNumber(options.fileName ?? '') : undefined
   const missing = missingParts(own === undefined ? numbers : [own])
   checkSizes(volumes, limits)
@@ -107,28 +122,32 @@ function whyNoPages(paths: readonly string[], hasSitemap: boolean, missing: read
   return new InvalidArchive(paths.some((path) => /\.csv$/i.test(path)) ? 'no_pages_markdown' : 'no_pages')
 }
 
-/** The archive and its parts, without what is no file of the export. */
-async function openVolumes(
-  source: ByteSource,
-  limits: ArchiveLimits,
-  scratch: string | undefined,
-  stack: AsyncDisposableStack,
-): Promise<{ volumes: Volume[]; numbers: number[] }> {
+/** The entries of an archive, and which of them are its parts, checked by what the directory announces. */
+async function partsOf(source: ByteSource, limits: ArchiveLimits): Promise<{ entries: ZipEntry[]; parts: ZipEntry[] }> {
   const entries = await readZip(source, limits)
-  const exported = entries.filter(isExported)
-  const parts = findParts(exported)
+  const parts = findParts(entries.filter(isExported))
   if (parts.length > limits.parts) throw new InvalidArchive('too_many_parts', { n: parts.length, max: limits.parts })
   const partBytes = parts.reduce((sum, part) => sum + (part.method === METHOD.stored ? 0 : part.size), 0)
   if (partBytes > limits.partBytes) throw new InvalidArchive('parts_too_large', { n: partBytes, max: limits.partBytes })
   for (const part of parts) checkRatio('bomb_part', part, limits.partFloor, limits.ratio)
+  return { entries, parts }
+}
 
+/** The archive and its parts, without what is no file of the export. */
+async function openVolumes(
+  source: ByteSource,
+  limits: ArchiveLimits,
+  { scratch, unpacked }: ExportOptions,
+  stack: AsyncDisposableStack,
+): Promise<{ volumes: Volume[]; numbers: number[] }> {
+  const { entries, parts } = await partsOf(source, limits)
   const isPart = new Set(parts)
-  const volumes: Volume[] = [{ source, entries: exported.filter((entry) => !isPart.has(entry)) }]
+  const volumes: Volume[] = [{ source, files: source, entries: entries.filter((entry) => isExported(entry) && !isPart.has(entry)) }]
   let left = limits.entries - entries.length
-  for (const part of parts) {
-    const volume = await openPart(source, part, { ...limits, entries: left }, isRead, scratch, stack)
+  for (const [index, part] of parts.entries()) {
+    const volume = await openPart(source, part, index, { limits: { ...limits, entries: left }, isNeeded: isRead, scratch, unpacked }, stack)
     left -= volume.entries.length
-    volumes.push({ source: volume.source, entries: volume.entries.filter(isExported) })
+    volumes.push({ ...volume, entries: volume.entries.filter(isExported) })
   }
   return { volumes, numbers: parts.flatMap(({ path }) => partNumber(path) ?? []) }
 }
@@ -157,9 +176,10 @@ const SITEMAP_PATH = /^(?:[^/]+\/)?index\.html$/i
  */
 async function merge(volumes: readonly Volume[]): Promise<Listed[]> {
   const byKey = new Map<string, Listed>()
-  for (const { source, entries } of volumes) {
+  for (const { source: needed, files, entries } of volumes) {
     for (const entry of entries) {
       const key = pathKey(entry.path)
+      const source = isRead(entry.path) ? needed : files
       const known = byKey.get(key)
       if (!known) byKey.set(key, { source, entry })
       else if (!isSame(known.entry, entry) && !((await isSitemap(toPage(known))) && (await isSitemap(toPage({ source, entry }))))) {

@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
+import { collectYoung } from './collect-young.ts'
 import { METHOD } from './format.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
@@ -33,6 +34,7 @@ export async function* streamEntry(source: ByteSource, entry: ZipEntry): AsyncGe
     if (size > entry.size) throw new InvalidArchive('longer_than_declared', { name: entry.path, n: entry.size })
     crc = crc32(piece, crc)
     yield piece
+    collectYoung(piece.length)
   }
   check(entry, size, crc)
 }

@@ -1,23 +1,29 @@
+import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { METHOD } from './format.ts'
 import { readEntry, streamEntry } from './inflate.ts'
-import { InflatedPart, cacheEntries } from './inflated-part.ts'
+import { InflatedPart } from './inflated-part.ts'
 import { InvalidArchive } from './invalid-archive.ts'
 import type { ZipEntry } from './layout.ts'
 import type { ArchiveLimits } from './limits.ts'
-import { bytesSource, rangeSource, type ByteSource } from './source.ts'
-import { readZip } from './zip.ts'
+import { copyPart, readPart } from './part-copy.ts'
+import { bytesSource, fileSource, rangeSource, type ByteSource } from './source.ts'
 
 /** One archive's entries, and where their data is. */
 export interface Volume {
+  /** For what converting needs: pages and databases. */
   readonly source: ByteSource
+  /** For all else. */
+  readonly files: ByteSource
   readonly entries: readonly ZipEntry[]
 }
 
 /** Exports since 2024 are an archive of one or more of these, at its root and nowhere else. */
 const PART_NAME = /^[^/]*-Part-(\d+)\.zip$/i
 
-/** Parts up to this size are inflated into memory. */
+/** Parts up to this size are inflated into memory, by each process that converts. */
 const IN_MEMORY = 8 * 1024 * 1024
 
 /** A part anywhere in an archive, not at its root alone. */
@@ -53,41 +59,77 @@ export function findParts(entries: readonly ZipEntry[]): ZipEntry[] {
   return parts.map(({ entry }) => entry)
 }
 
-/**
- * Opens a part in place if it is stored, else from memory, or (a large one) by inflating it as it is read. Its checksum is verified in any case.
- * What is opened goes onto `stack`.
- *
- * @param isRead whether an entry is going to be read, by its path
- * @param folder for scratch files; the system's folder for temporary files if not given
- * @throws InvalidArchive which names the part
- */
-export async function openPart(
-  outer: ByteSource,
-  part: ZipEntry,
-  limits: ArchiveLimits,
-  isRead: (path: string) => boolean,
-  folder: string | undefined,
-  stack: AsyncDisposableStack,
-): Promise<Volume> {
-  const isLarge = part.method !== METHOD.stored && part.size > IN_MEMORY
-  const inflated = isLarge ? new InflatedPart(outer, part) : undefined
-  const source = inflated ?? (await smallPart(outer, part))
-  await inflated?.check()
-  let entries: ZipEntry[]
-  try {
-    entries = await readZip(source, limits)
-  } catch (error) {
-    throw error instanceof InvalidArchive ? error.inPart(part.path) : error
-  }
-  if (!inflated) return { source, entries }
-  inflated.forgetEnd()
-  const cached = await cacheEntries(inflated, entries.filter(({ path }) => isRead(path)), folder ?? tmpdir())
-  stack.defer(() => cached.close())
-  return { source: cached, entries }
+/** What opening a part needs to know. */
+export interface PartOptions {
+  readonly limits: ArchiveLimits
+  /** Whether converting needs an entry, by its path. */
+  readonly isNeeded: (path: string) => boolean
+  /** A folder for scratch files. Default: the system's folder for temporary files. */
+  readonly scratch: string | undefined
+  /** The folder in which `unpackPart` left copies of all large parts. */
+  readonly unpacked: string | undefined
 }
 
-async function smallPart(outer: ByteSource, part: ZipEntry): Promise<ByteSource> {
-  if (part.method !== METHOD.stored) return bytesSource(await readEntry(outer, part))
+/**
+ * Opens a part: in place if it is stored, from memory if it is small, otherwise from a copy of what converting needs. Its checksum is verified by
+ * whoever reads it first. What is opened goes onto `stack`.
+ *
+ * @param index the part's place among the parts
+ * @throws InvalidArchive which names the part
+ */
+export async function openPart(outer: ByteSource, part: ZipEntry, index: number, options: PartOptions, stack: AsyncDisposableStack): Promise<Volume> {
+  const { limits, isNeeded, scratch, unpacked } = options
+  if (part.method === METHOD.stored) {
+    if (!isLarge(part) || unpacked === undefined) await verify(outer, part)
+    const source = rangeSource(outer, part.dataAt, part.packedSize)
+    return { source, files: source, entries: await readPart(source, part, limits) }
+  }
+  if (!isLarge(part)) {
+    const source = bytesSource(await readEntry(outer, part))
+    return { source, files: source, entries: await readPart(source, part, limits) }
+  }
+  const files = new InflatedPart(outer, part)
+  stack.defer(() => files.close())
+  if (unpacked !== undefined) {
+    const source = stack.use(await fileSource(join(unpacked, copyName(index))))
+    return { source, files, entries: await readPart(source, part, limits) }
+  }
+  const path = join(scratch ?? tmpdir(), `${randomUUID()}.part`)
+  const { entries, ...source } = await copyPart({ outer, part, limits, isNeeded }, path, false)
+  stack.use(source)
+  return { source, files, entries }
+}
+
+/**
+ * Does once what all processes that convert an archive need of a part: a deflated one is copied into `folder`, a stored one verified. Nothing is done
+ * for a small part, and for one that another process has begun with.
+ *
+ * @throws InvalidArchive as `openPart`
+ */
+export async function unpackPart(outer: ByteSource, part: ZipEntry, index: number, options: Pick<PartOptions, 'limits' | 'isNeeded'>, folder: string): Promise<void> {
+  if (!isLarge(part)) return
+  const path = join(folder, copyName(index))
+  try {
+    if (part.method === METHOD.stored) {
+      await writeFile(path, '', { flag: 'wx', mode: 0o600 })
+      await verify(outer, part)
+    } else await (await copyPart({ outer, part, ...options }, path, true)).close()
+  } catch (error) {
+    if (!isTaken(error, path)) throw error
+  }
+}
+
+/** Whether a part is worth more than being read by everybody who needs it. */
+function isLarge({ size }: ZipEntry): boolean {
+  return size > IN_MEMORY
+}
+
+const copyName = (index: number): string => `part-${index}`
+
+function isTaken(error: unknown, path: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST' && 'path' in error && error.path === path
+}
+
+async function verify(outer: ByteSource, part: ZipEntry): Promise<void> {
   for await (const _ of streamEntry(outer, part)) continue
-  return rangeSource(outer, part.dataAt, part.packedSize)
 }

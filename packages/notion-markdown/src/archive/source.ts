@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 
 /** Bytes that can be read at any place, such as a file. Nothing is held in memory but what a call returns. */
 export interface ByteSource {
@@ -22,25 +22,30 @@ export async function fileSource(path: string): Promise<OpenSource> {
   const handle = await open(path, 'r')
   try {
     const { size } = await handle.stat()
-    return {
-      size,
-      async read(offset, length) {
-        checkRange(size, offset, length)
-        const bytes = Buffer.allocUnsafe(length)
-        let done = 0
-        while (done < length) {
-          const { bytesRead } = await handle.read(bytes, done, length - done, offset + done)
-          if (bytesRead === 0) throw new RangeError(`the file ended after ${offset + done} of ${size} bytes`)
-          done += bytesRead
-        }
-        return bytes
-      },
-      close: () => handle.close(),
-      [Symbol.asyncDispose]: () => handle.close(),
-    }
+    return handleSource(handle, size)
   } catch (error) {
     await handle.close()
     throw error
+  }
+}
+
+/** The first `size` bytes of an open file, as `fileSource`. Closing the source closes the file. */
+export function handleSource(handle: FileHandle, size: number): OpenSource {
+  return {
+    size,
+    async read(offset, length) {
+      checkRange(size, offset, length)
+      const bytes = Buffer.allocUnsafe(length)
+      let done = 0
+      while (done < length) {
+        const { bytesRead } = await handle.read(bytes, done, length - done, offset + done)
+        if (bytesRead === 0) throw new RangeError(`the file ended after ${offset + done} of ${size} bytes`)
+        done += bytesRead
+      }
+      return bytes
+    },
+    close: () => handle.close(),
+    [Symbol.asyncDispose]: () => handle.close(),
   }
 }
 

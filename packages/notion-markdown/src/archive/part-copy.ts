@@ -1,0 +1,121 @@
+// Copies of deflated parts, which cannot be read at any place: each part is inflated once, and what converting it needs is kept at its place in a file
+// with holes. The rest (images, attachments: most of a part) is never written.
+import { open, unlink, type FileHandle } from 'node:fs/promises'
+import { streamEntry } from './inflate.ts'
+import { InvalidArchive } from './invalid-archive.ts'
+import type { ZipEntry } from './layout.ts'
+import type { ArchiveLimits } from './limits.ts'
+import { NeededRanges, skipsOnlyUnneeded, type NeededRange } from './needed-ranges.ts'
+import { handleSource, type ByteSource, type OpenSource } from './source.ts'
+import { readZip } from './zip.ts'
+
+/** How much is gathered before it is written. */
+const BATCH = 1024 * 1024
+
+/** What a copy is made of, and how. */
+export interface PartCopyOptions {
+  readonly outer: ByteSource
+  readonly part: ZipEntry
+  readonly limits: Pick<ArchiveLimits, 'entries' | 'directoryBytes'>
+  /** Whether the data of an entry is needed, by its path. */
+  readonly isNeeded: (path: string) => boolean
+}
+
+/**
+ * Makes a copy of a part in the new file `path`, which is gone if this fails.
+ *
+ * @param isKept whether the file stays under its name; otherwise it vanishes with its handle, also when the process is killed
+ * @throws InvalidArchive where the part is not what the archive announced
+ */
+export async function copyPart(options: PartCopyOptions, path: string, isKept: boolean): Promise<OpenSource & { entries: ZipEntry[] }> {
+  const file = await open(path, 'wx+', 0o600)
+  try {
+    if (!isKept) await unlink(path)
+    const entries = (await copySparsely(options, file)) ?? (await copyWhole(options, file))
+    return { ...handleSource(file, options.part.size), entries }
+  } catch (error) {
+    await file.close()
+    if (isKept) await unlink(path)
+    throw error
+  }
+}
+
+/** @returns undefined where what was skipped turned out to be needed, or the part is faulty: only a whole copy shows which fault it is */
+async function copySparsely(options: PartCopyOptions, file: FileHandle): Promise<ZipEntry[] | undefined> {
+  const ranges = new NeededRanges(options.isNeeded)
+  await write(options, ranges, file)
+  try {
+    const entries = await readPart(handleSource(file, options.part.size), options.part, options.limits)
+    return skipsOnlyUnneeded(ranges.skipped, entries, options.isNeeded) ? entries : undefined
+  } catch (error) {
+    if (!(error instanceof InvalidArchive) || ranges.skipped.length === 0) throw error
+    return undefined
+  }
+}
+
+async function copyWhole(options: PartCopyOptions, file: FileHandle): Promise<ZipEntry[]> {
+  await write(options, new NeededRanges(() => true), file)
+  return readPart(handleSource(file, options.part.size), options.part, options.limits)
+}
+
+/** Reads the directory of a part. @throws InvalidArchive which names the part */
+export async function readPart(source: ByteSource, part: ZipEntry, limits: PartCopyOptions['limits']): Promise<ZipEntry[]> {
+  try {
+    return await readZip(source, limits)
+  } catch (error) {
+    throw error instanceof InvalidArchive ? error.inPart(part.path) : error
+  }
+}
+
+async function write({ outer, part }: PartCopyOptions, ranges: NeededRanges, file: FileHandle): Promise<void> {
+  const writer = new RangeWriter(file)
+  for await (const piece of streamEntry(outer, part)) {
+    for (const range of ranges.next(piece)) await writer.put(range)
+  }
+  for (const range of ranges.last()) await writer.put(range)
+  await writer.flush()
+  await file.truncate(part.size)
+}
+
+/** Writes ranges, those that follow one another together. */
+class RangeWriter {
+  readonly #file: FileHandle
+  #gathered: Uint8Array[] = []
+  #at = 0
+  #size = 0
+
+  constructor(file: FileHandle) {
+    this.#file = file
+  }
+
+  async put({ at, bytes }: NeededRange): Promise<void> {
+    if (at !== this.#at + this.#size || this.#size >= BATCH) {
+      await this.flush()
+      this.#at = at
+    }
+    this.#gathered.push(bytes)
+    this.#size += bytes.length
+  }
+
+  async flush(): Promise<void> {
+    let left = this.#gathered
+    this.#gathered = []
+    while (left.length > 0) {
+      const { bytesWritten } = await this.#file.writev(left, this.#at)
+      this.#at += bytesWritten
+      this.#size -= bytesWritten
+      left = behind(left, bytesWritten)
+    }
+  }
+}
+
+/** What is left of pieces behind their first `count` bytes. */
+function behind(pieces: readonly Uint8Array[], count: number): Uint8Array[] {
+  let skipped = count
+  return pieces.flatMap((piece) => {
+    const some = piece.subarray(Math.min(skipped, piece.length))
+    skipped -= piece.length - some.length
+    return some.length > 0 ? [some] : []
+  })
+}
+
