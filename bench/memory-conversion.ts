@@ -3,7 +3,7 @@
 // Fails when a process ever holds more than 300 MB, when a job that runs alone shows no progress within a second, or when an upload does not end
 // with the whole document. Linux only: it reads /proc.
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -11,6 +11,7 @@ import { archive } from '../test/archives/writer.ts'
 import { file, form, type Form } from '../test/form.ts'
 import { seeded } from '../test/random.ts'
 import { answerOf, start, type Answer } from '../test/request.ts'
+import { watchTree } from './parts/process-tree.ts'
 import { makeSecrets } from './parts/secrets.ts'
 import { startServer } from './parts/server.ts'
 
@@ -46,7 +47,7 @@ process.exitCode = failed ? 1 : 0
 /** Uploads the same archive `times` times at once, and prints what it took. */
 async function report(name: string, times: number, url: string, { bytes, pages }: { bytes: Buffer; pages: number }): Promise<void> {
   const upload = form(file('Export.zip', bytes))
-  const watch = watchMemory(pid)
+  const watch = watchTree(pid)
   const started = performance.now()
   let progress = 0
   const onProgress = (seconds: number): void => void (progress = Math.max(progress, seconds))
@@ -56,7 +57,7 @@ async function report(name: string, times: number, url: string, { bytes, pages }
   const whole = answers.filter((answer) => answer.match(/^# Page /gm)?.length === pages).length
   const bad = [whole < times ? `only ${whole} of ${times} documents are whole: ${answers.find((answer) => !answer.startsWith('# '))?.slice(0, 200)}` : '', peak.largest > MOST_MB ? `over ${MOST_MB} MB` : '', times === 1 && progress > MOST_WAIT ? 'no progress for too long' : ''].filter((word) => word)
   if (bad.length > 0) failed = true
-  const columns = [(bytes.length / MB).toFixed(1).padStart(6), seconds.toFixed(1).padStart(9), progress.toFixed(2).padStart(10), String(pages).padStart(8), String(peak.server).padStart(11), String(peak.largest).padStart(12), String(peak.all).padStart(8)]
+  const columns = [(bytes.length / MB).toFixed(1).padStart(6), seconds.toFixed(1).padStart(9), progress.toFixed(2).padStart(10), String(pages).padStart(8), String(peak.own).padStart(11), String(peak.largest).padStart(12), String(peak.all).padStart(8)]
   console.log(`${name.padEnd(34)}${columns.join('')}  ${bad.join(', ')}`)
 }
 
@@ -119,47 +120,4 @@ function pageHtml(random: () => number, count: number): string {
   ]
   const body = Array.from({ length: count }, (_, index) => blocks[index % blocks.length]!()).join('')
   return `<html><head><meta charset="utf-8"/><title>TITLE</title></head><body><article id="${word()}" class="page sans"><header><h1 class="page-title">TITLE</h1></header><div class="page-body">${body}</div></article></body></html>`
-}
-
-/** Watches a process and all its descendants until stopped; MB ever resident: of the process, of the largest, of all at one moment. */
-function watchMemory(pid: number): { stop(): { server: number; largest: number; all: number } } {
-  const peak = { server: 0, largest: 0, all: 0 }
-  const look = () => {
-    let all = 0
-    for (const one of familyOf(pid)) {
-      const held = residentOf(one)
-      all += held
-      if (one === pid) peak.server = Math.max(peak.server, held)
-      peak.largest = Math.max(peak.largest, held)
-    }
-    peak.all = Math.max(peak.all, all)
-  }
-  const timer = setInterval(look, 20)
-  return {
-    stop: () => {
-      clearInterval(timer)
-      look()
-      return peak
-    },
-  }
-}
-
-function familyOf(pid: number): number[] {
-  const parents = new Map(readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((name) => [Number(name), Number(/^PPid:\s+(\d+)/m.exec(status(Number(name)))?.[1] ?? 0)]))
-  const family = [pid]
-  for (const member of family) family.push(...[...parents].filter(([, parent]) => parent === member).map(([child]) => child))
-  return family
-}
-
-function residentOf(pid: number): number {
-  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(status(pid))?.[1] ?? 0) / 1024)
-}
-
-/** A process may end while it is looked at. */
-function status(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8')
-  } catch {
-    return ''
-  }
 }
