@@ -1,6 +1,6 @@
 // Random Notion pages: every block in every other, every mark on every text, and texts made of what Markdown itself is made of.
 import * as fc from 'fast-check'
-import type { Block, Inline, InlineMark, Page } from './exporter.ts'
+import type { Block, Inline, InlineMark, Page, PropertyType, Values } from './exporter.ts'
 
 /** Every ASCII punctuation character. */
 export const PUNCTUATION = [...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~']
@@ -34,7 +34,7 @@ const hrefArbitrary = fc.constantFrom(
 
 /** TeX as people write it. */
 const texArbitrary = fc
-  .array(fc.constantFrom('x', 'y_1', 'a^2', '+', '=', '\\frac{a}{b}', '\\text{if }', '<', '\\&', '&', '\\\\', '*', '_', '`', '|', '\\$', '~', '#', '[', ']', ' ', '\\{', '\\}', '5'), { minLength: 1, maxLength: 6 })
+  .array(fc.constantFrom('x', 'y_1', 'a^2', '+', '=', '\\frac{a}{b}', '\\text{if }', '<', '\\&', '&', '\\\\', '*', '_', '`', '|', '\\$', '~', '#', '[', ']', ' ', '\\{', '\\}', '5', '\\|', '\\left\\|', '\\right|'), { minLength: 1, maxLength: 6 })
   .map((parts) => parts.join(''))
   .filter((tex) => tex.trim() !== '' && !tex.trim().endsWith('\\'))
 
@@ -42,6 +42,7 @@ const inlineArbitrary: fc.Arbitrary<Inline> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ kind: fc.constant('text' as const), text: textArbitrary, marks: marksArbitrary }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('text' as const), text: fc.oneof(wordArbitrary, lineArbitrary), marks: marksArbitrary, href: hrefArbitrary }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('equation' as const), tex: texArbitrary, marks: marksArbitrary.map((marks) => marks.filter((mark) => mark !== 'code')) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('equation' as const), tex: texArbitrary, href: hrefArbitrary }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('user' as const), name: fc.oneof(wordArbitrary, lineArbitrary) }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'date' as const, text: 'March 1, 2024 → March 3, 2024' }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('page' as const), title: fc.oneof(wordArbitrary, lineArbitrary), href: hrefArbitrary, icon: fc.constantFrom('', '🎨') }) },
@@ -50,6 +51,16 @@ const inlineArbitrary: fc.Arbitrary<Inline> = fc.oneof(
 
 /** Inline content; empty now and then. */
 export const inlinesArbitrary = fc.array(inlineArbitrary, { maxLength: 4 })
+
+const valuesArbitrary: fc.Arbitrary<Values> = fc.record({
+  status: fc.oneof(fc.constant(''), lineArbitrary),
+  people: fc.array(fc.oneof(wordArbitrary, lineArbitrary), { maxLength: 2 }),
+  files: fc.array(fc.record({ href: hrefArbitrary, label: fc.oneof(wordArbitrary, lineArbitrary) }), { maxLength: 2 }),
+  mail: fc.constantFrom('', 'ann@acme.org', 'a.b+c_d@example.co.uk'),
+  phone: fc.constantFrom('', '+1 (555) 010-20_30', '0800*123#'),
+  url: fc.constantFrom('', 'https://example.com/a_b?x=1&y=2', 'example.com/*x*'),
+  number: fc.constantFrom('', 'R$67.3', '-1,234.5', '12%', '1. 5'),
+})
 
 const codeArbitrary = fc.array(fc.oneof(lineArbitrary, fc.constantFrom('', '  indented', '\ttab', '```', '~~~~', '    four', '````js', '$$', '</code>')), { maxLength: 5 }).map((lines) => lines.join('\n'))
 
@@ -60,15 +71,16 @@ const { block: blockArbitrary } = fc.letrec<{ block: Block; blocks: Block[] }>((
     { weight: 6, arbitrary: fc.record({ kind: fc.constant('paragraph' as const), text: inlinesArbitrary, children: fc.constant([]) }) },
     { weight: 1, arbitrary: fc.constant({ kind: 'empty' as const }) },
     { weight: 1, arbitrary: fc.constant({ kind: 'divider' as const }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('heading' as const), level: fc.constantFrom(1 as const, 2 as const, 3 as const), text: inlinesArbitrary }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('heading' as const), level: fc.constantFrom(1 as const, 2 as const, 3 as const, 4 as const), text: inlinesArbitrary }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('code' as const), language: fc.constantFrom('Plain Text', 'JavaScript', 'C++', 'C#', 'Shell', 'LaTeX'), text: codeArbitrary }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('equation' as const), tex: fc.array(texArbitrary, { minLength: 1, maxLength: 3 }).map((lines) => lines.join('\n')) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('image' as const), src: fc.constantFrom('Page/x%20y.png', 'https://example.com/a_(b).png?x=1&y=2', 'Page/%E2%80%93.png'), caption: inlinesArbitrary }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('file' as const), href: hrefArbitrary, label: lineArbitrary, caption: inlinesArbitrary }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('bookmark' as const), href: hrefArbitrary, title: fc.oneof(fc.constant(''), lineArbitrary), description: fc.oneof(fc.constant(''), lineArbitrary) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('file' as const), href: hrefArbitrary, label: lineArbitrary, caption: inlinesArbitrary, isBare: fc.boolean() }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('bookmark' as const), href: hrefArbitrary, title: fc.oneof(fc.constant(''), lineArbitrary), description: fc.oneof(fc.constant(''), lineArbitrary), caption: inlinesArbitrary }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('contents' as const), entries: fc.array(fc.record({ text: lineArbitrary, indent: fc.nat(3) }), { maxLength: 4 }) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('pageLink' as const), href: hrefArbitrary, title: lineArbitrary, icon: fc.constantFrom('', '🎨') }) },
-    { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }).chain((width) => fc.record({ kind: fc.constant('table' as const), header: fc.boolean(), rows: fc.array(fc.array(inlinesArbitrary, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 3 }) })) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('database' as const), title: lineArbitrary, rows: fc.array(fc.record({ title: lineArbitrary, tags: fc.array(lineArbitrary, { maxLength: 3 }), done: fc.boolean(), date: fc.constantFrom('', 'March 1, 2024'), note: inlinesArbitrary }), { maxLength: 2 }) }) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }).chain((width) => fc.record({ kind: fc.constant('table' as const), header: fc.boolean(), column: fc.boolean(), rows: fc.array(fc.array(inlinesArbitrary, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 3 }) })) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('database' as const), title: lineArbitrary, rows: fc.array(fc.record({ title: lineArbitrary, tags: fc.array(lineArbitrary, { maxLength: 3 }), done: fc.boolean(), date: fc.constantFrom('', 'March 1, 2024'), note: inlinesArbitrary, values: valuesArbitrary }), { maxLength: 2 }) }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('paragraph' as const, 'quote' as const, 'toggle' as const), text: inlinesArbitrary, children: tie('blocks') }) },
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('bullet' as const), text: inlinesArbitrary, children: tie('blocks') }) },
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('number' as const), text: inlinesArbitrary, children: tie('blocks') }) },
@@ -87,6 +99,6 @@ export const pageArbitrary: fc.Arbitrary<Page> = fc.record({
   title: fc.array(inlineArbitrary, { minLength: 1, maxLength: 2 }),
   icon: fc.constantFrom('', '🚀'),
   description: fc.oneof(fc.constant(''), textArbitrary),
-  properties: fc.array(fc.record({ name: lineArbitrary, type: fc.constantFrom('text' as const, 'multi_select' as const, 'checkbox' as const, 'date' as const), text: inlinesArbitrary, values: fc.array(lineArbitrary, { maxLength: 3 }) }), { maxLength: 2 }),
+  properties: fc.array(fc.record({ name: lineArbitrary, type: fc.constantFrom<PropertyType>('text', 'multi_select', 'checkbox', 'date', 'status', 'person', 'file', 'email', 'phone_number', 'url', 'number'), text: inlinesArbitrary, values: fc.array(lineArbitrary, { maxLength: 3 }), of: valuesArbitrary }), { maxLength: 2 }),
   blocks: fc.array(blockArbitrary, { maxLength: 5 }),
 })

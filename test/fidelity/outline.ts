@@ -71,11 +71,12 @@ function partEquations(runs: readonly Run[]): Run[] {
   return out
 }
 
-/** TeX in a cell, where a bar is the cell's end: `|` may be written `\\vert` there, `\\|` must be written `\\Vert`. */
+/** TeX in a cell, where a bar is the cell's end: `|` may be written `\\vert` there, `\\|` must be written `\\Vert`; TeX drops spaces behind either. */
 export function cellTex(tex: string): string {
   return plainTex(tex)
     .replace(/\\[lr]?Vert(?![a-zA-Z]) ?/g, '\\|')
     .replace(/\\[lr]?vert(?![a-zA-Z]) ?/g, '|')
+    .replace(/\\\| /g, '\\|')
 }
 
 const isSpace = (text: string) => text === ' ' || text === '\t' || text === '\n' || text === '\r' || text === '\f' || text === LOOSE_BREAK || text === ELEMENT_BREAK

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { PUNCTUATION } from './arbitrary.ts'
 import { judge } from './compare.ts'
-import { printPage, type Block, type Inline, type Page } from './exporter.ts'
+import { printPage, type Block, type Inline, type Page, type Values } from './exporter.ts'
 
 /** TABLE: places in a line. */
 const forms: Record<string, (run: string) => string> = {
@@ -23,6 +23,7 @@ function everywhere(text: string): Page {
   const plain: Inline[] = [{ kind: 'text', text }]
   const marked = (...marks: ('strong' | 'em' | 'del' | 'code' | 'underline')[]): Inline[] => [{ kind: 'text', text: 'a ' }, { kind: 'text', text, marks }, { kind: 'text', text: ' b' }]
   const line = text.replaceAll('\n', ' ')
+  const values: Values = { status: line, people: [line], files: [{ href: 'x.pdf', label: line }], mail: '', phone: '', url: '', number: line }
   const blocks: Block[] = [
     { kind: 'paragraph', text: plain, children: [] },
     { kind: 'heading', level: 1, text: plain },
@@ -42,14 +43,14 @@ function everywhere(text: string): Page {
     { kind: 'callout', icon: '', text: plain, children: [] },
     { kind: 'code', language: 'Plain Text', text },
     { kind: 'file', href: 'x.pdf', label: line, caption: plain },
-    { kind: 'bookmark', href: 'https://example.com/', title: line, description: line },
+    { kind: 'bookmark', href: 'https://example.com/', title: line, description: line, caption: plain },
     { kind: 'pageLink', href: 'Page.html', title: line, icon: '' },
     // Last among the figures: a paragraph of the same text right below it would look like its caption.
     { kind: 'image', src: 'x.png', caption: plain },
     { kind: 'table', header: true, rows: [[plain, marked('code')], [plain, plain]] },
-    { kind: 'database', title: line, rows: [{ title: line, tags: [line, line], done: true, date: '', note: plain }] },
+    { kind: 'database', title: line, rows: [{ title: line, tags: [line, line], done: true, date: '', note: plain, values }] },
   ]
-  return { title: plain, icon: '', description: text, properties: [{ name: line, type: 'multi_select', text: [], values: [line, line] }, { name: line, type: 'text', text: plain, values: [] }], blocks }
+  return { title: plain, icon: '', description: text, properties: [{ name: line, type: 'multi_select', text: [], values: [line, line], of: values }, { name: line, type: 'text', text: plain, values: [], of: values }], blocks }
 }
 
 for (const [place, form] of Object.entries(forms)) {

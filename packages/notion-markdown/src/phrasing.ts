@@ -163,9 +163,10 @@ function fenced(value: string, char: '`' | '$'): string {
   return `${fence}${pad}${value}${pad}${fence}`
 }
 
-/** TeX for a cell, which would take the backslash of `\|` away: its other name. */
+/** TeX for a cell, which would take the backslash of `\|` away: its other name, parted from a letter behind it. */
 function withoutEscapedPipes(tex: string): string {
-  return tex.includes('\\|') ? tex.replace(/\\(.)/gs, (pair, char) => (char === '|' ? '\\Vert ' : pair)) : tex
+  if (!tex.includes('\\|')) return tex
+  return tex.replace(/\\(.)(?=(.?))/gs, (pair, char: string, next: string) => (char !== '|' ? pair : /[a-z]/i.test(next) ? '\\Vert ' : '\\Vert'))
 }
 
 /** The length of the longest run of `char` in `value`. */
