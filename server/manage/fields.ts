@@ -35,5 +35,5 @@ export function momentOf(moment: string | null): number | null {
 /** What is wrong with the moment at which something expires: it has passed. */
 export function expiryError(moment: string | null | undefined, now: number): FieldError | null {
   if (moment === null || moment === undefined || Date.parse(moment) > now) return null
-  return fieldError('expires_at', 'This moment has passed. Choose a later one; to end a key or a token now, revoke it.')
+  return fieldError('expires_at', 'This date is in the past. Choose a later one; to end a key or a token now, revoke it.')
 }

@@ -54,7 +54,7 @@ const MISUSES: [args: string[], line: RegExp][] = [
 const FAILURES: [args: string[], line: RegExp][] = [
   [token('--plan', 'gold'), /^There is no plan "gold"\. The plans are free;/],
   [token('--scopes', 'all'), /^--scopes: Must be one of "convert", "manage"\.$/],
-  [token('--expires', '2001-01-01'), /^--expires: This moment has passed\. /],
+  [token('--expires', '2001-01-01'), /^--expires: This date is in the past\. /],
   [token('--expires', '2099-02-30'), /^--expires: .*2027-01-31.*\.$/],
   [['tokens', 'create', '--name', 'x'.repeat(201)], /^--name: Must have at most 200 characters\.$/],
   [key('--providers', 'openai,opnai'), /^--providers: There is no provider "opnai"\. Choose from anthropic, .*, openai, .*\.$/],

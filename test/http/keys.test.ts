@@ -117,7 +117,7 @@ test('wishes that cannot be are refused with a sentence', async (t) => {
     assert.match(refused.text, /[^.]\.","code"/, 'it ends with one full stop')
   }
   for (const nouns of ['keys', 'tokens']) {
-    assert.match((await api('POST', nouns, { name: 'x', expires_at: '2030-02-30' })).text, /a moment is written as 2027-01-31 or 2027-01-31T12:00:00Z/)
+    assert.match((await api('POST', nouns, { name: 'x', expires_at: '2030-02-30' })).text, /Write a date as 2027-01-31, or a moment as 2027-01-31T12:00:00Z\./)
     assert.equal((await api('POST', nouns, { name: 'x', expires_at: '2030-01-31' })).json<NewKey>().expires_at, '2030-01-31T00:00:00.000Z')
   }
   assertProblem(await api('GET', 'keys/key_nothing'), 404, 'key_not_found')

@@ -103,7 +103,7 @@ const FAULTS: [body: object, errors: [param: string, code: string, detail: strin
     [
       ['name', 'invalid_value', 'Must have at least 1 character.'],
       ['providers.1', 'invalid_value', PROVIDERS_SENTENCE],
-      ['expires_at', 'invalid_value', 'This moment has passed. Choose a later one; to end a key or a token now, revoke it.'],
+      ['expires_at', 'invalid_value', 'This date is in the past. Choose a later one; to end a key or a token now, revoke it.'],
     ],
   ],
 ]
