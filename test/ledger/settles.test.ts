@@ -24,21 +24,25 @@ onEveryStore('a settled row is complete, once, and stands in the roll-ups', asyn
   const two = asking('k', 10, { model: null })
   const [first, second] = await Promise.all([ledger.admit(one), ledger.admit(two)])
   assert.ok(first.admitted && second.admitted)
-  ledger.settle(settlement(one, first))
+  const sent = settlement(one, first, { tokens_cached: 1, tokens_reasoning: 2 })
+  ledger.settle(sent)
   ledger.settle(settlement(one, first, { status: 500 }))
   ledger.settle(settlement(two, second, { model: 'gpt-5', status: 502, tokens_in: null, tokens_out: null, first_byte_ms: null }))
   await ledger.close()
   const rows = await store.db.selectFrom('requests').select(['id', 'state', 'status', 'model', 'tokens_in', 'tokens_cached']).orderBy('seq').execute()
   assert.deepEqual(rows.map((row) => ({ ...row })), [
-    { id: one.id, state: 'settled', status: 200, model: 'gpt-5', tokens_in: 3, tokens_cached: null },
+    { id: one.id, state: 'settled', status: 200, model: 'gpt-5', tokens_in: 3, tokens_cached: 1 },
     { id: two.id, state: 'settled', status: 502, model: 'gpt-5', tokens_in: null, tokens_cached: null },
   ])
+  // Whatever is known of a request arrives: on PostgreSQL by a statement that names each column.
+  const stored = await store.db.selectFrom('requests').selectAll().where('id', '=', one.id).executeTakeFirstOrThrow()
+  assert.deepEqual({ ...stored, ...sent }, { ...stored })
   const hours = await store.db.selectFrom('usage_hours').selectAll().execute()
   assert.equal(hours.length, 1)
   const { requests, errors, unmetered, tokens_in, tokens_out, tokens_cached, bytes_in, answered } = hours[0]!
   assert.deepEqual(
     { requests, errors, unmetered, tokens_in, tokens_out, tokens_cached, bytes_in, answered },
-    { requests: 2, errors: 1, unmetered: 1, tokens_in: 3, tokens_out: 4, tokens_cached: null, bytes_in: 200, answered: 1 },
+    { requests: 2, errors: 1, unmetered: 1, tokens_in: 3, tokens_out: 4, tokens_cached: 1, bytes_in: 200, answered: 1 },
   )
 })
 

@@ -8,7 +8,8 @@ import { promisify } from 'node:util'
 import GithubSlugger from 'github-slugger'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { settingsPage } from '../../scripts/docs.ts'
-import { settings } from '../../server/config.ts'
+import { PROVIDER_CREDENTIALS, settings } from '../../server/config.ts'
+import { PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { REFUSALS } from '../../server/proxy/refusal.ts'
 import { folderInDist } from '../packages/project.ts'
 
@@ -32,7 +33,10 @@ function anchorsOf(file: string): Set<string> {
   return new Set([...text.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => slugger.slug(heading.replaceAll(/[`*]|\]\([^)]*\)|\[/g, ''))))
 }
 
-for (const page of pages) {
+/** Pages with examples of what does not exist yet. */
+const guides = globSync('contributing/*.md', { cwd: root }).sort()
+
+for (const page of [...pages, ...guides]) {
   test(`${page}: every link within the repository leads somewhere`, () => {
     const links = [...prose(read(page)).matchAll(/\]\(([^)\s]+)\)|<img src="([^"]+)"/g)].map(([, link, image]) => link ?? image ?? '').filter((link) => !/^[a-z]+:/i.test(link))
     for (const link of links) {
@@ -58,7 +62,7 @@ test('every setting that a page names exists', () => {
 
 test('every npm script that a page calls exists', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-  for (const page of pages.filter((page) => !page.startsWith('packages/') && !page.startsWith('examples/'))) {
+  for (const page of [...pages, ...guides].filter((page) => !page.startsWith('packages/') && !page.startsWith('examples/'))) {
     for (const [, name = ''] of read(page).matchAll(/npm run ([\w:]+)/g)) assert.ok(name in scripts, `${page}: npm run ${name}`)
   }
 })
@@ -67,6 +71,10 @@ test('docs/proxy.md has every code with which the proxy answers itself, in the r
   const [, table = ''] = read('docs/proxy.md').split('## What it answers itself')
   const rows = new Map([...table.matchAll(/^\| (\d{3}) \| (.*?) \|/gm)].flatMap(([, status, codes = '']) => codes.split(', ').map((code) => [code.replaceAll('`', ''), Number(status)])))
   assert.deepEqual(Object.fromEntries([...rows].sort()), Object.fromEntries(Object.entries(REFUSALS).map(([code, { status }]) => [code, status] as const).sort()))
+})
+
+test('docs/proxy.md has a row for every provider, with its id and the variable of its credential', () => {
+  for (const { id } of PROVIDERS) assert.match(read('docs/proxy.md'), new RegExp(`^\\| [^|]+ \\| \`${id}\` \\| \`${PROVIDER_CREDENTIALS[id]}\``, 'm'), id)
 })
 
 test('the TypeScript that a page shows compiles', async (t) => {

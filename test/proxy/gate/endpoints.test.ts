@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { PROVIDER_CREDENTIALS } from '../../../server/config.ts'
 import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
 import { readTarget } from '../../../server/proxy/target.ts'
@@ -342,8 +343,8 @@ test('where stored objects have chosen names, a name behind a collection is one'
   for (const [id, path] of OPEN) assert.deepEqual(named(id, path), [], `${id} ${path}`)
 })
 
-test('every provider: exact hosts only, and the base address of its own row is found', () => {
-  assert.equal(PROVIDERS.length, 16)
+test('every provider: a variable for its credential, exact hosts only, and the base address of its own row is found', () => {
+  assert.deepEqual(PROVIDERS.map(({ id }) => id).toSorted(), Object.keys(PROVIDER_CREDENTIALS).toSorted())
   for (const row of PROVIDERS) {
     const base = new URL(row.base.replace('{resource}', 'acme').replace('{region}', 'us-east-1'))
     assert.equal(table.find(base.hostname, 443)?.provider.id, row.id)
