@@ -42,6 +42,7 @@ import type { Metrics } from './watch/metrics.ts'
 import { metricsRoutes } from './watch/routes.ts'
 import { describeApi, allowedMethods } from './openapi.ts'
 import type { Proxy } from './proxy/open.ts'
+import { isProxyTarget } from './proxy/target.ts'
 import type { Store } from './store/open.ts'
 import { passingTrouble } from './store/trouble.ts'
 
@@ -157,8 +158,7 @@ export function app(parts: AppParts): Doors {
   }
   const rest: RawHandler = (incoming, outgoing) => {
     // On a connection that began with something else requests for the proxy come by this way.
-    // In absolute form too (RFC 9112, section 3.2.2).
-    if (faultOf(incoming) === null && /^(?:https?:\/\/[^/?#]*)?\/proxy(?:[?/]|$)/i.test(incoming.url ?? '')) proxied.handle(new NodeCaller(incoming, outgoing))
+    if (faultOf(incoming) === null && isProxyTarget(incoming.url ?? '')) proxied.handle(new NodeCaller(incoming, outgoing))
     else turns.take(ownerOf(incoming, parts.trustProxy), () => answer(incoming, outgoing))
   }
   return { proxy: proxied.handle, rest }

@@ -11,7 +11,7 @@ import { ITEM, rangeOf, spellingsOf } from './item-ranges.ts'
 import { createKnownObjects } from './known-objects.ts'
 import { changesStored } from './providers/changes.ts'
 import type { Match } from './providers/endpoint.ts'
-import type { ObjectRef } from './providers/object-ref.ts'
+import { withoutFormat, type ObjectRef } from './providers/object-ref.ts'
 import { ANY_KIND } from './providers/ids.ts'
 import type { Provider } from './providers/provider.ts'
 import { uuidOf, withoutDashes } from './providers/uuids.ts'
@@ -142,13 +142,14 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
 
   /** The owner of each object, in their order; undefined where nobody here made it. */
   const ownersOf = async (provider: Naming['provider'], objects: readonly ObjectRef[], slices: TimeSlices): Promise<(ObjectRow | undefined)[]> => {
-    const candidates = (object: ObjectRef): readonly ObjectRef[] => (object.kind === ANY_KIND ? ofAnyKind(provider, object) : spellingsOf(object))
+    const candidates = (object: ObjectRef): readonly ObjectRef[] => (object.kind === ANY_KIND ? ofAnyKind(provider, object) : [...spellingsOf(object), ...loosely(object)])
     const remembered = ({ kind, id }: ObjectRef): ObjectRow | undefined => known.get(nameOf(provider.id, kind, id))
     const owners: (ObjectRow | undefined)[] = []
     const kinds = new Set<string>()
     const ids = new Set<string>()
     for (const object of objects) {
-      const owner = remembered(object) ?? (object.kind === ANY_KIND ? candidates(object).map(remembered).find((row) => row !== undefined) : undefined)
+      // An item may have a row of its own within another key's range: the query tells.
+      const owner = remembered(object) ?? (object.kind === ITEM ? undefined : candidates(object).map(remembered).find((row) => row !== undefined))
       owners.push(owner)
       if (owner === undefined && !isUnknown(nameOf(provider.id, object.kind, object.id))) {
         for (const { kind, id } of candidates(object)) {
@@ -236,9 +237,16 @@ export function openObjects(store: Store, onError: (error: unknown) => void): Ob
 }
 
 /** What an id that may be of any kind can be known as. */
-function ofAnyKind({ endpoints }: Naming['provider'], { id }: ObjectRef): readonly ObjectRef[] {
-  const spelled = uuidOf(id) === null ? [id] : [id, withoutDashes(id)]
+function ofAnyKind({ endpoints }: Naming['provider'], object: ObjectRef): readonly ObjectRef[] {
+  const { id } = object
+  const spelled = [...(uuidOf(id) === null ? [id] : [id, withoutDashes(id)]), ...loosely(object).map((one) => one.id)]
   return endpoints.kinds.flatMap((kind) => spelled.map((one) => ({ kind, id: one })))
+}
+
+/** As some servers read an id besides: without what looks like a format behind it (`file-x.json`) or a dot, and in small letters. */
+function loosely({ kind, id }: ObjectRef): readonly ObjectRef[] {
+  const stem = withoutFormat(id)
+  return [...new Set([stem, id.toLowerCase(), stem.toLowerCase()])].flatMap((one) => (one === id || one === '' ? [] : [{ kind, id: one }]))
 }
 
 /** Whether an administrator shared an object with a key. */

@@ -8,8 +8,8 @@ const KEY_HEADERS: ReadonlySet<string> = new Set(['x-api-key', 'x-goog-api-key',
 const AUTHORIZATION = 'authorization'
 /** How every proxy key begins; what does not is somebody else's, and dropped. */
 const PREFIX = 'tmk_'
-/** `Authorization` with one of the schemes in which clients send an API key. */
-const WITH_SCHEME = /^(?:bearer|key|token) +(tmk_\S+) *$/i
+/** A key in `Authorization`, behind whatever scheme. */
+const IN_AUTHORIZATION = /^(?:\S+[ \t]+)?(tmk_\S+)[ \t]*$/
 
 const varies = new WeakMap<Provider, string>()
 
@@ -60,7 +60,7 @@ export function presentedKey(headers: readonly string[], authorization: string |
   }
   // A header with a scheme wants one.
   if (found === undefined) return { credential: authorization?.startsWith(PREFIX) ? '' : authorization, fromQuery }
-  const other = WITH_SCHEME.exec(authorization ?? '')?.[1]
+  const other = IN_AUTHORIZATION.exec(authorization ?? '')?.[1]
   return other === undefined || other === found ? { credential: found, fromQuery } : null
 }
 

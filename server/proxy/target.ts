@@ -36,8 +36,11 @@ const CREDENTIAL_PARAMETERS = new Set(['key', 'access_token', 'oauth_token', 'ap
 
 const refuse = (message: string): Target => ({ ok: false, message })
 
-/** Our own path in front of what a target names; also of one in absolute form (RFC 9112, section 3.2.2). */
-const OWN_PATH = /^(?:https?:\/\/[^/?#]*)?\/proxy(?=[/?]|$)/i
+/** Our own path in front of what a target names; also of one in absolute form (RFC 9112, section 3.2.2), whose host may not be empty, nor follow a user's name (RFC 9110, section 4.2). */
+const OWN_PATH = /^(?:https?:\/\/[^/?#@]+)?\/proxy(?=[/?]|$)/i
+
+/** Whether a raw request target is for the proxy. */
+export const isProxyTarget = (target: string): boolean => OWN_PATH.test(target)
 
 /** What stands behind our own path in a raw request target: `''`, `?…` or `/…`. */
 export const behindOwnPath = (target: string): string => target.replace(OWN_PATH, '')

@@ -4,7 +4,7 @@ import type { Asks, BodyRule, EndpointClass, EndpointRow } from './endpoint-row.
 import { PLACES, type Resembled } from './endpoint-table.ts'
 import { ANY_KIND, givenId, namesObject, OF_UNKNOWN_KIND } from './ids.ts'
 import { givesModel } from './id-names.ts'
-import { decodedFully, looseName, objectRef, type ObjectRef } from './object-ref.ts'
+import { decodedFully, looseName, objectRef, withoutFormat, type ObjectRef } from './object-ref.ts'
 import type { Provider } from './provider.ts'
 import { refsOf } from './spelled.ts'
 
@@ -163,7 +163,7 @@ const MOST_SEGMENTS = 24
  * name of a stored object is taken for one.
  */
 function odd(unknown: Match, method: string, { segments }: Loose, resembled: readonly Resembled[], { endpoints, ids, chosenNames }: Provider): Match {
-  const names = new Set(segments.flatMap((segment) => [segment, ...segment.split(':')]))
+  const names = new Set(segments.flatMap((segment) => [segment, ...segment.split(':')]).flatMap((name) => (name.includes('.') ? [name, withoutFormat(name)] : name)))
   if (names.size > MOST_SEGMENTS) return { ...unknown, spelling: 'long' }
   const stored = chosenNames === true ? namesInCollections(segments) : NO_NAMES
   const isPerhaps = (name: string): boolean => !stored.has(name) && (ids === undefined || !namesObject(name, ids))

@@ -52,5 +52,16 @@ export function decodedFully(text: string): string {
   return text
 }
 
+/** What frameworks take for a format behind a name: `json`, `md`. */
+const FORMAT = /^[a-z]\w{0,5}$/i
+
+/** An id or segment without a format behind it (`file-x.json`), and without dots at its end. */
+export function withoutFormat(id: string): string {
+  let end = id.length
+  while (end > 0 && id[end - 1] === '.') end--
+  const dot = id.lastIndexOf('.', end - 1)
+  return id.slice(0, dot > 0 && FORMAT.test(id.slice(dot + 1, end)) ? dot : end)
+}
+
 /** A name of a key or parameter as a lenient server reads it: `uploadId`, `Upload-ID` and `upload_id[]` are one. */
 export const looseName = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')

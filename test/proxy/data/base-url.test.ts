@@ -85,6 +85,8 @@ test('each form is answered alike, on either kind of connection and in absolute 
   const request = (target: string) => `POST ${target} HTTP/1.1\r\nHost: x\r\nx-api-key: ${scoped.secret}\r\nContent-Type: application/json\r\nContent-Length: ${CHAT.length}\r\nConnection: close\r\n\r\n${CHAT}`
   const chat = TARGETS['base-url'](`${OPENAI}/v1/chat/completions`)
   for (const bytes of [request(chat), `GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${request(chat)}`, request(`http://x${chat}`)]) assert.match(await raw(port, bytes), /X-Upstream: 1\r\n[^]*\{"id":"x"\}/)
+  // A target in absolute form has a host, and nobody's name in front of it.
+  for (const authority of ['', 'u@x', 'u:p@x', '@x']) assert.doesNotMatch(await raw(port, request(`http://${authority}${chat}`)), /X-Upstream/, authority)
   for (const [form, expected] of [['base-url', 200], ['parameter', 429]] as const) {
     assert.equal((await send(limited.secret, `${OPENAI}/v1/chat/completions`, { form, headers: JSON_TYPE, body: CHAT })).status, expected)
   }

@@ -125,6 +125,8 @@ test('an id that another key made is refused also in a body that is no plain JSO
 
 /** TABLE of other ways to spell a path that names an object; a provider may read them as the plain one. */
 const SPELLED: [made: keyof typeof MADE, ...addresses: string[]][] = [
+  // Some frameworks take what stands behind a dot for a format, and some servers do not tell small letters.
+  ['response', `${V1}/responses/ID.json`, `${V1}/responses/ID.`, `${V1}/responses/ID.json.`, `${V1}/unknown/ID.json`, `${V1}/responses/ID%2ejson/input_items`],
   ['file', `${V1}/files/ID/`, `${V1}//files/ID`, `${V1}/files//ID`, `${V1}/Files/ID`, `${V1}/files/ID;x=1`, `${V1}/files/ID/content/`, `${V1}/files/ID/of-tomorrow`],
   ['response', `${V1}/responses/ID/`, `${V1}/responses//ID/input_items`, `${V1}/RESPONSES/ID`],
   ['googleFile', `${GEMINI}/files/ID/`, `${GOOGLE}/v1beta//files/ID`, `${GEMINI}/Files/ID`, `${GEMINI}/files/ID:download`, `${GOOGLE}/v9/files/ID`],
@@ -147,6 +149,14 @@ test('an id that another key made is refused however the path that names it is s
         assert.equal((await send(theirs.secret, spelled.replace('ID', 'of-before'), { method })).status, 200, `${method} ${spelled}`)
       }
     }
+  }
+  fake.play(answer(200, JSON_TYPE, '{"id":"file-68a1b2c3d4e5f607"}'))
+  assert.equal((await send(mine.secret, `${V1}/files`, { body: '{}', headers: JSON_TYPE })).status, 200)
+  fake.play(answer(200, JSON_TYPE, '{}'))
+  for (const id of ['file-68A1B2C3D4E5F607', 'file-68A1B2C3D4E5F607.JSON']) {
+    const named = { body: JSON.stringify({ model: 'm', x: id }), headers: JSON_TYPE }
+    assert.deepEqual([(await send(theirs.secret, `${V1}/files/${id}`, { method: 'GET' })).status, (await send(mine.secret, `${V1}/files/${id}`, { method: 'GET' })).status], [403, 200], id)
+    assert.deepEqual([(await send(theirs.secret, `${V1}/responses`, named)).status, (await send(mine.secret, `${V1}/responses`, named)).status], [403, 200], id)
   }
   const body = JSON.stringify({ model: 'gpt-5', input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'ID' }] }] })
   const file = JSON.stringify({ contents: [{ parts: [{ fileData: { fileUri: 'files/ID' } }] }] })

@@ -29,6 +29,8 @@ const CASES: Case[] = [
   ['one key twice', 'anthropic', [['x-api-key', 'tmk_a'], ['authorization', 'bearer tmk_a ']], [], 'tmk_a'],
   ['one key three times', 'google', [['x-goog-api-key', 'tmk_a'], ['authorization', 'Key tmk_a']], ['tmk_a'], 'tmk_a', true],
   ['two keys', 'anthropic', [['x-api-key', 'tmk_a'], ['authorization', 'Bearer tmk_b']], [], null],
+  ...['tmk_b', 'Basic tmk_b', 'Bearer\ttmk_b', 'Token  tmk_b '].map((value): Case => [`two keys, one as ${JSON.stringify(value)}`, 'openai', [['x-api-key', 'tmk_a'], ['authorization', value]], [], null]),
+  ['one key twice, once without a scheme', 'openai', [['x-api-key', 'tmk_a'], ['authorization', 'tmk_a']], [], 'tmk_a'],
   ['two keys in one header', 'anthropic', [['x-api-key', 'tmk_a'], ['x-api-key', 'tmk_b']], [], null],
   ['a wrong key beside a right one', 'anthropic', [['api-key', 'tmk_wrong'], ['x-api-key', 'tmk_a']], [], null],
   ['the query, at Google', 'google', [], ['tmk_a'], 'tmk_a', true],
