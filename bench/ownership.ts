@@ -1,7 +1,7 @@
 // Is the wall between keys' objects tight? 100,000 generated requests that name another key's object, and as many ordinary ones.
 import { foreignThatPass, ordinaryThatFail } from '../test/proxy/gate/ownership-requests.ts'
 
-const COUNT = 100_000
+const COUNT = Number(process.argv[2] ?? 100_000)
 
 for (const [what, run] of [
   ["another key's object", async () => (await foreignThatPass(COUNT, 11)).passed],

@@ -157,7 +157,8 @@ function rewriteLocation(location: string, { upstream, table, pathAndQuery }: Re
     if (!below && url.origin !== origin) return location
     address = `${origin}${below ? url.pathname.slice(dial.basePath.length) : url.pathname}${url.search}`
   }
-  return proxied(address, table, 'parameter') ?? location
+  // What cannot be called through us must not lead to a path of our own host.
+  return proxied(address, table, 'parameter') ?? (url.origin === origin ? url.href : location)
 }
 
 /** The target by which an address is called through the proxy; null where it may not be called. */

@@ -189,7 +189,10 @@ test('a redirect leads through the proxy where the address may be called', () =>
     ['generativelanguage.googleapis.com', '/download/x?key=AIza&alt=media', '/proxy?url=https%3A%2F%2Fgenerativelanguage.googleapis.com%2Fdownload%2Fx%3Falt%3Dmedia'],
     ['api.openai.com', 'https://api.openai.com/v1/x#part', '/proxy?url=https%3A%2F%2Fapi.openai.com%2Fv1%2Fx'],
     ['api.openai.com', 'https://api.anthropic.com/v1/x#part', '/proxy?url=https%3A%2F%2Fapi.anthropic.com%2Fv1%2Fx'],
-    ['api.openai.com', '/v1/%252e', '/v1/%252e'],
+    // What cannot be called would else lead to a path of our own host.
+    ['api.openai.com', '/v1/%252e', 'https://api.openai.com/v1/%252e'],
+    ['api.openai.com', '/api/v1/keys?x=%zz', 'https://api.openai.com/api/v1/keys?x=%zz'],
+    ['api.openai.com', 'x%2f..%2fy', 'https://api.openai.com/v1/x%2f..%2fy'],
     ['api.openai.com', 'https://api.anthropic.com/v1/%252e', 'https://api.anthropic.com/v1/%252e'],
     ['api.openai.com', 'https://evil.test/v1/x', 'https://evil.test/v1/x'],
     ['api.openai.com', 'http://api.openai.com/v1/x', 'http://api.openai.com/v1/x'],
