@@ -90,7 +90,6 @@ export const RESPONSE_RULES: readonly HeaderRule[] = [
   { why: 'Gives a worker power over more of our host than where it lies.', names: ['service-worker-allowed'] },
   { why: 'Sends the browser elsewhere.', names: ['refresh'] },
   { why: 'Asks browsers to tell our host more about themselves.', names: ['accept-ch', 'accept-ch-lifetime', 'critical-ch'] },
-  { why: 'Lets a browser take what it keeps of one address of ours for another, or for a part of what others hold.', names: ['no-vary-search', 'use-as-dictionary'] },
   { why: 'Says how browsers keep pages of our host apart, or load them ahead.', names: ['origin-agent-cluster', 'supports-loading-mode', 'speculation-rules'] },
   { why: 'Says that addresses of our host mean the same, or are a dictionary for others.', names: ['no-vary-search', 'use-as-dictionary'] },
   {
