@@ -15,6 +15,8 @@ COPY packages/genai-express/package.json packages/genai-express/
 FROM base AS dashboard
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
+# The table of clients is the command line's.
+COPY packages/cli/src/clients.ts packages/cli/src/
 COPY dashboard dashboard
 RUN node dashboard/build.ts
 

@@ -85,14 +85,15 @@ const AREAS: Area[] = [
     node: [],
   },
   { path: 'server/main.ts', from: ['server/'] },
-  // The dashboard knows the server by its API only.
-  { path: 'dashboard/src/', from: [], packages: [...DRAWN, 'wouter'], node: [] },
+  // The dashboard knows the server by its API only; the table of clients is the command line's.
+  { path: 'dashboard/src/', from: ['packages/cli/src/clients.ts'], packages: [...DRAWN, 'wouter'], node: [] },
   { path: 'dashboard/src/api/', from: [], packages: ['react', '@tanstack/react-query', 'zod'], node: [] },
   { path: 'dashboard/src/ui/', from: ['dashboard/src/'], packages: [...DRAWN, 'wouter'], node: [] },
   { path: 'dashboard/src/preview/', from: ['dashboard/src/ui/'], packages: ['react', 'github-slugger', 'katex', 'mdast', 'react-markdown', 'remark-gfm', 'remark-math'], node: [] },
   { path: 'dashboard/vite.config.ts', from: ['dashboard/src/theme.ts'], packages: ['@mantine/core', '@vitejs/plugin-react', 'vite'], node: [] },
   { path: 'dashboard/build.ts', from: [], packages: ['vite'], node: ['child_process', 'crypto', 'fs', 'path', 'zlib'] },
   { path: 'packages/cli/', from: ['server/', 'packages/notion-markdown/', 'dashboard/build.ts'], packages: ['@tollmark/notion-markdown', 'commander'] },
+  { path: 'packages/cli/src/clients.ts', from: [], node: [] },
   { path: 'packages/notion-markdown/src/', from: [], packages: ['entities', 'github-slugger', 'yaml'], node: [] },
   { path: 'packages/notion-markdown/src/archive/', from: ['packages/notion-markdown/src/'], packages: [] },
   { path: 'packages/core/src/', from: [], node: [] },

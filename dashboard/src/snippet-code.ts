@@ -1,4 +1,6 @@
-// One call through the proxy, written for a shell, for TypeScript and for Python.
+// One call through the proxy, written for a shell, for TypeScript and for Python: with the provider's
+// base URL behind the proxy, which every client takes.
+import type { Usage } from './snippet-sdks.ts'
 
 export interface Snippet {
   title: string
@@ -12,9 +14,11 @@ export interface Call {
   /** The proxy's own. */
   origin: string
   secret: string
-  /** The provider's base address, without a slash at its end. */
+  /** The provider's base address behind the proxy, without a slash at its end. */
   base: string
   model: string
+  /** Of the provider's address, where that has one. */
+  region: string
   dialect: Dialect
   streaming: boolean
   /** The page that the call must come from, where the key is for some only. */
@@ -57,8 +61,6 @@ const SHAPES: Readonly<Record<Dialect, Shape>> = {
   },
 }
 
-const upstreamOf = ({ base, dialect, model, streaming }: Call): string => base + SHAPES[dialect].path(model, streaming)
-
 function headersOf({ secret, dialect, page }: Call): [string, string][] {
   return [
     ['Authorization', `Bearer ${secret}`],
@@ -72,6 +74,7 @@ function headersOf({ secret, dialect, page }: Call): [string, string][] {
 const onPage = ({ page }: Call): string[] => (page === null ? [] : [`// On a page of ${page}: the key works nowhere else.`])
 
 const bodyOf = ({ dialect, model, streaming }: Call): string => JSON.stringify(SHAPES[dialect].body(model, streaming))
+const urlOf = ({ base, dialect, model, streaming }: Call): string => base + SHAPES[dialect].path(model, streaming)
 
 /** A text as one word of a shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
@@ -79,21 +82,57 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", String.
 const lines = (...all: string[]): string => all.join('\n')
 
 export function curl(call: Call): string {
-  // What a person has to put there stays readable.
-  const url = encodeURIComponent(upstreamOf(call)).replaceAll(/%3C.*?%3E/g, decodeURIComponent)
   const headers = headersOf(call).map(([name, value]) => `  -H '${name}: ${value}'`)
-  const first = `curl ${call.streaming ? '-N ' : ''}${quoted(`${call.origin}/proxy?url=${url}`)}`
+  const first = `curl ${call.streaming ? '-N ' : ''}${quoted(urlOf(call))}`
   return [first, ...headers, `  -d ${quoted(bodyOf(call))}`].join(' \\\n')
 }
 
-interface Sdk {
+/** With the provider's own SDK. @param base what the SDK takes as its base URL */
+export function withSdk(usage: Usage, base: string, call: Call): string {
+  const { imports, create, whole, streamed } = usage
+  const values = {
+    base: literal(base), key: literal(call.secret), model: literal(call.model),
+    region: literal(call.region), write: writeOf(call),
+  }
+  const text = lines(imports, '', ...create, '', ...(call.streaming ? streamed : whole))
+  return text.replaceAll(/\{(base|key|model|region|write)\}/g, (_, name: keyof typeof values) => values[name])
+}
+
+/** The same in TypeScript, where it may be code of a page. */
+export function typescript(usage: Usage, base: string, call: Call): string {
+  const code = withSdk(usage, base, call)
+  if (call.page === null) return code
+  // SDKs refuse to run in a browser unless they are told that the key may be seen there.
+  const allowed = /from '(?:openai|@anthropic-ai\/sdk|groq-sdk)'/.test(code)
+  return lines(...onPage(call), allowed ? code.replace('\n})', '\n  dangerouslyAllowBrowser: true,\n})') : code)
+}
+
+const writeOf = ({ page }: Call): string => (page === null ? 'process.stdout.write' : 'console.log')
+
+interface Provider {
   package: string
   create: string
   settings: readonly string[]
 }
 
-/** With the provider of the AI SDK, which `@proxy-sdk/core` leads through the proxy. */
-export function typescript(call: Call, { package: name, create, settings }: Sdk): string {
+/** With the AI SDK, whose providers take a base URL. */
+export function aiSdk(call: Call, { package: name, create, settings }: Provider, base: string): string {
+  return lines(
+    ...onPage(call),
+    imported(create, name),
+    imported(call.streaming ? 'streamText' : 'generateText', 'ai'),
+    '',
+    `const provider = ${create}({`,
+    ...settings.map((line) => `  ${line}`),
+    `  baseURL: ${literal(base)},`,
+    `  apiKey: ${literal(call.secret)},`,
+    '})',
+    ...generate(call),
+  )
+}
+
+/** With the AI SDK and our `fetch`, which keeps related requests together. */
+export function customFetch(call: Call, { package: name, create, settings }: Provider): string {
   return lines(
     ...onPage(call),
     imported(create, name),
@@ -106,6 +145,8 @@ export function typescript(call: Call, { package: name, create, settings }: Sdk)
     '  fetch: createProxyFetch({',
     `    proxyUrl: '${call.origin}',`,
     `    apiKey: '${call.secret}',`,
+    "    // Keeps a conversation on one credential, so that the provider's prompt cache stays warm.",
+    "    contextKey: 'conversation-1',",
     '  }),',
     '})',
     ...generate(call),
@@ -127,48 +168,12 @@ export function wrapped(call: Call, name: string, create: string): string {
   )
 }
 
-function generate({ model, streaming, page }: Call): string[] {
-  const shown = page === null ? 'process.stdout.write(text)' : 'console.log(text)'
-  const asked = `model: provider(${literal(model)}), prompt: '${PROMPT}'`
-  return streaming
-    ? ['', `const { textStream } = streamText({ ${asked} })`, `for await (const text of textStream) ${shown}`]
+function generate(call: Call): string[] {
+  const asked = `model: provider(${literal(call.model)}), prompt: '${PROMPT}'`
+  return call.streaming
+    ? ['', `const { textStream } = streamText({ ${asked} })`, `for await (const text of textStream) ${writeOf(call)}(text)`]
     : ['', `const { text } = await generateText({ ${asked} })`, 'console.log(text)']
 }
 
 /** A text as TypeScript and Python write it. */
 const literal = (text: string): string => `'${text.replaceAll(/['\\]/g, String.raw`\$&`)}'`
-
-/** With `requests`, which encodes the provider's address itself. */
-export function python(call: Call): string {
-  const headers = headersOf(call).filter(([name]) => name !== 'Content-Type')
-  const sent = [
-    `    '${call.origin}/proxy',`,
-    `    params={'url': ${literal(upstreamOf(call))}},`,
-    '    headers={',
-    ...headers.map(([name, value]) => `        '${name}': '${value}',`),
-    '    },',
-    `    json=${pythonOf(SHAPES[call.dialect].body(call.model, call.streaming))},`,
-  ]
-  return call.streaming
-    ? lines(
-        'import requests',
-        '',
-        'with requests.post(',
-        ...sent,
-        '    stream=True,',
-        ') as response:',
-        '    response.raise_for_status()',
-        '    for line in response.iter_lines(decode_unicode=True):',
-        '        print(line)',
-      )
-    : lines('import requests', '', 'response = requests.post(', ...sent, ')', 'response.raise_for_status()', 'print(response.json())')
-}
-
-/** A JSON value as Python writes it. */
-function pythonOf(value: unknown): string {
-  if (typeof value === 'string') return literal(value)
-  if (typeof value === 'boolean') return value ? 'True' : 'False'
-  if (Array.isArray(value)) return `[${value.map(pythonOf).join(', ')}]`
-  if (typeof value !== 'object' || value === null) return String(value)
-  return `{${Object.entries(value).map(([name, one]) => `${literal(name)}: ${pythonOf(one)}`).join(', ')}}`
-}

@@ -1,7 +1,10 @@
 // Code that works as it stands, for whoever has just made a key: for a provider that is ready, and
 // a model that the key allows.
+import { CLIENTS, SDK_BASES, filled, type ClientSetup } from '../../packages/cli/src/clients.ts'
 import type { Key, Model, Provider } from './api/shapes.ts'
-import { curl, python, typescript, wrapped, type Dialect, type Snippet } from './snippet-code.ts'
+import { aiSdk, curl, customFetch, typescript, withSdk, wrapped } from './snippet-code.ts'
+import type { Call, Dialect, Snippet } from './snippet-code.ts'
+import { SDKS } from './snippet-sdks.ts'
 
 interface Row {
   /** The provider's id; null is every other one, whose server speaks OpenAI's dialect. */
@@ -13,78 +16,90 @@ interface Row {
   /** The model of the example where the key allows it. */
   model: string
   dialect: Dialect
+  /** The provider's own SDK, or OpenAI's where the provider recommends that. */
+  sdk: keyof typeof SDKS
   /** The AI SDK's provider. */
-  sdk: { package: string; create: string; settings?: readonly string[] }
+  ai: { package: string; create: string; settings: readonly string[] }
 }
 
-const sdk = (name: string, create: string, ...settings: string[]): Row['sdk'] =>
-  ({ package: `@ai-sdk/${name}`, create, settings })
+const ai = (name: string, create: string, ...settings: string[]): Row['ai'] =>
+  ({ package: name.startsWith('@') ? name : `@ai-sdk/${name}`, create, settings })
 
 /** TABLE of providers, in the order in which they are proposed. */
 const ROWS: readonly [Row, ...Row[]] = [
   {
-    id: 'google', models: /^(?:models\/)?(?:gemini|gemma)/, prefix: 'models/',
-    model: 'gemini-2.5-flash', dialect: 'gemini', sdk: sdk('google', 'createGoogleGenerativeAI'),
+    id: 'google', models: /^(?:models\/)?(?:gemini|gemma)/, prefix: 'models/', model: 'gemini-2.5-flash',
+    dialect: 'gemini', sdk: 'google', ai: ai('google', 'createGoogleGenerativeAI'),
   },
   {
-    id: 'openai', models: /^(?:gpt|o\d|chatgpt)/,
-    model: 'gpt-5-mini', dialect: 'responses', sdk: sdk('openai', 'createOpenAI'),
+    id: 'openai', models: /^(?:gpt|o\d|chatgpt)/, model: 'gpt-5-mini',
+    dialect: 'responses', sdk: 'responses', ai: ai('openai', 'createOpenAI'),
   },
   {
-    id: 'anthropic', models: /^claude/,
-    model: 'claude-sonnet-5', dialect: 'messages', sdk: sdk('anthropic', 'createAnthropic'),
+    id: 'anthropic', models: /^claude/, model: 'claude-sonnet-5',
+    dialect: 'messages', sdk: 'anthropic', ai: ai('anthropic', 'createAnthropic'),
   },
   {
     id: 'vertex', models: /^(?:publishers\/google\/models\/)?gemini/, prefix: 'publishers/google/models/',
-    model: 'gemini-2.5-flash', dialect: 'gemini', sdk: sdk('google-vertex', 'createVertex'),
+    model: 'gemini-2.5-flash', dialect: 'gemini', sdk: 'vertex', ai: ai('google-vertex', 'createVertex'),
   },
   {
-    id: 'azure', models: /./, model: 'gpt-5-mini', dialect: 'responses',
-    sdk: sdk('azure', 'createAzure', "resourceName: '<resource>',"),
+    id: 'azure', models: /./, model: 'gpt-5-mini',
+    dialect: 'responses', sdk: 'responses', ai: ai('azure', 'createAzure'),
   },
   {
-    id: 'mistral', models: /^(?:mi|co|pi|open-mi|ministral|magistral|devstral)/,
-    model: 'mistral-small-latest', dialect: 'chat', sdk: sdk('mistral', 'createMistral'),
-  },
-  { id: 'xai', models: /^grok/, model: 'grok-4', dialect: 'chat', sdk: sdk('xai', 'createXai') },
-  {
-    id: 'deepseek', models: /^deepseek/,
-    model: 'deepseek-chat', dialect: 'chat', sdk: sdk('deepseek', 'createDeepSeek'),
+    id: 'mistral', models: /^(?:mi|co|pi|open-mi|ministral|magistral|devstral)/, model: 'mistral-small-latest',
+    dialect: 'chat', sdk: 'mistral', ai: ai('mistral', 'createMistral'),
   },
   {
-    id: 'groq', models: /./,
-    model: 'llama-3.3-70b-versatile', dialect: 'chat', sdk: sdk('groq', 'createGroq'),
+    id: 'xai', models: /^grok/, model: 'grok-4',
+    dialect: 'chat', sdk: 'chat', ai: ai('xai', 'createXai'),
   },
   {
-    id: 'cohere', models: /^(?:command|c4ai|aya)/,
-    model: 'command-a-03-2025', dialect: 'cohere', sdk: sdk('cohere', 'createCohere'),
+    id: 'deepseek', models: /^deepseek/, model: 'deepseek-chat',
+    dialect: 'chat', sdk: 'chat', ai: ai('deepseek', 'createDeepSeek'),
   },
-  { id: 'perplexity', models: /^sonar/, model: 'sonar', dialect: 'chat', sdk: sdk('perplexity', 'createPerplexity') },
+  {
+    id: 'groq', models: /./, model: 'llama-3.3-70b-versatile',
+    dialect: 'chat', sdk: 'groq', ai: ai('groq', 'createGroq'),
+  },
+  {
+    id: 'cohere', models: /^(?:command|c4ai|aya)/, model: 'command-a-03-2025',
+    dialect: 'cohere', sdk: 'cohere', ai: ai('cohere', 'createCohere'),
+  },
+  {
+    id: 'perplexity', models: /^sonar/, model: 'sonar',
+    dialect: 'chat', sdk: 'chat', ai: ai('perplexity', 'createPerplexity'),
+  },
   {
     id: 'fireworks', models: /^accounts\//, model: 'accounts/fireworks/models/llama-v3p3-70b-instruct',
-    dialect: 'chat', sdk: sdk('fireworks', 'createFireworks'),
+    dialect: 'chat', sdk: 'chat', ai: ai('fireworks', 'createFireworks'),
   },
   {
     id: 'together', models: /\//, model: 'meta-llama/Llama-3.3-70B-Instruct-Turbo',
-    dialect: 'chat', sdk: sdk('togetherai', 'createTogetherAI'),
+    dialect: 'chat', sdk: 'chat', ai: ai('togetherai', 'createTogetherAI'),
   },
   {
-    id: 'cerebras', models: /./,
-    model: 'llama-3.3-70b', dialect: 'chat', sdk: sdk('cerebras', 'createCerebras'),
+    id: 'openrouter', models: /\//, model: 'openai/gpt-5-mini',
+    dialect: 'chat', sdk: 'chat', ai: ai('@openrouter/ai-sdk-provider', 'createOpenRouter'),
   },
   {
-    id: 'bedrock', models: /\./, model: 'amazon.nova-lite-v1:0', dialect: 'converse',
-    sdk: sdk('amazon-bedrock', 'createAmazonBedrock', "region: '<region>',"),
+    id: 'cerebras', models: /./, model: 'llama-3.3-70b',
+    dialect: 'chat', sdk: 'chat', ai: ai('cerebras', 'createCerebras'),
   },
   {
-    id: null, models: /./, model: '', dialect: 'chat',
-    sdk: sdk('openai-compatible', 'createOpenAICompatible', "name: 'provider',", "baseURL: '<base>',"),
+    id: 'bedrock', models: /\./, model: 'amazon.nova-lite-v1:0',
+    dialect: 'converse', sdk: 'bedrock', ai: ai('amazon-bedrock', 'createAmazonBedrock', "region: '<region>',"),
+  },
+  {
+    id: null, models: /./, model: '',
+    dialect: 'chat', sdk: 'chat', ai: ai('openai-compatible', 'createOpenAICompatible', "name: 'provider',"),
   },
 ]
 
 /** A provider that a key may call, with one of its models. */
 export interface Choice {
-  provider: Pick<Provider, 'id' | 'name' | 'base' | 'ready'>
+  provider: Pick<Provider, 'id' | 'name' | 'base' | 'hosts' | 'dial' | 'ready'>
   /** In angle brackets where a person has to put one. */
   model: string
   row: Row
@@ -144,29 +159,81 @@ function fits(entry: string, name: string): boolean {
   return name.endsWith(last) && name.length - last.length >= at
 }
 
+/** What a snippet is for. */
+interface Use {
+  secret: string
+  streaming: boolean
+  /** The proxy's own. */
+  origin: string
+  /** The page that calls must come from; null: any. */
+  page: string | null
+}
+
+/** The snippets for a choice, each one complete. */
+export function snippetsOf({ provider, model, row }: Choice, { secret, streaming, origin, page }: Use): Snippet[] {
+  const direct = baseOf(provider)
+  const base = direct.replace(/^https:\//, `${origin}/proxy`)
+  const [, region = '<region>'] = /runtime\.([\w-]+)\.amazonaws/.exec(direct) ?? []
+  const call: Call = { origin, secret, base, model, region, dialect: row.dialect, streaming, page }
+  const settings = row.ai.settings.map((line) => line.replace('<region>', region))
+  const { typescript: ts, python } = SDKS[row.sdk]
+  const forSdk = sdkBaseOf(provider.id, base)
+  return [
+    { title: 'curl', code: curl(call) },
+    { title: 'TypeScript', code: typescript(ts, forSdk, call) },
+    // Python has no page that it could come from.
+    ...(page === null ? [{ title: 'Python', code: withSdk(python, forSdk, call) }] : []),
+    { title: 'AI SDK', code: aiSdk(call, { ...row.ai, settings }, provider.id === 'azure' ? base.replace(/\/v1$/, '') : base) },
+    ownPackage(provider, call, { ...row.ai, settings: [...settings, ...addressed(provider.id, direct)] }),
+  ]
+}
+
+/** The provider's address, without the slash at its end; what a person must fill in is in angle brackets. */
+function baseOf({ id, base, hosts, dial }: Choice['provider']): string {
+  const [, host = ''] = /^https:\/\/([^/]+)/.exec(base) ?? []
+  const pattern = new RegExp(`^${host.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[\\w-]+')}$`)
+  const known = hosts.find((one) => pattern.test(one)) ?? host
+  const written = base.replace(host, known).replaceAll(/\{(\w+)\}/g, '<$1>').replace(/\/$/, '')
+  // Servers that speak OpenAI's dialect have it below /v1, unless that is where we dial.
+  const bare = ROWS.every((row) => row.id !== id) && /^https:\/\/[^/]+$/.test(written)
+  return bare && !/\/v\d+\/?$/.test(dial ?? '') ? `${written}/v1` : written
+}
+
+const isKnown = (id: string): id is keyof typeof SDK_BASES => Object.hasOwn(SDK_BASES, id)
+
+/** What the provider's SDK takes for a base: its host with the path that the SDK wants. */
+function sdkBaseOf(id: string, base: string): string {
+  if (!isKnown(id)) return base
+  const path = SDK_BASES[id].replace(/^[^/]+/, '')
+  return base.replace(/^(.*\/proxy\/[^/]+).*$/, `$1${path}`)
+}
+
+/** Settings that name an address to the AI SDK's provider, which our `fetch` then leads through the proxy. */
+function addressed(id: string, base: string): string[] {
+  const [, resource = '<resource>'] = /^https:\/\/([\w-]+)\.openai\.azure/.exec(base) ?? []
+  if (id === 'azure') return [`resourceName: '${resource}',`]
+  return ROWS.some((row) => row.id === id) ? [] : [`baseURL: '${base}',`]
+}
+
 /** TABLE of packages of ours that wrap a provider whole. */
 const PACKAGES: Readonly<Record<string, readonly [name: string, create: string]>> = {
   google: ['genai', 'createProxyGenai'],
   vertex: ['genai-express', 'createProxyExpress'],
 }
 
-/** The snippets for a choice, each one complete. @param page the page that calls must come from; null: any */
-export function snippetsOf({ provider, model, row }: Choice, secret: string, streaming: boolean, origin: string, page: string | null): Snippet[] {
-  const base = provider.base.replaceAll(/\{(\w+)\}/g, '<$1>')
-  const call = { origin, secret, base, model, dialect: row.dialect, streaming, page }
-  const own = PACKAGES[provider.id]
-  return [
-    { title: 'curl', code: curl(call) },
-    { title: 'TypeScript', code: typescript(call, withBase(row.sdk, base)) },
-    { title: 'Python', code: python(call) },
-    ...(own === undefined ? [] : [{ title: `@proxy-sdk/${own[0]}`, code: wrapped(call, ...own) }]),
-  ]
+function ownPackage({ id }: Choice['provider'], call: Call, provider: Row['ai']): Snippet {
+  const own = PACKAGES[id]
+  return own === undefined
+    ? { title: '@proxy-sdk/core', code: customFetch(call, provider) }
+    : { title: `@proxy-sdk/${own[0]}`, code: wrapped(call, ...own) }
 }
 
-/** The settings of a provider whose address has parts of its own. */
-function withBase({ settings = [], ...sdk }: Row['sdk'], base: string) {
-  const [, resource = '<resource>'] = /^https:\/\/([\w-]+)\.openai\.azure/.exec(base) ?? []
-  const [, region = '<region>'] = /runtime\.([\w-]+)\.amazonaws/.exec(base) ?? []
-  const filled = settings.map((line) => line.replace('<base>', base).replace('<resource>', resource).replace('<region>', region))
-  return { ...sdk, settings: filled }
+/** The programs that can be pointed at a provider. */
+export const programsFor = ({ provider }: Choice): readonly ClientSetup[] =>
+  CLIENTS.filter((client) => client.provider === provider.id)
+
+/** What to set in a program, and where. */
+export function setupOf(client: ClientSetup, origin: string, secret: string): Snippet {
+  const { where, lines } = filled(client, origin, secret)
+  return { title: where, code: lines.join('\n') }
 }

@@ -1,11 +1,11 @@
-// Code that uses a key: for a provider, streaming or not.
+// Code that uses a key, for a provider and streaming or not, or the settings of a program.
 import { NativeSelect, Switch } from '@mantine/core'
 import { useState } from 'react'
 import { useProviders } from '../api/credentials.ts'
 import type { Key } from '../api/shapes.ts'
 import { useModels } from '../api/usage.ts'
-import { choicesFor, snippetsOf } from '../snippets.ts'
-import { Snippets } from '../ui/bits.tsx'
+import { choicesFor, programsFor, setupOf, snippetsOf } from '../snippets.ts'
+import { CodeBlock, Snippets } from '../ui/bits.tsx'
 import css from '../ui/bits.module.css'
 
 interface UseKeyProps {
@@ -13,16 +13,23 @@ interface UseKeyProps {
   secret: string
 }
 
+const CODE = 'Your code'
+
 export function UseKey({ scope, secret }: UseKeyProps) {
   const providers = useProviders()
   const seen = useModels()
   const [chosen, setChosen] = useState('')
   const [streaming, setStreaming] = useState(false)
+  const [client, setClient] = useState(CODE)
   if (providers.data === undefined) return null
   const choices = choicesFor(scope, providers.data, seen)
   const choice = choices.find(({ provider }) => provider.id === chosen) ?? choices[0]
   if (!choice) return null
   const { ready, name } = choice.provider
+  const programs = programsFor(choice)
+  const program = programs.find(({ name }) => name === client)
+  const page = scope.allowed_origins?.[0] ?? null
+  const setup = program && setupOf(program, location.origin, secret)
   return (
     <div>
       <div className={css.useIt}>
@@ -33,14 +40,37 @@ export function UseKey({ scope, secret }: UseKeyProps) {
           onChange={(event) => setChosen(event.currentTarget.value)}
           data={choices.map(({ provider }) => ({ value: provider.id, label: provider.name }))}
         />
-        <Switch size="xs" label="Streaming" checked={streaming} onChange={(event) => setStreaming(event.currentTarget.checked)} />
+        {programs.length > 0 && (
+          <NativeSelect
+            size="xs"
+            aria-label="Use it in"
+            value={program?.name ?? CODE}
+            onChange={(event) => setClient(event.currentTarget.value)}
+            data={[CODE, ...programs.map(({ name }) => name)]}
+          />
+        )}
+        {!setup && (
+          <Switch
+            size="xs"
+            label="Streaming"
+            checked={streaming}
+            onChange={(event) => setStreaming(event.currentTarget.checked)}
+          />
+        )}
       </div>
       {!ready && (
         <p className={css.useNote} role="note">
-          {name} has no credential yet, so this call fails until an administrator adds one under Providers.
+          {name} has no credential yet. This call fails until an administrator adds one on the Providers page.
         </p>
       )}
-      <Snippets label="Use it" items={snippetsOf(choice, secret, streaming, location.origin, scope.allowed_origins?.[0] ?? null)} />
+      {setup ? (
+        <CodeBlock label={setup.title} code={setup.code} />
+      ) : (
+        <Snippets
+          label="Use it"
+          items={snippetsOf(choice, { secret, streaming, origin: location.origin, page })}
+        />
+      )}
     </div>
   )
 }

@@ -73,7 +73,7 @@ test('from the link to the usage of a key, by keyboard alone', async (t) => {
   const secret = (await page.locator('[data-secret]').textContent()) ?? ''
   assert.match(secret, /^tmk_/)
   await page.getByRole('tab', { name: 'curl' }).focus()
-  for (const name of ['@proxy-sdk/core', 'import requests']) {
+  for (const name of ['@anthropic-ai/sdk', 'from anthropic import', '@ai-sdk/anthropic', '@proxy-sdk/core']) {
     await page.keyboard.press('ArrowRight')
     await page.getByRole('tabpanel').getByText(name).first().waitFor()
     assert.match((await page.getByRole('tabpanel').textContent()) ?? '', new RegExp(secret))

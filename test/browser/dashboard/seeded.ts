@@ -61,12 +61,16 @@ async function streamed(call: Call, input: number, output: number, cached: numbe
   call.write('0\r\n\r\n')
 }
 
-export async function openSite(data: string, env: Record<string, string> = {}): Promise<Site> {
+type Settings = Record<string, string>
+
+/** Starts the server before a fake provider; settings may depend on the fake's origin. */
+export async function openSite(data: string, env: Settings | ((origin: string) => Settings) = {}): Promise<Site> {
   const fake = await startFake(provider)
+  const settings = typeof env === 'function' ? env(fake.origin) : env
   let offset = 0
   const config = readConfig({
     PORT: '0', TOLLMARK_DATA: data, TOLLMARK_SHUTDOWN_TIMEOUT: '1s', OPENAI_API_KEY: 'sk-x', GOOGLE_GENERATIVE_AI_API_KEY: 'AIza-x',
-    TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...env,
+    TOLLMARK_UPSTREAM_OPENAI: fake.origin, TOLLMARK_UPSTREAM_GOOGLE: fake.origin, TOLLMARK_UPSTREAM_ANTHROPIC: fake.origin, ...settings,
   })
   const running = await serve(config, openLog('silent'), { clock: () => Date.now() - Math.round(offset), warm: false })
   const url = `http://localhost:${running.port}`

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Model, Provider } from '../../../dashboard/src/api/shapes.ts'
-import { choicesFor, snippetsOf } from '../../../dashboard/src/snippets.ts'
+import { choicesFor, programsFor, setupOf, snippetsOf } from '../../../dashboard/src/snippets.ts'
 
 /** TABLE of providers of the tests, and their base addresses. */
 const BASES = {
@@ -54,32 +54,69 @@ test('snippets are for a provider that is ready and a model that the key allows'
   assert.equal(found(['openai'], ['nothing-like-it'], ['openai']), undefined)
 })
 
-test('each snippet holds the address, the key and the model, streaming or not', () => {
-  const of = (id: Id, streaming: boolean, page: string | null = null) => {
-    const [choice] = choicesFor({ models: null, providers: [id] }, providers(id), SEEN)
-    assert.ok(choice)
-    return Object.fromEntries(snippetsOf(choice, 'tmk_secret', streaming, 'http://localhost:8484', page).map(({ title, code }) => [title, code]))
-  }
+/** The snippets of one provider, by their titles. */
+function snippetsFor(id: Id, streaming: boolean, page: string | null = null): Record<string, string> {
+  const [choice] = choicesFor({ models: null, providers: [id] }, providers(id), SEEN)
+  assert.ok(choice)
+  const use = { secret: 'tmk_secret', streaming, origin: 'http://localhost:8484', page }
+  return Object.fromEntries(snippetsOf(choice, use).map(({ title, code }) => [title, code]))
+}
+
+test('each snippet names the proxy, the key and the model', () => {
   for (const id of Object.keys(BASES) as Id[]) {
     for (const streaming of [false, true]) {
-      for (const [title, code] of Object.entries(of(id, streaming))) {
+      for (const [title, code] of Object.entries(snippetsFor(id, streaming))) {
         assert.ok(code.includes('tmk_secret') && code.includes('http://localhost:8484'), `${id}, ${title}: ${code}`)
-        if (title.startsWith('@') || title === 'TypeScript') assert.equal(code.includes('streamText'), streaming, `${id}, ${title}: ${code}`)
-        if (title === 'Python') assert.equal(code.includes('stream=True'), streaming, `${id}: ${code}`)
+        if (title.startsWith('@') || title === 'AI SDK') assert.equal(code.includes('streamText'), streaming, `${id}, ${title}: ${code}`)
       }
     }
   }
-  assert.match(of('google', true)['curl'] ?? '', /streamGenerateContent%3Falt%3Dsse/)
-  assert.match(of('anthropic', false)['curl'] ?? '', /-H 'anthropic-version: 2023-06-01'/)
-  assert.match(of('openai', true)['curl'] ?? '', /"stream":true/)
-  assert.match(of('openai', true)['Python'] ?? '', /'stream': True/)
-  assert.deepEqual(Object.keys(of('google', false)), ['curl', 'TypeScript', 'Python', '@proxy-sdk/genai'])
-  assert.deepEqual(Object.keys(of('vertex', false)), ['curl', 'TypeScript', 'Python', '@proxy-sdk/genai-express'])
-  assert.match(of('acme', false)['TypeScript'] ?? '', /baseURL: 'https:\/\/llm.example.com'/)
-  // A key for some pages only: what is no browser says itself where it comes from.
-  const onPage = of('google', false, 'https://app.example.com')
-  assert.match(onPage['curl'] ?? '', /-H 'Origin: https:\/\/app\.example\.com'/)
-  assert.match(onPage['Python'] ?? '', /'Origin': 'https:\/\/app\.example\.com',/)
-  for (const title of ['TypeScript', '@proxy-sdk/genai']) assert.match(onPage[title] ?? '', /^\/\/ On a page of https:\/\/app\.example\.com: the key works nowhere else\.\n/)
-  assert.doesNotMatch(Object.values(of('google', false)).join('\n'), /Origin|On a page/)
+  const titles = ['curl', 'TypeScript', 'Python', 'AI SDK']
+  assert.deepEqual(Object.keys(snippetsFor('google', false)), [...titles, '@proxy-sdk/genai'])
+  assert.deepEqual(Object.keys(snippetsFor('vertex', false)), [...titles, '@proxy-sdk/genai-express'])
+  assert.deepEqual(Object.keys(snippetsFor('openai', false)), [...titles, '@proxy-sdk/core'])
+})
+
+/** TABLE: a provider, the language, and the base URL that its SDK gets. */
+const SDK_URLS: readonly [id: Id, title: string, base: string][] = [
+  ['openai', 'TypeScript', 'api.openai.com/v1'],
+  ['anthropic', 'TypeScript', 'api.anthropic.com'],
+  ['anthropic', 'Python', 'api.anthropic.com'],
+  ['anthropic', 'AI SDK', 'api.anthropic.com/v1'],
+  ['google', 'Python', 'generativelanguage.googleapis.com'],
+  ['mistral', 'TypeScript', 'api.mistral.ai'],
+  ['xai', 'TypeScript', 'api.x.ai/v1'],
+  // A server that speaks OpenAI's dialect has it below /v1.
+  ['acme', 'TypeScript', 'llm.example.com/v1'],
+]
+
+test('an SDK gets the base URL that it takes, behind the proxy', () => {
+  for (const [id, title, base] of SDK_URLS) {
+    const code = snippetsFor(id, false)[title] ?? ''
+    assert.ok(code.includes(`'http://localhost:8484/proxy/${base}'`), `${id}, ${title}: ${code}`)
+  }
+  assert.match(snippetsFor('google', true)['curl'] ?? '', /\/proxy\/generativelanguage\.googleapis\.com\/v1beta\/.*streamGenerateContent\?alt=sse'/)
+})
+
+test('a key for some pages only: a browser says itself where it comes from, and Python cannot', () => {
+  const page = 'https://app.example.com'
+  const { curl = '', TypeScript = '', ...others } = snippetsFor('openai', false, page)
+  assert.match(curl, /-H 'Origin: https:\/\/app\.example\.com'/)
+  assert.match(TypeScript, /\n {2}dangerouslyAllowBrowser: true,\n\}\)/)
+  assert.deepEqual(Object.keys(others), ['AI SDK', '@proxy-sdk/core'])
+  for (const code of [TypeScript, ...Object.values(others)]) {
+    assert.match(code, /^\/\/ On a page of https:\/\/app\.example\.com: the key works nowhere else\.\n/)
+  }
+  assert.doesNotMatch(Object.values(snippetsFor('openai', false)).join('\n'), /Origin|On a page|allowBrowser/i)
+})
+
+test('programs are set up as `tollmark env` says', () => {
+  const [choice] = choicesFor({ models: null, providers: ['anthropic'] }, providers('anthropic'), SEEN)
+  assert.ok(choice)
+  const program = programsFor(choice).find(({ id }) => id === 'claude-code')
+  assert.ok(program)
+  assert.deepEqual(setupOf(program, 'https://ai.example.com', 'tmk_x').code.split('\n'), [
+    'export ANTHROPIC_BASE_URL=https://ai.example.com/proxy/api.anthropic.com',
+    'export ANTHROPIC_AUTH_TOKEN=tmk_x',
+  ])
 })
