@@ -7,28 +7,62 @@ import { REFUSALS, type RefusalCode } from '../proxy/refusal.ts'
 const DESCRIPTION = [
   "Sends the request to a provider with the operator's credential in place of the key, and gives the provider's answer as it comes: status, headers, body, byte for byte.",
   'The body is whatever the provider takes, up to a megabyte or as the operator says where it has to be read. An answer of our own has `X-Proxy-Error`, and is written as the provider writes its errors.',
-  '`/proxy/<host>/<path>?<query>` is the same for clients that take a base URL; the key may then stand where the provider\'s own would.',
 ].join('\n\n')
 
-/** A description of every method that passes. */
+/** TABLE of the two ways to name an address. */
+const FORMS = [
+  {
+    path: '/proxy',
+    summary: 'Call a provider by its address',
+    description: DESCRIPTION,
+    params: {
+      query: z.object({
+        url: z.string().openapi({
+          description: "The provider's whole address, percent-encoded.",
+          example: 'https://api.openai.com/v1/chat/completions',
+        }),
+      }),
+    },
+  },
+  {
+    path: '/proxy/{host}/{path}',
+    summary: 'Call a provider by base URL',
+    description: [
+      'The same for clients that take a base URL: `/proxy/<host>/<path>?<query>` stands for `https://<host>/<path>?<query>`. The key may also stand where the provider\'s own would: `x-api-key`, `x-goog-api-key`, `api-key`.',
+      DESCRIPTION,
+    ].join('\n\n'),
+    params: {
+      params: z.object({
+        host: z.string().openapi({
+          description: "The provider's host, with its port if it has one.",
+          example: 'api.openai.com',
+        }),
+        path: z.string().openapi({
+          description: 'The path at the provider, with its slashes, and the query behind it.',
+          example: 'v1/chat/completions',
+        }),
+      }),
+    },
+  },
+] as const
+
+/** A description of every method that passes, in both forms. */
 export function describeProxy(api: Api): void {
-  api.openAPIRegistry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer', description: 'A proxy key (tmk_…).' })
+  const { openAPIRegistry: registry } = api
+  registry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer', description: 'A proxy key (tmk_…).' })
   const answer = { 'application/json': { schema: z.unknown() } }
-  for (const method of METHODS) {
-    const named = method.toLowerCase()
-    if (!isDescribed(named)) continue
-    api.openAPIRegistry.registerPath({
-      method: named,
-      path: '/proxy',
-      summary: `Call a provider (${method})`,
-      description: DESCRIPTION,
-      security: [{ key: [] }],
-      request: {
-        query: z.object({ url: z.string().openapi({ description: "The provider's whole address, percent-encoded.", example: 'https://api.openai.com/v1/chat/completions' }) }),
-        ...(WITH_BODY.has(named) && { body: { content: answer } }),
-      },
-      responses: { 200: { description: "The provider's answer, whatever its status", content: answer }, ...refusals() },
-    })
+  for (const { path, summary, description, params } of FORMS) {
+    for (const named of METHODS.map((method) => method.toLowerCase()).filter(isDescribed)) {
+      registry.registerPath({
+        method: named,
+        path,
+        summary: `${summary} (${named.toUpperCase()})`,
+        description,
+        security: [{ key: [] }],
+        request: { ...params, ...(WITH_BODY.has(named) && { body: { content: answer } }) },
+        responses: { 200: { description: "The provider's answer, whatever its status", content: answer }, ...refusals() },
+      })
+    }
   }
 }
 

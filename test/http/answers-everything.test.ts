@@ -78,6 +78,7 @@ test('the description is OpenAPI 3.1, and names every route', async (t) => {
     '/metrics',
     '/openapi.json',
     '/proxy',
+    '/proxy/{host}/{path}',
     '/readyz',
   ])
   assert.deepEqual(Object.keys(document.components.securitySchemes), ['key', 'token', 'session'])

@@ -46,7 +46,7 @@ test('no route of the description takes a field or a query parameter that it doe
     call(server.url, path, { method, token: secret, ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) })
   const { paths } = (await call(server.url, '/openapi.json')).json<Described>()
   // What the proxy takes is the provider's affair.
-  const operations = Object.entries(paths).filter(([path]) => path !== '/proxy').flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })))
+  const operations = Object.entries(paths).filter(([path]) => !path.startsWith('/proxy')).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })))
   assert.ok(operations.length > 40)
   for (const { path, method, requestBody } of operations) {
     const target = path.replaceAll(/\{\w+\}/g, 'x_0')

@@ -41,22 +41,22 @@ export function TryIt({ operation }: { operation: Operation }) {
           </div>
         )}
         {example !== null && !proxied && <Textarea label="Body" classNames={{ input: css.json ?? '' }} rows={Math.min(12, body.split('\n').length + 1)} spellCheck={false} value={body} onChange={(event) => setBody(event.currentTarget.value)} />}
-        <CodeBlock label="curl" code={proxied ? PROXIED : curl({ method, target, guarded, bodyType, body: example === null ? null : body })} />
+        <CodeBlock label="curl" code={proxied ? proxiedCurl(path, method) : curl({ method, target, guarded, bodyType, body: example === null ? null : body })} />
         {runnable && (
           <div>
             <Button size="xs" variant={method === 'GET' ? 'filled' : 'default'} loading={run.isPending} disabled={filled.includes('{')} onClick={() => run.mutate()}>
-              {method === 'GET' ? 'Run' : 'Run for real'}
+              {method === 'GET' ? 'Run' : 'Run (changes data)'}
             </Button>
           </div>
         )}
         <div role="status">
-          {run.error !== null && <p>The server does not answer.</p>}
+          {run.error !== null && <p>The server is not responding.</p>}
           {run.data && (
             <>
               <p style={{ margin: '0 0 8px' }}>
                 <Badge label={String(run.data.status)} tone={run.data.status < 400 ? 'good' : 'bad'} />
               </p>
-              {run.data.text !== '' && <CodeBlock label="Answer" code={run.data.text} />}
+              {run.data.text !== '' && <CodeBlock label="Response" code={run.data.text} />}
             </>
           )}
         </div>
@@ -65,13 +65,19 @@ export function TryIt({ operation }: { operation: Operation }) {
   )
 }
 
-/** A call that has an effect at a provider is not made from here. */
-const PROXIED = [
-  `curl ${quoted(`${location.origin}/proxy?url=${encodeURIComponent('https://api.openai.com/v1/responses')}`)}`,
-  '-H "Authorization: Bearer $TOLLMARK_KEY"',
-  "-H 'Content-Type: application/json'",
-  `-d ${quoted('{"model":"gpt-5-mini","input":"Say hello."}')}`,
-].join(' \\\n  ')
+/** A call of a provider, which is not made from here: it has an effect there. */
+function proxiedCurl(path: string, method: string): string {
+  const upstream = method === 'GET' ? 'api.openai.com/v1/models' : 'api.openai.com/v1/responses'
+  const target = path === '/proxy' ? `?url=https://${upstream}` : `/${upstream}`
+  const lines = [
+    `curl${method === 'GET' || method === 'POST' ? '' : ` -X ${method}`} ${quoted(`${location.origin}/proxy${target}`)}`,
+    '-H "Authorization: Bearer $TOLLMARK_KEY"',
+  ]
+  if (method !== 'GET' && method !== 'DELETE') {
+    lines.push("-H 'Content-Type: application/json'", `-d ${quoted('{"model":"gpt-5-mini","input":"Say hello."}')}`)
+  }
+  return lines.join(' \\\n  ')
+}
 
 const MOST_SHOWN = 20_000
 
