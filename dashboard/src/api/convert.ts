@@ -51,7 +51,8 @@ function read(request: XMLHttpRequest, name: string, format: ConvertWishes['form
 }
 
 const Limits = z.object({
-  html_bytes: z.number(), zip_bytes: z.number(), archive_entries: z.number(), pages_bytes: z.number(),
+  html_bytes: z.number(), zip_bytes: z.number(), archive_entries: z.number(),
+  page_bytes: z.number(), pages_bytes: z.number(), parts_bytes: z.number(),
   async_above_bytes: z.number(), result_retention_seconds: z.number(),
 })
 

@@ -64,7 +64,7 @@ export function ConvertedDocument({ name, format, text, href, archive = null }: 
           </Code>
         </div>
       </div>
-      {text.length > MOST_DRAWN && <p className={css.note}>The beginning is shown. Copy and Download have the whole document.</p>}
+      {text.length > MOST_DRAWN && <p className={css.note}>Only the beginning is shown. Copy and Download give you the whole document.</p>}
     </section>
   )
 }

@@ -77,7 +77,7 @@ test('a large archive becomes a job, whose result survives a reload', async (t) 
   assert.match(browser.url(), /format=json/, 'what was chosen stays in the address')
   await browser.reload()
   assert.ok(await browser.getByRole('radio', { name: 'JSON' }).isChecked())
-  const region = browser.getByRole('region', { name: /Result/ }).or(browser.getByText('too large to be shown'))
+  const region = browser.getByRole('region', { name: /Result/ }).or(browser.getByText('too large to preview'))
   await region.first().waitFor()
   const id = new URL(browser.url()).searchParams.get('job') ?? ''
   const result = await (await site.api(cookie, 'GET', `/api/v1/jobs/${id}/result`)).text()
@@ -251,10 +251,11 @@ test('whoever looks at another page finds the conversion again, and its document
 })
 
 test('several files are converted in turn, within the limits of the server, and a document survives a reload', async (t) => {
-  const site = await startSite(t, { TOLLMARK_MAX_HTML: '3MB', TOLLMARK_MAX_ZIP: '7MB' })
+  const site = await startSite(t, { TOLLMARK_MAX_HTML: '3MB', TOLLMARK_MAX_ZIP: '7MB', TOLLMARK_MAX_PAGE: '5MB', TOLLMARK_MAX_PARTS: '9MB' })
   const { page: browser } = await visit(t, site, await site.setUp())
   await browser.goto(`${site.url}/convert`)
   await browser.getByText('.html up to 3 MB, .zip up to 7 MB').waitFor()
+  await browser.getByText('Unpacked: up to 5 MB a page, 1 GB of pages in all, 9 MB of -Part- archives').waitFor()
   const files = ['First', 'Second', 'Third'].map((name) => ({ name: `${name}.html`, mimeType: 'text/html', buffer: Buffer.from(page(name, '<p>One</p>')) }))
   await browser.locator('input[type=file]').setInputFiles([...files, { name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from('PNG') }])
   await browser.getByText('4 of 4 files finished').waitFor()

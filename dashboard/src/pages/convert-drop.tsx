@@ -1,0 +1,84 @@
+// Where files are dropped, with what the server takes, and the upload of one.
+import { Button, FileButton, Progress } from '@mantine/core'
+import { useEffect, useState, type DragEvent } from 'react'
+import { useLimits } from '../api/convert.ts'
+import { bytes, count } from '../format.ts'
+import { Icon } from '../ui/icons.tsx'
+import { Card } from '../ui/page.tsx'
+import { main } from '../ui/table.tsx'
+import css from './convert.module.css'
+
+/** The browser would open a file that is dropped beside the box in this page's place. */
+export function useFilesStay(): void {
+  useEffect(() => {
+    const refuse = (event: globalThis.DragEvent): void => {
+      if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return
+      event.preventDefault()
+      event.dataTransfer.dropEffect = 'none'
+    }
+    window.addEventListener('dragover', refuse)
+    return () => window.removeEventListener('dragover', refuse)
+  }, [])
+}
+
+/** TABLE of what can be dropped, until the server has told its limits. */
+const LIMITS = {
+  html_bytes: null, zip_bytes: null, archive_entries: null, page_bytes: null, pages_bytes: null, parts_bytes: null,
+} as const
+
+export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
+  const [over, setOver] = useState(false)
+  const limits = useLimits().data ?? LIMITS
+  const drop = (event: DragEvent): void => {
+    event.preventDefault()
+    setOver(false)
+    const files = [...event.dataTransfer.files]
+    if (files.length > 0) onFiles(files)
+  }
+  return (
+    <div
+      className={`${css.drop} ${over ? css.over : ''}`}
+      data-drop
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <strong>Drop one or more exports here</strong>
+      <p>
+        .html up to {bytes(limits.html_bytes)}, .zip up to {bytes(limits.zip_bytes)}
+      </p>
+      <p className="dimmed">
+        A .zip may hold {count(limits.archive_entries)} files. Unpacked: up to {bytes(limits.page_bytes)} a page,{' '}
+        {bytes(limits.pages_bytes)} of pages in all, {bytes(limits.parts_bytes)} of -Part- archives
+      </p>
+      <FileButton multiple accept=".html,.htm,.zip" inputProps={{ 'aria-label': 'Files to convert' }} onChange={(files) => files.length > 0 && onFiles(files)}>
+        {(props) => (
+          <Button {...props} leftSection={<Icon name="upload" size={16} />}>
+            Choose files
+          </Button>
+        )}
+      </FileButton>
+    </div>
+  )
+}
+
+export function Sending({ name, size, part, onCancel }: { name: string; size: number; part: number; onCancel: () => void }) {
+  const sent = part >= 1
+  return (
+    <Card>
+      <div className={css.progress} role="status">
+        <div className={css.row}>
+          <strong className={main}>{name}</strong>
+          <Button variant="default" size="xs" onClick={onCancel}>
+            Cancel
+          </Button>
+        </div>
+        <Progress value={Math.round(part * 100)} animated={sent} aria-label={`Upload of ${name}`} />
+        <span className="dimmed num">{sent ? 'Converting …' : `${bytes(part * size)} of ${bytes(size)} uploaded`}</span>
+      </div>
+    </Card>
+  )
+}
