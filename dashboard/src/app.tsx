@@ -53,9 +53,9 @@ export function App() {
               </Route>
             ))}
             <Route>
-              <Frame title="Nothing is here">
-                <Empty icon="search" title="This address leads nowhere">
-                  It may have been mistyped, or what it led to is gone. The navigation lists every page.
+              <Frame title="Page not found">
+                <Empty icon="search" title="There is no page at this address">
+                  The link may be mistyped or out of date. Use the navigation to find what you need.
                 </Empty>
               </Frame>
             </Route>

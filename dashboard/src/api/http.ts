@@ -78,18 +78,18 @@ export function parse<S extends z.ZodMiniType>(shape: S, value: unknown): z.outp
   const read = shape.safeParse(value)
   if (read.success) return read.data
   const place = read.error.issues[0]?.path.join('.') ?? ''
-  throw new Refused(0, 'unexpected_answer', `The server's answer does not look as this page expects (${place}). Reload the page; it may be older than the server.`)
+  throw new Refused(0, 'unexpected_answer', `The server sent an unexpected response (${place}). Reload the page: it may be older than the server.`)
 }
 
 export function unreachable(): Refused {
-  return new Refused(0, 'unreachable', 'The server does not answer. Check that it runs, and that this machine is connected to it.')
+  return new Refused(0, 'unreachable', 'The server is not responding. Check that it is running and that you are connected.')
 }
 
 /** A refusal from an answer's parts; a body that is no problem still gives a sentence. */
 export function refusal(status: number, text: string, retryAfter: string | null): Refused {
   const problem = Problem.safeParse(jsonOf(text))
   const seconds = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null
-  if (!problem.success) return new Refused(status, 'unexpected_answer', `The server answered ${status} without saying why.`, null, seconds)
+  if (!problem.success) return new Refused(status, 'unexpected_answer', `The server answered ${status} without a reason.`, null, seconds)
   const { code, detail, request_id, errors } = problem.data
   return new Refused(status, code, detail, request_id, seconds, errors)
 }

@@ -48,7 +48,7 @@ function Password() {
     )
   }
   return (
-    <Card title="Change password" note="Changing it signs this account out everywhere else.">
+    <Card title="Change password" note="This signs you out everywhere else.">
       <div style={{ maxWidth: 400 }}>
         <Form busy={change.isPending} onSubmit={send}>
           <PasswordField label="Current password" autoComplete="current-password" value={current} onChange={(event) => setCurrent(event.currentTarget.value)} error={checked && current === '' ? 'Enter your current password.' : wrong} />

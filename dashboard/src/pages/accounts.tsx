@@ -27,7 +27,7 @@ export default function AccountsPage() {
     </Button>
   )
   return (
-    <Page title="Accounts" lead="Who may use this server. Each account sees its own keys, jobs and usage only." actions={inviteButton}>
+    <Page title="Accounts" lead="People who can use this server. Each account sees only its own keys, jobs and usage." actions={inviteButton}>
       <Accounts />
       <Invitations />
       <Invite opened={filters.invite !== ''} onClose={() => change({ invite: '' })} />
@@ -126,7 +126,7 @@ function Accounts() {
         error={change.error}
         onConfirm={() => chosen && change.mutate({ id: chosen.id, disabled: true }, { onSuccess: close })}
       >
-        Its keys and tokens are refused, and nobody can sign in to it, until it is enabled again.
+        Its keys and tokens stop working and nobody can sign in to it until you enable it again.
       </Confirm>
       <Confirm
         title={`Delete ${chosen === undefined ? '' : nameOf(chosen)}?`}
@@ -137,7 +137,7 @@ function Accounts() {
         error={remove.error}
         onConfirm={() => chosen && remove.mutate(chosen.id, { onSuccess: close })}
       >
-        Its keys are revoked, its tokens and sessions end. What it has used stays in the reports. This cannot be undone.
+        Its keys are revoked and its tokens and sessions end. Its usage stays in reports. You can't undo this.
       </Confirm>
     </Card>
   )
@@ -160,7 +160,7 @@ function View({ account }: { account: Account }) {
 
 /** TABLE of roles. */
 const ROLES = [
-  { value: 'member', label: 'Member: their own keys, jobs and usage' },
+  { value: 'member', label: 'Member: own keys, jobs and usage' },
   { value: 'admin', label: 'Administrator: the whole server' },
 ]
 
@@ -177,7 +177,7 @@ function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
   // Told here: what the dialog holds is gone when the link is shown above it.
   const reset = useResetPassword((made) => {
     onClose()
-    show({ title: 'The link is ready', secret: made.link, body: <ResetLink made={made} account={account} /> })
+    show({ title: 'Password reset link', secret: made.link, body: <ResetLink made={made} account={account} /> })
   })
   const [name, setName] = useState(account.name)
   const [role, setRole] = useState<Account['role']>(account.role)
@@ -193,7 +193,7 @@ function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
       <NativeSelect label="Role" data={ROLES} value={role} onChange={(event) => setRole(event.currentTarget.value === 'admin' ? 'admin' : 'member')} />
       <div className={css.more}>
         <Button variant="default" size="xs" loading={reset.isPending} onClick={() => reset.mutate(account.id)}>
-          Create a password link
+          Create password reset link
         </Button>
         {!own && (
           <Button variant="light" color="red" size="xs" onClick={onDelete}>
@@ -208,7 +208,7 @@ function EditAccount({ account, own, onClose, onDelete }: EditAccountProps) {
 function ResetLink({ made: { link, expires_at }, account: { email, name } }: { made: PasswordReset; account: Account }) {
   return (
     <NewSecret text={link} what="the link">
-      Send this link to {email ?? name}. It sets a new password, works once, and is open until {dateTime(expires_at)}. The old password works until then.
+      Send this link to {email ?? name}. It lets them set a new password. It works once and expires {dateTime(expires_at)}. Their old password keeps working until they use it.
     </NewSecret>
   )
 }
@@ -251,7 +251,7 @@ function Invitations() {
     remove.reset()
   }
   const columns: readonly Column<Invitation>[] = [
-    { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Whoever has the link' : <Parts name={email} />}</span> },
+    { title: 'For', cell: ({ email }) => <span className={main}>{email === null ? 'Anyone with the link' : <Parts name={email} />}</span> },
     { title: 'Status', cell: ({ status }) => <Badge {...STATUS[status]} /> },
     { title: 'Plan', from: 'middle', cell: ({ plan }) => plan ?? UNKNOWN },
     { title: 'Created', from: 'wide', cell: ({ created_at }) => <span className={nowrap}>{ago(created_at)}</span> },
@@ -270,8 +270,8 @@ function Invitations() {
   ]
   return (
     <Card title="Invitations" flush>
-      <Confirm title="Withdraw the invitation?" opened={withdrawing !== null} onClose={close} submit="Withdraw" busy={remove.isPending} error={remove.error} onConfirm={() => withdrawing && remove.mutate(withdrawing.id, { onSuccess: close })}>
-        The link stops working. You can send {withdrawing?.email ?? 'the person'} a new one.
+      <Confirm title="Withdraw invitation?" opened={withdrawing !== null} onClose={close} submit="Withdraw" busy={remove.isPending} error={remove.error} onConfirm={() => withdrawing && remove.mutate(withdrawing.id, { onSuccess: close })}>
+        The link stops working. You can create a new one at any time.
       </Confirm>
       <PagedTable
         label="Invitations"
@@ -279,8 +279,8 @@ function Invitations() {
         columns={columns}
         bars={2}
         empty={
-          <Empty icon="people" title="Nobody is invited">
-            An invitation is a link. Whoever opens it chooses a password and has an account of their own.
+          <Empty icon="people" title="No invitations">
+            An invitation is a link that lets someone create their own account.
           </Empty>
         }
       />
@@ -290,7 +290,7 @@ function Invitations() {
 
 function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const invite = useInvite((made) => show({ title: 'The invitation is ready', secret: made.link, body: <NewLink made={made} /> }))
+  const invite = useInvite((made) => show({ title: 'Invitation link', secret: made.link, body: <NewLink made={made} /> }))
   const plans = usePlans()
   const [email, setEmail] = useState('')
   const [plan, setPlan] = useState('free')
@@ -300,7 +300,7 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
     setEmail('')
   }
   return (
-    <Dialog title="Invite a colleague" opened={opened} onClose={close}>
+    <Dialog title="Invite someone" opened={opened} onClose={close}>
       <DialogForm
         submit="Create link"
         busy={invite.isPending}
@@ -310,7 +310,7 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
       >
         <TextInput
           label="E-mail"
-          description="Optional: it fills in their form. No e-mail is sent."
+          description="Optional. It fills in their sign-up form. No e-mail is sent."
           type="email"
           autoComplete="off"
           value={email}
@@ -327,7 +327,7 @@ function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
 function NewLink({ made: { email, link, expires_at } }: { made: NewInvitation }) {
   return (
     <NewSecret text={link} what="the link">
-      Send this link to {email ?? 'the person you invite'}. It is shown only now, works once, and is open until {date(expires_at)}.
+      Send this link to {email ?? 'the person you invite'}. You won't see it again. It works once and expires {date(expires_at)}.
     </NewSecret>
   )
 }

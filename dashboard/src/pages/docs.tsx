@@ -21,7 +21,7 @@ export default function DocsPage() {
       title="API reference"
       lead={
         <>
-          Everything that this dashboard does, a program can do with a token. The same as a file: <a href="/openapi.json">openapi.json</a>
+          Everything this dashboard does is also available with an API token. Machine-readable: <a href="/openapi.json">openapi.json</a>
         </>
       }
     >
@@ -82,10 +82,10 @@ function OperationView({ operation }: { operation: Operation }) {
           <Fields title="Parameters" fields={parameters} />
           <Fields title={`Body, ${bodyType ?? ''}`} fields={body} />
           {responses.map(({ status, fields }) => (
-            <Fields key={status} title={`Answer ${status}`} fields={fields} />
+            <Fields key={status} title={`Response ${status}`} fields={fields} />
           ))}
           <div>
-            <h3>Answers</h3>
+            <h3>Responses</h3>
             <ul className={css.responses}>
               {responses.map(({ status, description, types }) => (
                 <li key={status}>

@@ -25,8 +25,8 @@ const FIELDS = Object.keys(EMPTY)
 
 /** TABLE of the stored objects that a key may name. */
 export const OBJECTS: Readonly<Record<Key['objects'], string>> = {
-  own: 'Its own, and what is shared with it',
-  upstream: 'All that the provider account holds',
+  own: 'Only its own and shared ones',
+  upstream: 'Everything in the provider account',
 }
 
 const isObjects = (value: string): value is Key['objects'] => Object.hasOwn(OBJECTS, value)
@@ -48,9 +48,9 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
   const [checked, setChecked] = useState(false)
   const seen = useSeenModels()
   const wrong = {
-    name: checked && name.trim() === '' ? 'A key needs a name, so that people know what it is for.' : refusalOf(error, 'name'),
+    name: checked && name.trim() === '' ? 'Enter a name.' : refusalOf(error, 'name'),
     expires: checked && expires !== day && expiryProblem(expires) !== null ? `${expiryProblem(expires)} To stop the key now, disable or revoke it.` : refusalOf(error, 'expires_at'),
-    rpm: checked && !RPM.test(rpm) ? 'Enter a whole number from 1 to 1,000,000, or leave it empty.' : refusalOf(error, 'rpm'),
+    rpm: checked && !RPM.test(rpm) ? 'Enter a whole number from 1 to 1,000,000, or leave this blank.' : refusalOf(error, 'rpm'),
   }
   const send = (): void => {
     setChecked(true)
@@ -72,7 +72,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       <ListInput
         label="Models"
         what="model"
-        description="What the key may call; * stands for anything. Leave it empty for every model."
+        description="Models the key can use. * matches anything. Leave blank for all models."
         placeholder="gemini-2.5-*"
         list={models}
         suggestions={seen}
@@ -81,7 +81,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       />
       <TextInput
         label="Requests per minute"
-        description="The most in any 60 seconds. Leave it empty for no limit."
+        description="Maximum in any 60 seconds. Leave blank for no limit."
         inputMode="numeric"
         placeholder="60"
         value={rpm}
@@ -92,7 +92,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       <ListInput
         label="Allowed origins"
         what="origin"
-        description="For keys in browsers: the sites that may use it. Leave it empty for any site."
+        description="For keys used in browsers: the sites that can use it. Leave blank for any site."
         placeholder="https://app.example.com"
         list={origins}
         onChange={setOrigins}
@@ -102,7 +102,7 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       <ListInput
         label="Providers"
         what="provider"
-        description="The providers that it may call. Leave it empty for all of them."
+        description="Providers the key can call. Leave blank for all."
         placeholder="openai"
         list={providers}
         suggestions={known}
@@ -112,14 +112,14 @@ export function KeyForm({ initial = EMPTY, submit, busy, error, onCancel, onSubm
       {admin && (
         <NativeSelect
           label="Stored objects"
-          description="The files, responses, batches and the like that it may name."
+          description="Which files, responses and batches the key can use."
           data={Object.entries(OBJECTS).map(([value, label]) => ({ value, label }))}
           value={objects}
           onChange={({ currentTarget: { value } }) => isObjects(value) && setObjects(value)}
           error={refusalOf(error, 'objects')}
         />
       )}
-      <Checkbox label="Read only" description="It may generate and read, and change nothing that a provider stores." checked={readOnly} onChange={(event) => setReadOnly(event.currentTarget.checked)} />
+      <Checkbox label="Read-only" description="The key can generate and read, but not change anything a provider stores." checked={readOnly} onChange={(event) => setReadOnly(event.currentTarget.checked)} />
     </DialogForm>
   )
 }

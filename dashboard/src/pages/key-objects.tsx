@@ -23,7 +23,7 @@ export function SharedObjects({ id }: { id: string }) {
   return (
     <Card
       title="Shared objects"
-      note="Stored objects of providers that this key may read and use beside its own."
+      note="Provider objects this key can read and use besides its own."
       flush
       actions={
         <Button variant="default" size="xs" onClick={() => setSharing(true)}>
@@ -34,8 +34,8 @@ export function SharedObjects({ id }: { id: string }) {
       <Loaded query={shared} rows={2}>
         {(found) =>
           found.length === 0 ? (
-            <Empty icon="key" title="Nothing is shared">
-              A key reaches the files, vector stores and responses that it made itself. Share others here.
+            <Empty icon="key" title="Nothing shared">
+              The key can use files, vector stores and responses it created. Share others here.
             </Empty>
           ) : (
             <ul className={css.list} aria-label="Shared objects">
@@ -68,7 +68,7 @@ export function SharedObjects({ id }: { id: string }) {
         error={unshare.error}
         onConfirm={() => ending && unshare.mutate(ending.id, { onSuccess: close })}
       >
-        Requests of this key that name it are refused within a second.
+        Requests with this key that use it are refused within a second.
       </Confirm>
     </Card>
   )
@@ -90,14 +90,14 @@ function ShareForm({ id, onClose }: { id: string; onClose: () => void }) {
   return (
     <DialogForm submit="Share" busy={share.isPending} error={besides(['provider', 'kind', 'object_id'], share.error)} onCancel={onClose} onSubmit={send}>
       <NativeSelect label="Provider" value={chosen} onChange={(event) => setProvider(event.currentTarget.value)} data={ready.map(({ id, name }) => ({ value: id, label: name }))} error={refusalOf(share.error, 'provider')} />
-      <TextInput label="Kind" description="Such as file, vector_store, response or batch." value={kind} onChange={(event) => setKind(event.currentTarget.value)} error={checked && kind.trim() === '' ? 'Enter a kind.' : refusalOf(share.error, 'kind')} />
+      <TextInput label="Kind" description="For example file, vector_store, response or batch." value={kind} onChange={(event) => setKind(event.currentTarget.value)} error={checked && kind.trim() === '' ? 'Enter a kind.' : refusalOf(share.error, 'kind')} />
       <TextInput
-        label="Id"
-        description="As the provider spells it."
+        label="ID"
+        description="The provider's ID, exactly as written."
         placeholder="vs_abc123"
         value={object}
         onChange={(event) => setObject(event.currentTarget.value)}
-        error={checked && object.trim() === '' ? 'Enter the id of the object.' : refusalOf(share.error, 'object_id')}
+        error={checked && object.trim() === '' ? "Enter the object's ID." : refusalOf(share.error, 'object_id')}
         data-autofocus
       />
     </DialogForm>

@@ -34,8 +34,8 @@ export default function KeyPage() {
       <Card flush>
         {key.error === null && <Bars />}
         {gone && (
-          <Empty icon="key" title="This key does not exist">
-            It may belong to another account.
+          <Empty icon="key" title="Key not found">
+            It was deleted, or it belongs to another account.
           </Empty>
         )}
         {key.error !== null && !gone && <Failed error={key.error} retry={() => void key.refetch()} />}
@@ -100,7 +100,7 @@ function KeyView({ found }: { found: Key }) {
       {found.previous_secret_expires_at && (
         <div className={css.note} role="note">
           <span>
-            The old secret still works until <strong>{dateTime(found.previous_secret_expires_at)}</strong> ({ago(found.previous_secret_expires_at)}).
+            The old key still works until <strong>{dateTime(found.previous_secret_expires_at)}</strong> ({ago(found.previous_secret_expires_at)}).
           </span>
           <Button size="xs" color="red.9" onClick={() => setOpened('end')}>
             End now
@@ -113,14 +113,14 @@ function KeyView({ found }: { found: Key }) {
             ['Key', <span key="prefix" className="mono">{found.prefix}…</span>],
             ['Models', <Models key="models" models={found.models} />],
             ['Requests per minute', found.rpm === null ? 'No limit' : fullCount(found.rpm)],
-            ['Allowed origins', found.allowed_origins === null ? 'Everywhere' : <Pills key="origins" items={found.allowed_origins} />],
+            ['Allowed origins', found.allowed_origins === null ? 'Any origin' : <Pills key="origins" items={found.allowed_origins} />],
             ['Providers', found.providers === null ? 'All' : <Pills key="providers" items={found.providers} />],
             ['Stored objects', OBJECTS[found.objects]],
-            ['Access', found.read_only ? 'Generates and reads' : 'Generates, reads and changes'],
+            ['Access', found.read_only ? 'Read-only' : 'Read and write'],
             ['Expires', found.expires_at === null ? 'Never' : dateTime(found.expires_at)],
             ['Last used', found.last_used_at === null ? 'Never' : ago(found.last_used_at)],
             ['Created', dateTime(found.created_at)],
-            ['Requests so far', count(found.usage.requests)],
+            ['Total requests', count(found.usage.requests)],
           ]}
         />
       </Card>
@@ -132,26 +132,26 @@ function KeyView({ found }: { found: Key }) {
       <RefusedOf id={found.id} />
       {!revoked && admin && <SharedObjects id={found.id} />}
       {!revoked && (
-        <Card title="Use this key" note="Put the key in place of the dots: it is stored as a hash only.">
+        <Card title="Use this key" note="Replace the dots with the rest of your key. Tollmark stores only its hash.">
           <UseKey scope={found} secret={`${found.prefix}…`} />
         </Card>
       )}
 
-      <Dialog title="Edit the key" opened={opened === 'edit'} onClose={close}>
+      <Dialog title="Edit key" opened={opened === 'edit'} onClose={close}>
         <KeyForm initial={found} submit="Save" busy={change.isPending} error={change.error} onCancel={close} onSubmit={(wishes) => change.mutate(onlyChanged(found, wishes), { onSuccess: close })} />
       </Dialog>
       <Rotate found={found} opened={opened === 'rotate'} onClose={close} />
-      <Confirm title="End the old secret now?" opened={opened === 'end'} onClose={close} submit="End now" busy={end.isPending} error={end.error} onConfirm={() => end.mutate(undefined, { onSuccess: close })}>
-        Programs that still use it are refused within a second. The new secret keeps working.
+      <Confirm title="Revoke the old key now?" opened={opened === 'end'} onClose={close} submit="End now" busy={end.isPending} error={end.error} onConfirm={() => end.mutate(undefined, { onSuccess: close })}>
+        Apps still using it are refused within a second. The new key keeps working.
       </Confirm>
       <Confirm title={`Delete “${found.name}”?`} opened={opened === 'purge'} onClose={close} submit="Delete" busy={purge.isPending} error={purge.error} onConfirm={() => purge.mutate(undefined, { onSuccess: () => go('/keys') })}>
-        It leaves every list. What it has used stays in the reports.
+        The key disappears from every list. Its usage stays in reports.
       </Confirm>
       <Confirm title={`Disable “${found.name}”?`} opened={opened === 'disable'} onClose={close} submit="Disable" busy={change.isPending} error={change.error} onConfirm={() => change.mutate({ status: 'disabled' }, { onSuccess: close })}>
-        Programs that use it are refused within a second, until it is enabled again.
+        Apps using this key are refused within a second, until you enable it again.
       </Confirm>
-      <Confirm title={`Revoke “${found.name}”?`} opened={opened === 'revoke'} onClose={close} submit="Revoke for good" busy={revoke.isPending} error={revoke.error} onConfirm={() => revoke.mutate(undefined, { onSuccess: close })}>
-        Programs that use it are refused within a second. This cannot be undone. What it has used stays in the ledger.
+      <Confirm title={`Revoke “${found.name}”?`} opened={opened === 'revoke'} onClose={close} submit="Revoke key" busy={revoke.isPending} error={revoke.error} onConfirm={() => revoke.mutate(undefined, { onSuccess: close })}>
+        Apps using this key are refused within a second. You can't undo this. Its usage stays in reports.
       </Confirm>
     </Page>
   )
@@ -174,7 +174,7 @@ const GRACE = [
 
 function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClose: () => void }) {
   const show = useShowOnce()
-  const rotate = useRotateKey(found.id, (made) => show({ title: 'The new secret', secret: made.secret, body: <NewKeySecret made={made} /> }))
+  const rotate = useRotateKey(found.id, (made) => show({ title: 'Your new key', secret: made.secret, body: <NewKeySecret made={made} /> }))
   const [grace, setGrace] = useState('86400')
   const close = (): void => {
     onClose()
@@ -182,8 +182,8 @@ function Rotate({ found, opened, onClose }: { found: Key; opened: boolean; onClo
   }
   return (
     <Dialog title={`Rotate “${found.name}”`} opened={opened} onClose={close}>
-      <DialogForm submit="Create a new secret" busy={rotate.isPending} error={rotate.error} onCancel={close} onSubmit={() => rotate.mutate(Number(grace), { onSuccess: close })}>
-        <NativeSelect label="Keep the old key valid for" description="Time to give the new one to every program that uses this key." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
+      <DialogForm submit="Rotate key" busy={rotate.isPending} error={rotate.error} onCancel={close} onSubmit={() => rotate.mutate(Number(grace), { onSuccess: close })}>
+        <NativeSelect label="Keep the old key valid for" description="Time to switch every app to the new key. If the key leaked, revoke it immediately." data={GRACE} value={grace} onChange={(event) => setGrace(event.currentTarget.value)} data-autofocus />
       </DialogForm>
     </Dialog>
   )
@@ -196,7 +196,7 @@ function RefusedOf({ id }: { id: string }) {
   if (refusals.data === undefined || refusals.data.rows.length === 0) return null
   return (
     <Card
-      title="Refused"
+      title="Refused requests"
       note={`${counted(refusals.data.total ?? 0, 'request')} in the last 30 days`}
       flush
       actions={
@@ -231,8 +231,8 @@ function Recent({ id }: { id: string }) {
         compact
         more={false}
         empty={
-          <Empty icon="list" title="Not used yet">
-            Requests with this key appear here as they are made.
+          <Empty icon="list" title="No requests yet">
+            Requests made with this key appear here.
           </Empty>
         }
       />

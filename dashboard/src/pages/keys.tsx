@@ -91,7 +91,7 @@ export default function KeysPage() {
               <NoMatch what="key" onClear={() => change({ search: '', status: '', model: '' })} />
             ) : (
               <Empty icon="key" title="No keys yet" action={createButton}>
-                A key opens the proxy to a program, for the models and at the rate that you choose.
+                A key gives an app access to the models you choose, at the rate you choose.
               </Empty>
             )
           }
@@ -102,7 +102,7 @@ export default function KeysPage() {
   )
 }
 
-/** Takes all keys of a list out of it that open nothing any more. */
+/** Deletes every key of a list of keys that no longer work. */
 function PurgeAll({ status, total }: { status: 'expired' | 'revoked'; total: number }) {
   const purge = usePurgeKeys()
   const [opened, setOpened] = useState(false)
@@ -119,7 +119,7 @@ function PurgeAll({ status, total }: { status: 'expired' | 'revoked'; total: num
         </Button>
       )}
       <Confirm title={`Delete ${what}?`} opened={opened} onClose={close} submit="Delete all" busy={purge.isPending} error={purge.error} onConfirm={() => purge.mutate(status, { onSuccess: close })}>
-        They leave every list, for good. What they have used stays in the reports.
+        They disappear from every list for good. Their usage stays in reports.
       </Confirm>
     </>
   )

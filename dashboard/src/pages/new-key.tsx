@@ -6,7 +6,7 @@ import { UseKey } from './use-key.tsx'
 export function NewKeySecret({ made }: { made: NewKey }) {
   return (
     <NewSecret text={made.secret} what="the key" code={<UseKey scope={made} secret={made.secret} />}>
-      Copy the key now and keep it where you keep secrets. It is stored as a hash only and cannot be shown again.
+      Copy your key now and store it somewhere safe. You won't be able to see it again.
     </NewSecret>
   )
 }

@@ -58,7 +58,7 @@ function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) 
     <Card title={title} note="by requests">
       {items.length === 0 ? (
         <Empty icon="overview" title="No requests in this period">
-          Send one with a key, or choose a longer period.
+          Send a request, or choose a longer period.
         </Empty>
       ) : (
         <RankedBars items={items.slice(0, MOST)} />
@@ -69,10 +69,10 @@ function Ranking({ title, items }: { title: string; items: readonly Ranked[] }) 
 
 /** TABLE of what somebody does first. */
 const STEPS = [
-  { name: 'provider', title: 'Connect a provider', says: 'Store the credential that the proxy uses there.', href: '/providers', button: 'Providers', admin: true },
-  { name: 'key', title: 'Create a key', says: 'Choose its models and its limit.', href: '/keys?new=1', button: 'Create a key', admin: false },
-  { name: 'request', title: 'Send a request', says: 'Copy the snippet of your key and run it.', href: '/keys', button: 'Keys', admin: false },
-  { name: 'convert', title: 'Convert an export', says: 'Drop what Notion exported and read it as Markdown.', href: '/convert', button: 'Convert', admin: false },
+  { name: 'provider', title: 'Connect a provider', says: 'Add the API key that the proxy uses.', href: '/providers', button: 'Providers', admin: true },
+  { name: 'key', title: 'Create a key', says: 'Choose its models and rate limit.', href: '/keys?new=1', button: 'Create a key', admin: false },
+  { name: 'request', title: 'Send a request', says: 'Copy a snippet for your key and run it.', href: '/keys', button: 'Keys', admin: false },
+  { name: 'convert', title: 'Convert an export', says: 'Drop a Notion export and get Markdown.', href: '/convert', button: 'Convert', admin: false },
 ] as const
 
 type Step = (typeof STEPS)[number]['name']

@@ -32,14 +32,14 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
     create.mutate({ provider: provider.id, name: name.trim(), secret: secret.trim(), weight: Number(weight), values }, { onSuccess: onClose })
   }
   return (
-    <DialogForm submit="Store credential" busy={create.isPending} error={besides(['secret', ...needed.map((value) => `values.${value}`), 'name', 'weight'], create.error)} onCancel={onClose} onSubmit={send}>
+    <DialogForm submit="Save credential" busy={create.isPending} error={besides(['secret', ...needed.map((value) => `values.${value}`), 'name', 'weight'], create.error)} onCancel={onClose} onSubmit={send}>
       <PasswordField
         label="Secret"
-        description={`The key or token that ${provider.name} gave you. It is encrypted at once, and never shown again.`}
+        description={`Your API key or token from ${provider.name}. It is encrypted and never shown again.`}
         autoComplete="off"
         value={secret}
         onChange={(event) => setSecret(event.currentTarget.value)}
-        error={checked && secret.trim() === '' ? 'Paste the credential.' : refusalOf(create.error, 'secret')}
+        error={checked && secret.trim() === '' ? 'Enter your API key or token.' : refusalOf(create.error, 'secret')}
         what="secret"
         data-autofocus
       />
@@ -50,22 +50,22 @@ function CredentialForm({ provider, onClose }: { provider: Provider; onClose: ()
           description={`Part of the provider's address, ${provider.base}`}
           value={values[value] ?? ''}
           onChange={(event) => setValues({ ...values, [value]: event.currentTarget.value.trim() })}
-          error={checked && !values[value] ? 'This is needed to reach the provider.' : refusalOf(create.error, `values.${value}`)}
+          error={checked && !values[value] ? 'Enter a value. The provider cannot be reached without it.' : refusalOf(create.error, `values.${value}`)}
         />
       ))}
-      <TextInput label="Name" description="To tell several credentials apart." value={name} onChange={(event) => setName(event.currentTarget.value)} error={checked && name.trim() === '' ? 'Enter a name.' : refusalOf(create.error, 'name')} maxLength={200} />
+      <TextInput label="Name" description="Helps you tell credentials apart." value={name} onChange={(event) => setName(event.currentTarget.value)} error={checked && name.trim() === '' ? 'Enter a name.' : refusalOf(create.error, 'name')} maxLength={200} />
       <Weight value={weight} onChange={setWeight} error={weightProblem(weight)} />
     </DialogForm>
   )
 }
 
 function Weight({ value, onChange, error }: { value: string; onChange: (value: string) => void; error: string | null }) {
-  return <TextInput label="Weight" description="Its share of requests, relative to the provider's other credentials. With 0 it is used only when all others fail." inputMode="numeric" value={value} onChange={(event) => onChange(event.currentTarget.value)} error={error} />
+  return <TextInput label="Weight" description="Its share of requests, relative to the provider's other credentials. 0 means it is only a fallback." inputMode="numeric" value={value} onChange={(event) => onChange(event.currentTarget.value)} error={error} />
 }
 
 export function EditCredential({ credential, opened, onClose }: { credential: Credential; opened: boolean; onClose: () => void }) {
   return (
-    <Dialog title="Edit the credential" opened={opened} onClose={onClose}>
+    <Dialog title="Edit credential" opened={opened} onClose={onClose}>
       <EditForm credential={credential} onClose={onClose} />
     </Dialog>
   )
@@ -108,8 +108,8 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState(false)
   const [checked, setChecked] = useState(false)
   const wrong = {
-    id: checked && !ID.test(id) ? 'Lower-case letters, digits, - and _.' : refusalOf(create.error, 'id'),
-    origin: checked && !ORIGIN.test(origin) ? 'An origin such as https://llm.example.com.' : refusalOf(create.error, 'origin'),
+    id: checked && !ID.test(id) ? 'Use lowercase letters, digits, - and _.' : refusalOf(create.error, 'id'),
+    origin: checked && !ORIGIN.test(origin) ? 'Enter an origin, such as https://llm.example.com.' : refusalOf(create.error, 'origin'),
   }
   const send = (): void => {
     setChecked(true)
@@ -119,11 +119,11 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
   }
   return (
     <DialogForm submit="Add provider" busy={create.isPending} error={besides(['id', 'origin', 'dial', 'auth.header', 'auth.scheme', 'secret'], create.error)} onCancel={onClose} onSubmit={send}>
-      <TextInput label="Id" description="The provider's name in the ledger." placeholder="acme" value={id} onChange={(event) => setId(event.currentTarget.value)} error={wrong.id} data-autofocus />
-      <TextInput label="Origin" description="The address that callers use. The server there speaks OpenAI's dialect." placeholder="https://llm.example.com" value={origin} onChange={(event) => setOrigin(event.currentTarget.value.trim())} error={wrong.origin} />
+      <TextInput label="ID" description="Shown in requests and usage." placeholder="acme" value={id} onChange={(event) => setId(event.currentTarget.value)} error={wrong.id} data-autofocus />
+      <TextInput label="Origin" description="The address your apps call. The server must be OpenAI-compatible." placeholder="https://llm.example.com" value={origin} onChange={(event) => setOrigin(event.currentTarget.value.trim())} error={wrong.origin} />
       <TextInput
-        label="Reached at"
-        description="Where the proxy connects, if not to the origin. Only an address given here may be in a private network."
+        label="Connect to"
+        description="Where the proxy connects, if different from the origin. Private addresses are allowed only here."
         placeholder="http://10.0.0.7:8000"
         value={dial}
         onChange={(event) => setDial(event.currentTarget.value.trim())}
@@ -131,7 +131,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
       />
       <PasswordField
         label="Credential"
-        description="The key or token for this server. Encrypted at once and never shown again. You can add it later."
+        description="Your API key or token for this server. It is encrypted and never shown again. You can add it later."
         autoComplete="off"
         value={secret}
         onChange={(event) => setSecret(event.currentTarget.value)}
@@ -139,7 +139,7 @@ function ProviderForm({ onClose }: { onClose: () => void }) {
         what="credential"
       />
       <TextInput label="Credential header" value={header} onChange={(event) => setHeader(event.currentTarget.value.trim())} error={refusalOf(create.error, 'auth.header')} />
-      <TextInput label="Word before the credential" description="Leave it empty for none." value={scheme} onChange={(event) => setScheme(event.currentTarget.value.trim())} error={refusalOf(create.error, 'auth.scheme')} />
+      <TextInput label="Credential prefix" description="Sent before the credential. Leave blank for none." value={scheme} onChange={(event) => setScheme(event.currentTarget.value.trim())} error={refusalOf(create.error, 'auth.scheme')} />
     </DialogForm>
   )
 }

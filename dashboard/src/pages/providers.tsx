@@ -20,7 +20,7 @@ export default function ProvidersPage() {
   return (
     <Page
       title="Providers"
-      lead="What your apps can reach through the proxy, and the credentials it uses there."
+      lead="The providers your apps can reach, and the credentials the proxy uses for them."
       actions={
         admin && (
           <Button variant="default" leftSection={<Icon name="plus" size={16} />} onClick={() => setExtending(true)}>
@@ -33,8 +33,8 @@ export default function ProvidersPage() {
         <Loaded query={providers} rows={6}>
           {(found) =>
             set(found).length === 0 ? (
-              <Empty icon="plug" title="No provider is ready">
-                {admin ? 'Add a credential for one below. It is encrypted at once, and never shown again.' : 'An administrator adds what the proxy presents to providers.'}
+              <Empty icon="plug" title="No providers yet">
+                {admin ? 'Add a credential to one below. It is encrypted and never shown again.' : 'Ask an administrator to add a provider credential.'}
               </Empty>
             ) : (
               set(found).map((provider) => <ProviderRow key={provider.id} provider={provider} admin={admin} onAdd={() => setAdding(provider)} />)
@@ -72,7 +72,7 @@ const set = (providers: readonly Provider[]): Provider[] => providers.filter(isS
 /** TABLE of how a provider can do. */
 const HEALTH: Readonly<Record<Provider['health'], State>> = {
   healthy: { label: 'Ready', tone: 'good' },
-  degraded: { label: 'Some calls fail', tone: 'warn' },
+  degraded: { label: 'Some requests fail', tone: 'warn' },
   failing: { label: 'Failing', tone: 'bad' },
   no_credential: { label: 'Not ready', tone: 'warn' },
 }
@@ -119,7 +119,7 @@ function ProviderRow({ provider, admin, onAdd }: { provider: Provider; admin: bo
         </ul>
       )}
       <Confirm title={`Remove ${name}?`} opened={removing} onClose={close} submit="Remove" busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(id, { onSuccess: close })}>
-        Its credentials are deleted with it. Programs that call it are refused from then on.
+        This also deletes its credentials. Requests to it are refused from then on.
       </Confirm>
     </section>
   )
@@ -170,7 +170,7 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
         <div className={css.outcome} role="status">
           {last_test !== null && (
             <>
-              <Badge label={last_test.ok ? 'It works' : 'Failed'} tone={last_test.ok ? 'good' : 'bad'} /> {last_test.detail} <span className="dimmed">Tested {ago(last_test.at)}.</span>
+              <Badge label={last_test.ok ? 'Works' : 'Failed'} tone={last_test.ok ? 'good' : 'bad'} /> {last_test.detail} <span className="dimmed">Tested {ago(last_test.at)}.</span>
             </>
           )}
           <ProblemNote error={test.error ?? change.error} />
@@ -178,14 +178,14 @@ function CredentialRow({ credential, all }: { credential: Credential; all: reado
       )}
       <EditCredential credential={credential} opened={opened === 'edit'} onClose={close} />
       <Confirm title={`Remove “${name}”?`} opened={opened === 'remove'} onClose={close} submit="Remove" busy={remove.isPending} error={remove.error} onConfirm={() => remove.mutate(id, { onSuccess: close })}>
-        The proxy stops using it within a second. This cannot be undone: nobody can read the secret any more.
+        The proxy stops using it within a second. You can't undo this.
       </Confirm>
     </li>
   )
 }
 
 function Health({ credential: { status, readable, resting_ms, last_error } }: { credential: Credential }) {
-  if (!readable) return <Badge label="Cannot be opened" tone="bad" />
+  if (!readable) return <Badge label="Cannot be decrypted" tone="bad" />
   if (status === 'paused') return <Badge label="Paused" tone="calm" />
   if (resting_ms > 0) return <Badge label={`Cooling down${last_error ? ` (${failureOf(last_error)})` : ''}, ${duration(resting_ms)} left`} tone="bad" />
   if (last_error) return <Badge label={`Last call failed: ${failureOf(last_error)}, ${ago(last_error.at)}`} tone="warn" />

@@ -33,15 +33,15 @@ function Details({ request }: { request: Request }) {
         <Outcome request={request} />
         <span className={`${css.model} mono`}>{model === null ? 'No model named' : <Parts name={model} />}</span>
       </div>
-      {error !== null && <p className={css.error}>The proxy answered in place of the provider: {wordsOf(error)}.</p>}
-      {typeof request.upstream_error === 'string' && <CodeBlock label={`What ${known?.name ?? provider} said`} code={prettyOf(request.upstream_error)} />}
+      {error !== null && <p className={css.error}>The proxy answered instead of the provider: {wordsOf(error)}.</p>}
+      {typeof request.upstream_error === 'string' && <CodeBlock label={`Response from ${known?.name ?? provider}`} code={prettyOf(request.upstream_error)} />}
       <Timeline request={request} />
       <Facts
         items={[
           ['Tokens in', fullCount(tokens_in)],
           ['Tokens out', fullCount(tokens_out)],
-          ['Of which cached', fullCount(tokens_cached)],
-          ['Of which reasoning', fullCount(tokens_reasoning)],
+          ['Cached tokens', fullCount(tokens_cached)],
+          ['Reasoning tokens', fullCount(tokens_reasoning)],
           ['Bytes in', bytes(bytes_in)],
           ['Bytes out', bytes(bytes_out)],
         ]}
@@ -53,13 +53,13 @@ function Details({ request }: { request: Request }) {
           ['Endpoint', <Parts key="endpoint" name={`${method} ${endpoint}`} />],
           ['Received', exactTime(created_at)],
           ['Credential', credential === undefined ? (credential_id ?? 'None') : nameOfCredential(credential)],
-          ...(request.upstream_request_id ? [["The provider's id", <Parts key="upstream" name={request.upstream_request_id} />] as const] : []),
+          ...(request.upstream_request_id ? [['Provider request ID', <Parts key="upstream" name={request.upstream_request_id} />] as const] : []),
           ['Context key', context === null ? 'None' : `${context.slice(0, 12)}… (hash)`],
         ]}
       />
       <div className={css.id}>
         <span className="mono">{id}</span>
-        <Copy text={id} compact what="the request id" />
+        <Copy text={id} compact what="the request ID" />
       </div>
     </Fields>
   )
@@ -91,13 +91,13 @@ function RefusalDetails({ refusal }: { refusal: Refusal }) {
           ['Method', method],
           ['Code', <Parts key="code" name={code} />],
           ['Refused', exactTime(created_at)],
-          ['Stands for', counted(count, 'refusal')],
+          ['Represents', counted(count, 'refusal')],
         ]}
       />
-      <p className="dimmed">The proxy refused it, so no provider saw it and nothing was counted.</p>
+      <p className="dimmed">It never reached a provider and does not count as usage.</p>
       <div className={css.id}>
         <span className="mono">{id}</span>
-        <Copy text={id} compact what="the request id" />
+        <Copy text={id} compact what="the request ID" />
       </div>
     </Fields>
   )
@@ -105,7 +105,7 @@ function RefusalDetails({ refusal }: { refusal: Refusal }) {
 
 /** Waiting for the first byte, then receiving, to scale. */
 function Timeline({ request: { first_byte_ms, total_ms } }: { request: Request }) {
-  if (total_ms === null) return <p className="dimmed">How long it took is not known yet.</p>
+  if (total_ms === null) return <p className="dimmed">The duration is not known yet.</p>
   const first = Math.min(first_byte_ms ?? total_ms, total_ms)
   const part = total_ms === 0 ? 100 : (first / total_ms) * 100
   return (

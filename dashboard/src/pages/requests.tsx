@@ -35,7 +35,7 @@ const isOutcome = (text: string): boolean => isListed(text) || /^[1-5](?:\d\d|xx
 
 /** TABLE of the lists of this page. */
 const LISTS = [
-  { value: 'sent', label: 'Sent on' },
+  { value: 'sent', label: 'Sent' },
   { value: 'refused', label: 'Refused' },
 ] as const
 
@@ -54,7 +54,7 @@ export default function RequestsPage() {
   return (
     <Page
       title="Requests"
-      lead={shown === 'sent' ? 'Everything that went through the proxy, newest first.' : 'What the proxy refused, so that no provider saw it. Newest first.'}
+      lead={shown === 'sent' ? 'Requests sent to providers, newest first.' : 'Requests the proxy refused, newest first. They never reached a provider.'}
       actions={
         shown === 'sent' && (
           <Button component="a" href={requestsCsv(sent)} download="requests.csv" variant="default" leftSection={<Icon name="download" size={16} />}>
@@ -99,8 +99,8 @@ function FindById({ onFind }: { onFind: (id: string) => void }) {
     if (id.trim() !== '') onFind(id.trim())
   }
   return (
-    <form className={css.find} onSubmit={find} role="search" aria-label="By id">
-      <TextInput size="xs" aria-label="Request id" placeholder="X-Proxy-Request-Id of an answer" value={id} spellCheck={false} autoComplete="off" onChange={(event) => setId(event.currentTarget.value)} />
+    <form className={css.find} onSubmit={find} role="search" aria-label="Find by ID">
+      <TextInput size="xs" aria-label="Request ID" placeholder="Find by X-Proxy-Request-Id" value={id} spellCheck={false} autoComplete="off" onChange={(event) => setId(event.currentTarget.value)} />
       <Button type="submit" size="xs" variant="default" disabled={id.trim() === ''}>
         Find
       </Button>
@@ -161,7 +161,7 @@ function Sent({ filter, filtered, compact, open, onClear }: ListProps<Parameters
           <NoMatch what="request" onClear={onClear} />
         ) : (
           <Empty icon="list" title="No requests yet">
-            Create a key and send a request through the proxy: it appears here before the provider sees it.
+            Create a key and send a request through the proxy. It appears here right away.
           </Empty>
         )
       }
@@ -182,8 +182,8 @@ function Refused({ filter, filtered, compact, open, onClear }: ListProps<Paramet
         filtered ? (
           <NoMatch what="refusal" onClear={onClear} />
         ) : (
-          <Empty icon="list" title="Nothing was refused">
-            Requests that a key&apos;s limit, its models or an unknown address stopped are listed here for 30 days.
+          <Empty icon="list" title="No refused requests">
+            Requests stopped by a rate limit, a model restriction or an unknown address are kept here for 30 days.
           </Empty>
         )
       }

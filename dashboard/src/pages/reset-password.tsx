@@ -15,7 +15,7 @@ export default function ResetPasswordPage() {
   if (reset.error !== null) {
     const gone = reset.error instanceof Refused && reset.error.status < 500 && reset.error.status > 0
     return (
-      <Entrance title="This link does not work any more" lead={gone ? 'It was used already, has expired, or was replaced by a newer one. Ask an administrator for another one.' : reset.error.message}>
+      <Entrance title="Link not valid" lead={gone ? 'It was already used, has expired or was replaced by a newer one. Ask an administrator for a new link.' : reset.error.message}>
         <Link className="textlink" href="/">
           Go to sign-in
         </Link>
@@ -25,7 +25,7 @@ export default function ResetPasswordPage() {
   if (reset.data === undefined) return <Bars />
   const { email, name, expires_at } = reset.data
   return (
-    <Entrance title="Set a new password" lead={`For ${email ?? name}. The link is open until ${dateTime(expires_at)}; every other session of the account ends.`}>
+    <Entrance title="Set a new password" lead={`For ${email ?? name}. This link expires ${dateTime(expires_at)}. You will be signed out everywhere else.`}>
       <EntranceForm
         email={email ?? ''}
         password="new"

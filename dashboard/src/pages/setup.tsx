@@ -13,7 +13,7 @@ export default function SetupPage() {
   const field = (
     <TextInput
       label="Setup link"
-      description="The server printed it when it started. Paste it here, or open it."
+      description="Paste the link that the server printed when it started."
       value={pasted}
       onChange={(event) => setPasted(event.currentTarget.value)}
       required
@@ -23,7 +23,7 @@ export default function SetupPage() {
   )
   const token = given === '' ? tokenOf(pasted) : given
   return (
-    <Entrance title="Welcome to Tollmark" lead="Create the first account. It administers this server.">
+    <Entrance title="Welcome to Tollmark" lead="Create the administrator account for this server.">
       <EntranceForm
         password="new"
         submit="Create account"

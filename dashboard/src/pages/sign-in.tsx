@@ -12,7 +12,7 @@ export default function SignInPage() {
   const left = useCountdown(error instanceof Refused ? error.retryAfter : null, signIn.submittedAt)
   const waiting = left > 0
   return (
-    <Entrance title="Sign in" lead={ended ? 'Your session has ended. Sign in again to continue.' : 'to the dashboard of this Tollmark server.'} foot="No account yet? Ask an administrator of this server for an invitation. Forgot your password? They can send you a link to set a new one.">
+    <Entrance title="Sign in" lead={ended ? 'Your session has ended. Sign in again to continue.' : 'Use your account on this Tollmark server.'} foot="No account? Ask an administrator for an invitation. Forgot your password? They can send you a reset link.">
       <EntranceForm
         password="existing"
         submit={waiting ? `Try again in ${left < 60 ? `${left} s` : duration(left * 1000)}` : 'Sign in'}

@@ -24,7 +24,7 @@ const STATUS: Readonly<Record<Token['status'], State>> = {
 /** TABLE of what a token can open. */
 const SCOPES = [
   { value: 'convert', label: 'Convert', description: 'Convert exports and follow jobs.' },
-  { value: 'manage', label: 'Manage', description: 'Everything that this dashboard can do, except signing in.' },
+  { value: 'manage', label: 'Manage', description: 'Everything this dashboard can do, except signing in.' },
 ] as const
 
 export default function TokensPage() {
@@ -76,7 +76,7 @@ export default function TokensPage() {
     </Button>
   )
   return (
-    <Page title="Tokens" lead="What programs present to the conversion API, and to everything that this dashboard does." actions={createButton}>
+    <Page title="Tokens" lead="Tokens let programs convert exports and do everything this dashboard does." actions={createButton}>
       <Card>
         <Facts
           items={[
@@ -101,14 +101,14 @@ export default function TokensPage() {
           columns={columns}
           empty={
             search !== '' || status !== '' ? <NoMatch what="token" onClear={() => change({ search: '', status: '' })} /> : <Empty icon="token" title="No tokens yet" action={createButton}>
-              A token lets a program convert exports, or manage this server, as your account.
+              A token lets a program convert exports or manage this server on your behalf.
             </Empty>
           }
         />
       </Card>
       <CreateToken opened={filters.new !== ''} onClose={() => change({ new: '' })} />
       <Confirm title={`Delete “${purging?.name ?? ''}”?`} opened={purging !== null} onClose={close} submit="Delete" busy={purge.isPending} error={purge.error} onConfirm={() => purging && purge.mutate(purging.id, { onSuccess: close })}>
-        It does not work any more, and leaves this list.
+        It no longer works. Deleting it removes it from this list.
       </Confirm>
       <RevokeToken token={revoking} onClose={() => setRevoking(null)} />
     </Page>
@@ -122,8 +122,8 @@ function RevokeToken({ token, onClose }: { token: Token | null; onClose: () => v
     revoke.reset()
   }
   return (
-    <Confirm title={`Revoke “${token?.name ?? ''}”?`} opened={token !== null} onClose={close} submit="Revoke for good" busy={revoke.isPending} error={revoke.error} onConfirm={() => token && revoke.mutate(token.id, { onSuccess: close })}>
-      Programs that use it are refused from then on. This cannot be undone.
+    <Confirm title={`Revoke “${token?.name ?? ''}”?`} opened={token !== null} onClose={close} submit="Revoke token" busy={revoke.isPending} error={revoke.error} onConfirm={() => token && revoke.mutate(token.id, { onSuccess: close })}>
+      Programs using it are refused immediately. You can't undo this.
     </Confirm>
   )
 }
@@ -145,7 +145,7 @@ function CreateToken({ opened, onClose }: { opened: boolean; onClose: () => void
 function NewTokenSecret({ made }: { made: NewToken }) {
   return (
     <NewSecret text={made.secret} what="the token" code={<Snippets label="Use it" items={snippetsOf(made)} />}>
-      Copy the token now. It is stored as a hash only, and cannot be shown again.
+      Copy your token now and store it somewhere safe. You won't be able to see it again.
     </NewSecret>
   )
 }
@@ -179,13 +179,13 @@ function TokenForm({ busy, error, onCancel, onSubmit }: TokenFormProps) {
         placeholder="Docs pipeline"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={checked && name.trim() === '' ? 'A token needs a name, so that people know what it is for.' : null}
+        error={checked && name.trim() === '' ? 'Enter a name.' : null}
         required
         withAsterisk={false}
         maxLength={200}
         data-autofocus
       />
-      <Checkbox.Group label="What it may do" value={scopes} onChange={setScopes} error={checked && scopes.length === 0 ? 'Choose at least one.' : null}>
+      <Checkbox.Group label="Permissions" value={scopes} onChange={setScopes} error={checked && scopes.length === 0 ? 'Choose at least one.' : null}>
         <div style={{ display: 'grid', gap: 10, marginTop: 8 }}>
           {SCOPES.map(({ value, label, description }) => (
             <Checkbox key={value} value={value} label={label} description={description} />

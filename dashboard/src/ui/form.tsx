@@ -77,7 +77,7 @@ export function DayField({ error, onChange, ...props }: Omit<TextInputProps, 'on
       {...props}
       type="date"
       max={LAST_DAY}
-      error={half ? 'Enter a whole date, or leave it empty.' : error}
+      error={half ? 'Enter a complete date, or leave this blank.' : error}
       onInvalid={() => setHalf(true)}
       onBlur={({ currentTarget }) => setHalf(half && currentTarget.validity.badInput)}
       onChange={({ currentTarget }) => {

@@ -64,8 +64,8 @@ export function KeyPicker({ value, onChange }: KeyPickerProps) {
               </span>
             </Combobox.Option>
           ))}
-          {found.data !== undefined && fitting.length === 0 && <Combobox.Empty>No key has this name</Combobox.Empty>}
-          {found.data?.length === 8 && <Combobox.Footer className={css.sub}>Type to find others</Combobox.Footer>}
+          {found.data !== undefined && fitting.length === 0 && <Combobox.Empty>No matching keys</Combobox.Empty>}
+          {found.data?.length === 8 && <Combobox.Footer className={css.sub}>Type to find more</Combobox.Footer>}
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>

@@ -107,8 +107,8 @@ export function NoMatch({ what, onClear }: { what: string; onClear: () => void }
     </Button>
   )
   return (
-    <Empty icon="search" title={`No ${what} matches`} action={clear}>
-      Try other filters.
+    <Empty icon="search" title={`No matching ${what}s`} action={clear}>
+      Try different filters.
     </Empty>
   )
 }
@@ -120,7 +120,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
       <span className={`${css.stateIcon} ${css.stateBad}`}>
         <Icon name="alert" size={22} />
       </span>
-      <p className={css.stateTitle}>This could not be loaded</p>
+      <p className={css.stateTitle}>Could not load this</p>
       <p className={css.stateText}>
         {sentence(error)}
         {requestIdOf(error)}

@@ -65,7 +65,7 @@ function Leave({ secret, onLeave }: { secret: string; onLeave: () => void }) {
   }
   return (
     <>
-      {state === 'failed' && <p role="alert">This browser does not let the page copy. Select the text above and copy it, then close.</p>}
+      {state === 'failed' && <p role="alert">Your browser blocked copying. Select the text above, copy it, then close.</p>}
       <Buttons>{state === 'not copied' ? <Button onClick={() => void copy()}>Copy and close</Button> : <Button onClick={onLeave}>I have copied it</Button>}</Buttons>
     </>
   )

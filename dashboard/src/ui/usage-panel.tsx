@@ -87,7 +87,7 @@ function Tiles({ totals, show, onShow }: { totals: Overview['totals']; show: Mea
           <button key={name} type="button" className={css.tile} aria-pressed={name === show} onClick={() => onShow(name)}>
             <span className={css.label}>{label}</span>
             <span className={css.number}>{format(of(totals))}</span>
-            <span className={css.note}>{name === 'requests' ? refusedNote(totals.refused) : totals.requests === 0 ? 'none in this period' : of(totals) === null ? 'not known' : note(totals)}</span>
+            <span className={css.note}>{name === 'requests' ? refusedNote(totals.refused) : totals.requests === 0 ? 'none in this period' : of(totals) === null ? 'unknown' : note(totals)}</span>
           </button>
         )
       })}
@@ -97,5 +97,5 @@ function Tiles({ totals, show, onShow }: { totals: Overview['totals']; show: Mea
 
 /** What limits refused is not among the requests. */
 function refusedNote(refused: number): string {
-  return refused === 0 ? 'none refused by a limit' : `${count(refused)} more refused by a limit`
+  return refused === 0 ? 'none rate-limited' : `${count(refused)} more rate-limited`
 }

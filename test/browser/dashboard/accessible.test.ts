@@ -43,7 +43,7 @@ test('with the colours of a person in place of ours, what is chosen looks unlike
     await open(page, site.url + path.replace(':id', key))
     if (path !== '/') {
       await page.getByRole('button', { name: 'Rotate' }).click()
-      await page.getByRole('button', { name: 'Create a new secret' }).click()
+      await page.getByRole('button', { name: 'Rotate key' }).click()
     }
     const colour = (selector: string): Promise<unknown> => page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).color`)
     await page.locator(chosen).first().waitFor()
@@ -69,7 +69,7 @@ test('pages for strangers', async (t) => {
   await page.getByRole('button', { name: 'Create account' }).click()
   const faults = await faultsOf(page, 'setup')
   const { link } = await furnish(site)
-  for (const [address, heading] of [[`${site.url}/keys`, 'Sign in'], [link, 'You are invited'], [`${site.url}/invite?token=nothing`, 'This invitation is not open']] as const) {
+  for (const [address, heading] of [[`${site.url}/keys`, 'Sign in'], [link, "You're invited"], [`${site.url}/invite?token=nothing`, 'Invitation not valid']] as const) {
     await page.goto(address)
     await page.getByRole('heading', { name: heading }).waitFor()
     faults.push(...(await faultsOf(page, heading)))
@@ -160,7 +160,7 @@ const OPENED: Readonly<Record<string, readonly { what: string; path: string; by:
       by: async (page) => {
         await page.getByRole('table').getByRole('link').first().click()
         await page.getByRole('button', { name: 'Revoke' }).click()
-        await page.getByRole('button', { name: 'Revoke for good' }).waitFor()
+        await page.getByRole('button', { name: 'Revoke key' }).waitFor()
       },
     },
     {
@@ -180,7 +180,7 @@ const OPENED: Readonly<Record<string, readonly { what: string; path: string; by:
       by: async (page) => {
         await page.locator('summary', { hasText: 'List the models' }).click()
         await page.getByRole('button', { name: 'Run', exact: true }).click()
-        await page.getByLabel('Answer', { exact: true }).waitFor()
+        await page.getByLabel('Response', { exact: true }).waitFor()
       },
     },
   ],

@@ -37,12 +37,12 @@ test('an invited colleague has an account of their own, and sees nothing of othe
     assert.doesNotMatch(await grace.locator('main').innerText(), /Secret project|gemini-secret-model|ada@example/, path)
   }
   await grace.goto(`${site.url}/keys/${id}`)
-  await grace.getByText('This key does not exist').waitFor()
+  await grace.getByText('Key not found').waitFor()
 
   // The link works once.
   const { page: other } = await visit(t, site)
   await other.goto(link)
-  await other.getByText('This invitation is not open').waitFor()
+  await other.getByText('Invitation not valid').waitFor()
 
   // Disabled, whoever is signed in is so no longer.
   await page.reload()
@@ -209,7 +209,7 @@ test('a second administrator, a lost password, a rename and a deletion, and the 
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
   await page.getByText('Disabled', { exact: true }).waitFor()
   await page.getByLabel('Whose keys and requests are shown').selectOption('Your account')
-  await page.getByText('This key does not exist').waitFor()
+  await page.getByText('Key not found').waitFor()
 
   await page.goto(`${site.url}/accounts`)
   await page.getByRole('button', { name: 'Edit grace@example.com' }).click()
@@ -218,7 +218,7 @@ test('a second administrator, a lost password, a rename and a deletion, and the 
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('row', { name: /grace@example.com Grace Hopper Admin/ }).waitFor()
   await page.getByRole('button', { name: 'Edit grace@example.com' }).click()
-  await page.getByRole('button', { name: 'Create a password link' }).click()
+  await page.getByRole('button', { name: 'Create password reset link' }).click()
   const link = (await page.locator('[data-secret]').textContent()) ?? ''
   await page.getByRole('button', { name: 'Copy and close' }).click()
   const { page: other } = await visit(t, site)
@@ -228,7 +228,7 @@ test('a second administrator, a lost password, a rename and a deletion, and the 
   await other.getByRole('link', { name: 'Accounts' }).waitFor()
   const { page: late } = await visit(t, site)
   await late.goto(link)
-  await late.getByText('This link does not work any more').waitFor()
+  await late.getByText('Link not valid').waitFor()
 
   await page.getByRole('button', { name: 'View grace@example.com' }).click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()

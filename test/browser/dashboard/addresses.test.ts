@@ -36,7 +36,7 @@ test('filters show what stands in the address, and nothing where that cannot be'
   const { page } = await visit(t, site, cookie)
   for (const [path, filter, value, found] of ADDRESSES) {
     await page.goto(site.url + path)
-    await page.getByRole('table').or(page.getByText(/^No .* matches$/)).waitFor()
+    await page.getByRole('table').or(page.getByText(/^No matching /)).waitFor()
     assert.equal(await page.getByLabel(filter, { exact: true }).inputValue(), value, path)
     assert.equal(await page.getByRole('table').count(), found ? 1 : 0, path)
   }
@@ -48,7 +48,7 @@ test('an invitation without its token is one that is not open', async (t) => {
   const { page } = await visit(t, site)
   for (const path of ['/invite', '/invite?token=', `/invite?token=${'x'.repeat(300)}`]) {
     await page.goto(site.url + path)
-    await page.getByText('Ask whoever sent it for a new one.').waitFor()
+    await page.getByText('Ask the person who sent it for a new one.').waitFor()
   }
 })
 
@@ -59,7 +59,7 @@ test('requests can be filtered by every key, however many there are', async (t) 
   const { page } = await visit(t, site, cookie)
   await page.goto(`${site.url}/requests`)
   await page.getByLabel('Key', { exact: true }).click()
-  await page.getByText('Type to find others').waitFor()
+  await page.getByText('Type to find more').waitFor()
   assert.equal(await page.getByRole('option').filter({ hasText: 'Key' }).count(), 8)
   await page.getByLabel('Key', { exact: true }).fill('key 0')
   await page.getByRole('option', { name: /^Key 0/ }).click()

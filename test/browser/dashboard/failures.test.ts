@@ -50,9 +50,9 @@ test('what is refused is told, and what was there stays', async (t) => {
 
 /** TABLE of what only the server finds wrong: the form, its fields, and the one that is wrong. */
 const REFUSED: readonly [first: string, fields: Readonly<Record<string, string>>, button: string, wrong: string][] = [
-  ['Add credential for Azure OpenAI', { Secret: 'az-1', Resource: 'Not one part' }, 'Store credential', 'Resource'],
+  ['Add credential for Azure OpenAI', { Secret: 'az-1', Resource: 'Not one part' }, 'Save credential', 'Resource'],
   ['Add a provider', { Id: 'acme', Origin: 'https://llm.example.com', 'Credential header': 'X Key' }, 'Add provider', 'Credential header'],
-  ['Add a provider', { Id: 'acme', Origin: 'https://llm.example.com', 'Word before the credential': 'two words' }, 'Add provider', 'Word before the credential'],
+  ['Add a provider', { Id: 'acme', Origin: 'https://llm.example.com', 'Credential prefix': 'two words' }, 'Add provider', 'Credential prefix'],
 ]
 
 test('without a network what is asked for is asked at once: a server on this machine needs none', async (t) => {
@@ -63,7 +63,7 @@ test('without a network what is asked for is asked at once: a server on this mac
   await page.getByLabel('Name', { exact: true }).fill('Website')
   await context.setOffline(true)
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
-  await page.getByRole('alert').getByText('The server does not answer.').waitFor()
+  await page.getByRole('alert').getByText('The server is not responding.').waitFor()
 })
 
 test('a credential that the master key does not open is shown as such, and has no share of the requests; what the server refuses of another is told at its field', async (t) => {
@@ -76,7 +76,7 @@ test('a credential that the master key does not open is shown as such, and has n
   await page.goto(`${site.url}/providers`)
   const mistral = page.getByRole('region', { name: 'Mistral' })
   await mistral.getByText('Not ready').waitFor()
-  await mistral.getByText('Cannot be opened').waitFor()
+  await mistral.getByText('Cannot be decrypted').waitFor()
   await mistral.getByText('weight 1 · not used').waitFor()
   await page.getByRole('button', { name: 'Test old' }).click()
   await mistral.getByText(/does not open this credential/).waitFor()

@@ -29,7 +29,7 @@ test('the dashboard follows what happens', async (t) => {
     await page.getByText('No requests yet').waitFor()
     const other = await context.newPage()
     await other.goto(`${site.url}/keys/${id}`)
-    await other.getByText('Not used yet').waitFor()
+    await other.getByText('No requests yet').waitFor()
     await send(secret, 'gpt-live')
     for (const one of [page, other]) {
       await one.bringToFront()
@@ -42,11 +42,11 @@ test('the dashboard follows what happens', async (t) => {
     await context.route('**/{api,livez}*/**', (route) => route.abort())
     await context.route('**/livez', (route) => route.abort())
     await page.goto(site.url)
-    await page.getByText('The server does not answer.').first().waitFor()
+    await page.getByText('The server is not responding.').first().waitFor()
     await context.unroute('**/{api,livez}*/**')
     await context.unroute('**/livez')
     await page.getByRole('button', { name: /^Requests/ }).waitFor()
-    await page.getByText('The server does not answer.').waitFor({ state: 'detached' })
+    await page.getByText('The server is not responding.').waitFor({ state: 'detached' })
   })
 
   await t.test('a request that got no answer is a failed one, for every filter, and its provider too', async (t) => {
@@ -67,7 +67,7 @@ test('the dashboard follows what happens', async (t) => {
     const request = await send(secret, 'claude-opus')
     const { page } = await visit(t, site, cookie)
     await page.goto(`${site.url}/requests`)
-    await page.getByLabel('Request id').fill(request)
+    await page.getByLabel('Request ID').fill(request)
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog')
     await dialog.getByText('403 model not allowed').waitFor()

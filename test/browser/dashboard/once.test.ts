@@ -23,13 +23,13 @@ interface Deed {
 /** TABLE of what sends a POST. */
 const DEEDS: readonly Deed[] = [
   { path: '/keys?new=1', fill: { Name: 'Website' }, button: 'Create key', call: '/api/v1/keys', secret: true },
-  { path: '/keys/:id', first: 'Rotate', button: 'Create a new secret', call: '/rotate', secret: true },
+  { path: '/keys/:id', first: 'Rotate', button: 'Rotate key', call: '/rotate', secret: true },
   { path: '/tokens?new=1', fill: { Name: 'Pipeline' }, button: 'Create token', call: '/api/v1/tokens', secret: true },
   { path: '/accounts?invite=1', button: 'Create link', call: '/api/v1/invitations', secret: true },
-  { path: '/providers', first: 'Add credential for Mistral', fill: { Secret: 'm-1' }, button: 'Store credential', call: '/api/v1/credentials' },
+  { path: '/providers', first: 'Add credential for Mistral', fill: { Secret: 'm-1' }, button: 'Save credential', call: '/api/v1/credentials' },
   { path: '/providers', first: 'Add a provider', fill: { Id: 'acme', Origin: 'https://llm.example.com/' }, button: 'Add provider', call: '/api/v1/providers' },
   { path: '/providers', button: 'Test environment', call: '/test' },
-  { path: '/docs', first: 'Make a proxy key', button: 'Run for real', call: '/api/v1/keys' },
+  { path: '/docs', first: 'Make a proxy key', button: 'Run (changes data)', call: '/api/v1/keys' },
   { path: '/account', fill: { 'Current password': ADMIN.password, 'New password': ADMIN.password }, button: 'Change password', call: '/api/v1/session/password' },
 ]
 
