@@ -235,5 +235,5 @@ export const programsFor = ({ provider }: Choice): readonly ClientSetup[] =>
 /** What to set in a program, and where. */
 export function setupOf(client: ClientSetup, origin: string, secret: string): Snippet {
   const { where, lines } = filled(client, origin, secret)
-  return { title: where, code: lines.join('\n') }
+  return { title: where.replace(/^[a-z]/, (first) => first.toUpperCase()), code: lines.join('\n') }
 }

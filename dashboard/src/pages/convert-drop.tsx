@@ -2,7 +2,7 @@
 import { Button, FileButton, Progress } from '@mantine/core'
 import { useEffect, useState, type DragEvent } from 'react'
 import { useLimits } from '../api/convert.ts'
-import { bytes, count } from '../format.ts'
+import { bytes, fullCount } from '../format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Card } from '../ui/page.tsx'
 import { main } from '../ui/table.tsx'
@@ -51,7 +51,7 @@ export function Drop({ onFiles }: { onFiles: (files: readonly File[]) => void })
         .html up to {bytes(limits.html_bytes)}, .zip up to {bytes(limits.zip_bytes)}
       </p>
       <p className="dimmed">
-        A .zip may hold {count(limits.archive_entries)} files. Unpacked: up to {bytes(limits.page_bytes)} a page,{' '}
+        A .zip may hold {fullCount(limits.archive_entries)} files. Unpacked: up to {bytes(limits.page_bytes)} a page,{' '}
         {bytes(limits.pages_bytes)} of pages in all, {bytes(limits.parts_bytes)} of -Part- archives
       </p>
       <FileButton multiple accept=".html,.htm,.zip" inputProps={{ 'aria-label': 'Files to convert' }} onChange={(files) => files.length > 0 && onFiles(files)}>

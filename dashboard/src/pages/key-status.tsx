@@ -14,6 +14,6 @@ export function KeyStatus({ status }: { status: Key['status'] }) {
 }
 
 export function Models({ models, most }: { models: readonly string[] | null; most?: number }) {
-  if (models === null) return <span className="dimmed">Every model</span>
+  if (models === null) return <span className="dimmed">All models</span>
   return <Pills items={models} most={most} />
 }

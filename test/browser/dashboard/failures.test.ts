@@ -51,8 +51,8 @@ test('what is refused is told, and what was there stays', async (t) => {
 /** TABLE of what only the server finds wrong: the form, its fields, and the one that is wrong. */
 const REFUSED: readonly [first: string, fields: Readonly<Record<string, string>>, button: string, wrong: string][] = [
   ['Add credential for Azure OpenAI', { Secret: 'az-1', Resource: 'Not one part' }, 'Save credential', 'Resource'],
-  ['Add a provider', { Id: 'acme', Origin: 'https://llm.example.com', 'Credential header': 'X Key' }, 'Add provider', 'Credential header'],
-  ['Add a provider', { Id: 'acme', Origin: 'https://llm.example.com', 'Credential prefix': 'two words' }, 'Add provider', 'Credential prefix'],
+  ['Add a provider', { ID: 'acme', Origin: 'https://llm.example.com', 'Credential header': 'X Key' }, 'Add provider', 'Credential header'],
+  ['Add a provider', { ID: 'acme', Origin: 'https://llm.example.com', 'Credential prefix': 'two words' }, 'Add provider', 'Credential prefix'],
 ]
 
 test('without a network what is asked for is asked at once: a server on this machine needs none', async (t) => {

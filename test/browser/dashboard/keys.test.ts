@@ -119,7 +119,7 @@ test('the first snippet of a new key works as it is copied, streaming or not', a
     await page.getByRole('switch', { name: 'Streaming' }).click()
   }
   await page.getByRole('tab', { name: 'Python' }).click()
-  assert.match((await page.getByRole('tabpanel').textContent()) ?? '', /import requests/)
+  assert.match((await page.getByRole('tabpanel').textContent()) ?? '', /from openai import OpenAI/)
   await page.getByRole('button', { name: 'Copy and close' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })

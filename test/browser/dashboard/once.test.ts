@@ -27,7 +27,7 @@ const DEEDS: readonly Deed[] = [
   { path: '/tokens?new=1', fill: { Name: 'Pipeline' }, button: 'Create token', call: '/api/v1/tokens', secret: true },
   { path: '/accounts?invite=1', button: 'Create link', call: '/api/v1/invitations', secret: true },
   { path: '/providers', first: 'Add credential for Mistral', fill: { Secret: 'm-1' }, button: 'Save credential', call: '/api/v1/credentials' },
-  { path: '/providers', first: 'Add a provider', fill: { Id: 'acme', Origin: 'https://llm.example.com/' }, button: 'Add provider', call: '/api/v1/providers' },
+  { path: '/providers', first: 'Add a provider', fill: { ID: 'acme', Origin: 'https://llm.example.com/' }, button: 'Add provider', call: '/api/v1/providers' },
   { path: '/providers', button: 'Test environment', call: '/test' },
   { path: '/docs', first: 'Make a proxy key', button: 'Run (changes data)', call: '/api/v1/keys' },
   { path: '/account', fill: { 'Current password': ADMIN.password, 'New password': ADMIN.password }, button: 'Change password', call: '/api/v1/session/password' },
