@@ -106,12 +106,12 @@ export function groupsOf(document: OpenApi): Group[] {
   return groups.sort((a, b) => rankOf(a.name) - rankOf(b.name))
 }
 
-const FIRST = ['Proxy', 'Conversion', 'Jobs', 'Keys', 'Requests', 'Usage', 'Overview', 'Models', 'Providers', 'Credentials', 'Tokens', 'Accounts', 'Plans', 'Invitations', 'Session', 'Setup']
+const FIRST = ['Proxy', 'Conversion', 'Jobs', 'Limits', 'Keys', 'Requests', 'Refusals', 'Usage', 'Overview', 'Models', 'Providers', 'Credentials', 'Tokens', 'Accounts', 'Plans', 'Invitations', 'Session', 'Password resets', 'Setup']
 const rankOf = (name: string): number => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
 
 function groupOf(path: string): string {
   if (path.startsWith('/proxy')) return 'Proxy'
-  const word = /^\/api\/v1\/(\w+)/.exec(path)?.[1] ?? 'server'
+  const word = /^\/api\/v1\/([\w-]+)/.exec(path)?.[1]?.replace('-', ' ') ?? 'server'
   return word === 'convert' ? 'Conversion' : word.charAt(0).toUpperCase() + word.slice(1)
 }
 

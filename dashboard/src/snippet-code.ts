@@ -103,7 +103,7 @@ export function typescript(usage: Usage, base: string, call: Call): string {
   const code = withSdk(usage, base, call)
   if (call.page === null) return code
   // SDKs refuse to run in a browser unless they are told that the key may be seen there.
-  const allowed = /from '(?:openai|@anthropic-ai\/sdk|groq-sdk)'/.test(code)
+  const allowed = /new (?:OpenAI|Anthropic|Groq)\(/.test(code)
   return lines(...onPage(call), allowed ? code.replace('\n})', '\n  dangerouslyAllowBrowser: true,\n})') : code)
 }
 

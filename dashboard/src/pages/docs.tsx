@@ -37,15 +37,15 @@ export default function DocsPage() {
             <ul>
               {document.data.map(({ name }) => (
                 <li key={name}>
-                  <a href={`#${name}`}>{name}</a>
+                  <a href={`#${idOf(name)}`}>{name}</a>
                 </li>
               ))}
             </ul>
           </nav>
           <div className={css.groups}>
             {document.data.map(({ name, operations }) => (
-              <section key={name} aria-labelledby={name}>
-                <h2 id={name} className={css.group} tabIndex={-1}>
+              <section key={name} aria-labelledby={idOf(name)}>
+                <h2 id={idOf(name)} className={css.group} tabIndex={-1}>
                   {name}
                 </h2>
                 {operations.map((operation) => (
@@ -59,6 +59,9 @@ export default function DocsPage() {
     </Page>
   )
 }
+
+/** The address of a group within the page. */
+const idOf = (name: string): string => name.replaceAll(' ', '-')
 
 function OperationView({ operation }: { operation: Operation }) {
   const { method, path, summary, description, parameters, bodyType, body, responses } = operation

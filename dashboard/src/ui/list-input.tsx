@@ -88,7 +88,7 @@ export function ListInput({ label, description, placeholder, what, list, suggest
       )}
       {proposed.length > 0 && (
         <div className={css.suggestions}>
-          Seen:
+          Suggestions:
           {proposed.map((value) => (
             <button key={value} type="button" className={css.suggestion} aria-label={`Add ${what} ${value}`} onClick={() => add(value)}>
               {value}
