@@ -1,4 +1,5 @@
 import { cleanAddress, cleanHeaders, PROXY_MANAGED } from './credentials.ts'
+import { endpointOf, HTTP_ADDRESS } from './endpoint.ts'
 import { asFromUpstream } from './response.ts'
 
 export type Fetch = typeof globalThis.fetch
@@ -77,9 +78,6 @@ export function createProxyFetch({ proxyUrl, apiKey, contextKey, fetch, bypass }
 const NO_KEY = 'There is no key for the proxy. Pass `apiKey` (tmk_…), or set NEXT_PUBLIC_AI_PROXY_KEY, which createProxyGenai and createProxyExpress read.'
 const CONTEXT_KEY = 'X-Proxy-Context-Key'
 
-/** An http(s) address as platforms write them: its origin, and its path. */
-const HTTP_ADDRESS = /^(https?:\/\/[^/?#\\\s]+)([^?#]*)/i
-
 /** Also a Request of another realm (a test's, a virtual machine's) is one. */
 function isRequest(input: Input): input is Request {
   return typeof input === 'object' && 'url' in input
@@ -90,17 +88,6 @@ const isStream = (body: unknown): boolean => body != null && typeof body === 'ob
 /** Whether the proxy itself refused the key; a provider's 401 says something else in the same header. */
 function refusesKey({ status, headers }: Response): boolean {
   return status === 401 && /api_key/.test(headers.get('X-Proxy-Error') ?? '')
-}
-
-/** The address that takes `?url=`. @throws TypeError when `proxyUrl` is none that can be called from here */
-function endpointOf(proxyUrl: string): { origin: string; path: string } {
-  try {
-    const [, origin = '', path = ''] = HTTP_ADDRESS.exec(proxyUrl ? new Request(proxyUrl).url : '') ?? []
-    if (origin === '' || origin.includes('@')) throw new TypeError()
-    return { origin, path: `${path.replace(/\/+$/, '')}/proxy` }
-  } catch (cause) {
-    throw new TypeError('`proxyUrl` must be an address such as https://ai.example.com or, in browsers only, a path such as /api/ai.', { cause })
-  }
 }
 
 /** TABLE of what a request has besides address and headers. Read by name: `init` may be a Request, whose properties do not spread. */
