@@ -6,6 +6,7 @@ import { keepBlob } from '../../server/store/blobs/blobs.ts'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../temporary.ts'
+import { until } from '../until.ts'
 import { openQueue } from './queue.ts'
 import type { Queue } from './queue.ts'
 
@@ -85,8 +86,10 @@ test('the job that has waited longest is claimed first; one that was handed back
   const { id: instance } = await queue.instance()
   const ids: string[] = []
   for (let index = 0; index < 3; index++) {
+    const before = Date.now()
     ids.push(await queue.add('x', `account ${index}`))
-    await new Promise((resolve) => setTimeout(resolve, 2))
+    // Each is made in a millisecond of its own.
+    await until(() => Date.now() > before)
   }
   const now = Date.now()
   const [first, second] = [await claim(queue, instance, 'one', now), await claim(queue, (await queue.instance()).id, 'two', now)]
