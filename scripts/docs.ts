@@ -4,14 +4,14 @@ import type { Setting } from '../server/setting.ts'
 /** TABLE of areas of settings → their heading, and what is to be known of them all. */
 const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
   server: ['The server', ''],
-  commandLine: ['The command line', 'For commands against a running server; without them they work on the store of their folder.'],
-  storage: ['What is kept', 'Processes on several machines need `DATABASE_URL`, `S3_BUCKET` and the same `TOLLMARK_MASTER_KEY`.'],
+  commandLine: ['The command line', 'For commands that talk to a running server. Without them, commands use the store in the current folder.'],
+  storage: ['Storage', 'Processes on several machines need `DATABASE_URL`, `S3_BUCKET` and the same `TOLLMARK_MASTER_KEY`.'],
   accounts: ['Accounts and plans', ''],
   conversion: ['Conversion', ''],
   proxy: ['The proxy', ''],
-  watch: ['Watching', ''],
-  credentials: ['Credentials of providers', 'What the proxy presents to each provider. More can be added while it runs, in the dashboard or by the API.'],
-  upstreams: ['Where a provider is reached', 'Where the proxy connects instead: a gateway of your own, a region or a test server. Callers go on naming the provider\'s own address.'],
+  watch: ['Monitoring', ''],
+  credentials: ['Provider credentials', 'The proxy sends these to providers. Add more while it runs, in the dashboard or through the API.'],
+  upstreams: ['Provider addresses', 'Connect to another address than the provider\'s own: your gateway, a region, a test server. Callers keep using the provider\'s own address.'],
 }
 
 /**
@@ -23,8 +23,8 @@ const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
 export function settingsPage(settings: readonly [area: string, rows: readonly Setting<unknown>[]][]): string {
   const head = `# Settings
 
-The environment, or a file \`.env\` in the folder where the server starts; the environment wins. An empty variable counts as unset. A value that cannot be read keeps the
-server from starting, with a sentence that says why; a variable \`TOLLMARK_…\` that does not exist is reported in the log. [.env.example](../.env.example) lists them all, to copy.
+Set them in the environment, or in a file \`.env\` in the folder where you start the server; the environment wins. An empty variable counts as unset. A bad value keeps the server from starting and
+prints what is wrong; an unknown variable \`TOLLMARK_…\` is reported in the log. Copy [.env.example](../.env.example), which lists them all.
 `
   return head + settings.map(([area, rows]) => section(area, rows)).join('')
 }

@@ -94,7 +94,7 @@ export const placed: Middleware = async (c, next) => {
   const place = requests.enter(callerOf(c).account.id)
   if (typeof place === 'string') {
     const status = place === 'share' ? 429 : 503
-    throw new Problem('too_many_requests', 'Too many requests of this account are under way. Send fewer at once.', { retryAfter: 1, status })
+    throw new Problem('too_many_requests', 'This account has too many requests in progress. Send fewer at once.', { retryAfter: 1, status })
   }
   try {
     await next()
@@ -132,7 +132,7 @@ export async function authorize(c: ApiContext, store: Store, scope: Scope, now: 
   const caller = c.get('operator') ?? (await prove(c, store, now))
   c.set('caller', caller)
   if (!caller.scopes.includes(scope)) {
-    throw new Problem('insufficient_scope', `This needs an API token with the scope "${scope}"; the one that was sent has "${caller.scopes.join(' ')}".`)
+    throw new Problem('insufficient_scope', `This call needs an API token with the scope "${scope}"; yours has "${caller.scopes.join(' ')}".`)
   }
 }
 
@@ -156,7 +156,7 @@ export function refuseOtherSites(c: ApiContext): void {
   if (c.req.method === 'GET' || c.req.method === 'HEAD') return
   const own = fromOurselves(c.get('client'), { site: c.req.header('sec-fetch-site'), origin: c.req.header('origin') })
   if (own ?? getCookie(c, SESSION_COOKIE) === undefined) return
-  throw new Problem('cross_site_request', 'The request carries the cookie of a session, and does not come from a page of this server. Programs send an API token instead.')
+  throw new Problem('cross_site_request', 'The request has a session cookie but does not come from a page of this server. Programs must send an API token instead.')
 }
 
 /**
@@ -169,8 +169,8 @@ export const jsonBody: Middleware = async (c, next) => {
   if (announced > JSON_BYTES) throw tooLarge()
   askForBody(c)
   const { promise: silence, reject } = Promise.withResolvers<never>()
-  const idle = setTimeout(() => reject(new Problem('request_timeout', 'The body of the request stopped in the middle. Send it again.')), c.get('transferIdle'))
-  const pace = watchPace(BODY_GRACE, () => reject(new Problem('request_timeout', 'The body of the request comes too slowly. Send it again.')))
+  const idle = setTimeout(() => reject(new Problem('request_timeout', 'The request body stopped arriving. Send it again.')), c.get('transferIdle'))
+  const pace = watchPace(BODY_GRACE, () => reject(new Problem('request_timeout', 'The request body arrives too slowly (below 16 KB a second). Send it again.')))
   pace.asked()
   const bytes = await Promise.race([collect(c.req.raw.body, idle), silence]).finally(() => {
     clearTimeout(idle)
@@ -220,13 +220,13 @@ async function collect(body: ReadableStream<Uint8Array> | null, idle: NodeJS.Tim
       pieces.push(piece)
     }
   } catch (error) {
-    throw error instanceof Problem ? error : new Problem('malformed_request', 'The request ends before the last byte of its body.', { cause: error })
+    throw error instanceof Problem ? error : new Problem('malformed_request', 'The request ended before its whole body had arrived. Send it again.', { cause: error })
   }
   return Buffer.concat(pieces)
 }
 
 function tooLarge(): Problem {
-  return new Problem('file_too_large', 'The JSON body is larger than 64 KB.')
+  return new Problem('file_too_large', 'The JSON body is larger than 64 KB. Send a smaller one.')
 }
 
 /** Tells a caller that has sent `Expect: 100-continue` to send the body (RFC 9110, section 10.1.1). */

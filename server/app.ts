@@ -214,8 +214,8 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy, transf
   })
   api.notFound((c) => {
     const allowed = allowedMethods(api, c.req.path)
-    if (allowed.length === 0) return problemAnswer(c, new Problem('not_found', 'Nothing is at this address. GET /openapi.json lists what there is.'))
-    const problem = new Problem('method_not_allowed', `This address answers to ${allowed.join(', ')} only.`)
+    if (allowed.length === 0) return problemAnswer(c, new Problem('not_found', 'There is nothing at this address. GET /openapi.json lists all routes.'))
+    const problem = new Problem('method_not_allowed', `This address accepts only ${allowed.join(', ')}.`)
     return problemAnswer(c, problem, { allow: allowed.join(', ') })
   })
 
@@ -266,7 +266,7 @@ function asProblem(error: unknown): Problem {
   if (error instanceof HTTPException && error.status < 500) return new Problem('invalid_field', 'The body must be valid JSON, sent with Content-Type: application/json.')
   const trouble = passingTrouble(error)
   if (trouble) return trouble
-  return new Problem('internal_error', 'Something went wrong on the server. If it happens again, tell its operator the request id.', { cause: error })
+  return new Problem('internal_error', 'Something went wrong on the server. If it happens again, give the operator the request id.', { cause: error })
 }
 
 /** One line when the answer is complete or the caller is gone; `told` says then what the request was. */

@@ -89,7 +89,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now, war
   let failing = (): boolean => instance.failing()
   const look = sharedLook(() => troublesOf(store, failing(), blobs))
   const health = { troubles: async () => (stopping ? ['the server is shutting down'] : look()) }
-  metrics.add({ ready: { help: '1 while the process does its work.', read: () => Number(!stopping && !failing()) } })
+  metrics.add({ ready: { help: '1 if the process can serve requests, else 0.', read: () => Number(!stopping && !failing()) } })
   await setUpBySettings(store, config.accounts, clock())
   const shown = { metrics, metricsToken: config.watch.metricsToken, trustProxy: server.trustProxy, transferIdle: config.conversion.transferIdle }
   const common: Common = { config, warm, log, clock, store, instance, scratch, blobs, changes, health, ...shown }
@@ -97,7 +97,7 @@ export async function serve(config: Config, logged: Log, { clock = Date.now, war
   const { doors, setup, stop, proxied, queue = NO_REQUESTS } = server.role === 'worker' ? { doors: workerApp(common) } : await openWeb(common, starting)
   if (proxied !== undefined) failing = () => instance.failing() || proxied.failing()
   const listening = await listen(doors, { ...server, log, clock })
-  metrics.add({ connections_turned_away_total: { help: 'Connections and requests turned away because there were too many from one address.', read: listening.turnedAway, counts: true } })
+  metrics.add({ connections_turned_away_total: { help: 'Connections and requests rejected by the limit per address.', read: listening.turnedAway, counts: true } })
   starting.defer(() => {
     stopping = true
     stop?.()
@@ -142,14 +142,14 @@ async function openWeb(common: Common, starting: AsyncDisposableStack): Promise<
   const watch = starting.use(watchJobs(store, changes))
   const { keys, credentials } = proxied
   metrics.add({
-    proxy_open_requests: { help: 'Proxied requests under way.', read: () => proxied.shares.open },
-    proxy_held_bytes: { help: 'Bytes of request bodies that are held in memory.', read: () => proxied.shares.held },
-    proxy_dropped_for_places_total: { help: 'Half-received requests that were ended to make room for requests of other keys.', read: () => proxied.shares.dropped.open, counts: true },
-    proxy_dropped_for_bytes_total: { help: 'Half-received requests that were ended to make room for bodies of other keys.', read: () => proxied.shares.dropped.held, counts: true },
-    keys_stale: { help: '1 while changes of proxy keys cannot be read.', read: () => Number(!keys.fresh) },
+    proxy_open_requests: { help: 'Proxied requests in progress.', read: () => proxied.shares.open },
+    proxy_held_bytes: { help: 'Bytes of request bodies buffered in memory.', read: () => proxied.shares.held },
+    proxy_dropped_for_places_total: { help: 'Unfinished requests dropped to make room for requests of other keys.', read: () => proxied.shares.dropped.open, counts: true },
+    proxy_dropped_for_bytes_total: { help: 'Unfinished requests dropped to make room for bodies of other keys.', read: () => proxied.shares.dropped.held, counts: true },
+    keys_stale: { help: '1 if changes of proxy keys cannot be read, else 0.', read: () => Number(!keys.fresh) },
     credentials_resting: { help: 'Provider credentials in cool-down.', read: () => credentials.all.filter(({ id }) => credentials.resting(id) > 0).length },
-    conversions_running: { help: 'Steps of conversions that run.', read: () => converters.load().running },
-    conversions_waiting: { help: 'Conversions, and steps of them, that wait.', read: () => converters.load().waiting + queue.waiting },
+    conversions_running: { help: 'Conversion steps running.', read: () => converters.load().running },
+    conversions_waiting: { help: 'Conversions and conversion steps waiting.', read: () => converters.load().waiting + queue.waiting },
   })
   const setup = setupToken(master)
   const doors = app({ ...common, converters, queue, watch, plans: readPlans(accounts), limits: conversion, proxied, setupToken: setup, receiver, dashboard: openDashboard(DASHBOARD) })

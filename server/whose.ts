@@ -19,7 +19,7 @@ export const Whose = strictObject({
  */
 export function whose({ account }: Caller, named: string | undefined): string | null {
   if (named === undefined || named === account.id) return account.id
-  if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may name another account.')
+  if (account.role !== 'admin') throw new Problem('insufficient_scope', 'Only an administrator may name another account. Leave "account" out to use your own.')
   return named === 'all' ? null : named
 }
 
@@ -31,6 +31,6 @@ export function whose({ account }: Caller, named: string | undefined): string | 
  */
 export async function ownerOf(store: Store, { account }: Caller, named: string | undefined, what: 'keys' | 'tokens'): Promise<AccountRow> {
   if (named === undefined || named === account.id) return account
-  if (account.role !== 'admin') throw new Problem('insufficient_scope', `Only an administrator makes ${what} for other accounts.`)
+  if (account.role !== 'admin') throw new Problem('insufficient_scope', `Only an administrator may create ${what} for other accounts.`)
   return getAccount(store, named)
 }

@@ -59,7 +59,7 @@ export const makeAccountOnce = procedure(import.meta.url, 'makeAccountOnce', fun
  */
 export async function createAccount(store: Store, name: string, plan: string, now: number): Promise<AccountRow> {
   const made = await store.run(makeAccountOnce, { name, plan, newId: newId('acc', now), now })
-  if (!made) throw invalidField('name', 'There is an account with this name already. Choose another one.')
+  if (!made) throw invalidField('name', 'An account with this name already exists. Choose another name.')
   return made
 }
 
@@ -120,7 +120,7 @@ type Refusal = 'missing' | 'last' | 'taken' | null
 /** @throws Problem */
 function refuseChange(refusal: Refusal): void {
   if (refusal === 'missing') throw accountNotFound()
-  if (refusal === 'taken') throw invalidField('name', 'There is an account with this name already. Choose another one.')
+  if (refusal === 'taken') throw invalidField('name', 'An account with this name already exists. Choose another name.')
   if (refusal === 'last') throw new Problem('last_administrator', 'This is the last administrator who can sign in. Make another account an administrator first.')
 }
 

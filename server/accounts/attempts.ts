@@ -110,5 +110,5 @@ export async function asAttempt(store: Store, who: Who, now: number, check: () =
 function refuseUntil(until: number, now: number): void {
   if (until <= now) return
   const seconds = Math.ceil((until - now) / 1000)
-  throw new Problem('too_many_attempts', `Too many attempts to sign in have failed. Try again in ${seconds} s.`, { retryAfter: seconds })
+  throw new Problem('too_many_attempts', `Too many failed sign-ins. Try again in ${seconds} seconds.`, { retryAfter: seconds })
 }

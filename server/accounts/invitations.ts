@@ -96,12 +96,12 @@ export async function acceptInvitation(store: Store, token: string, { email, pas
   const { cookie, session } = makeSession(now)
   const made = await store.run(acceptOnce, { id, accountId: newId('acc', now), email, password: hash, session, now })
   if (made === 'gone') throw noSuchLink()
-  if (made === 'taken') throw invalidField('email', 'There is an account with this address already. Sign in with it, or take another one.')
+  if (made === 'taken') throw invalidField('email', 'An account with this address already exists. Sign in with it, or use another address.')
   return { account: made, cookie }
 }
 
 function noSuchLink(): Problem {
-  return new Problem('invitation_not_found', 'This invitation has been used, has expired or was taken back. Ask for a new link.')
+  return new Problem('invitation_not_found', 'This invitation was used, has expired or was withdrawn. Ask for a new link.')
 }
 
 function show(row: InvitationRow, now: number): Invitation {

@@ -83,7 +83,7 @@ export async function acceptPasswordReset(store: Store, token: string, { email, 
   const changed = await store.run(resetOnce, { publicId, email, password: hash, session, now })
   if (changed === 'gone') throw noSuchLink()
   if (changed === 'nameless') throw emailWanted()
-  if (changed === 'taken') throw invalidField('email', 'There is an account with this address already. Take another one.')
+  if (changed === 'taken') throw invalidField('email', 'An account with this address already exists. Use another address.')
   return { account: changed, cookie }
 }
 
@@ -92,5 +92,5 @@ function emailWanted(): Problem {
 }
 
 function noSuchLink(): Problem {
-  return new Problem('reset_not_found', 'This link has been used, has expired or was replaced by a newer one. Ask an administrator for another one.')
+  return new Problem('reset_not_found', 'This link was used, has expired or was replaced by a newer one. Ask an administrator for another one.')
 }

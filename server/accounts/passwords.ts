@@ -27,7 +27,7 @@ export interface Hashing {
 
 const compute = promisify(argon2)
 const refusal = (why: NoPlace): Problem =>
-  new Problem('too_many_attempts', 'Too many people sign in at this moment. Try again in a few seconds.', { retryAfter: RETRY_AFTER, ...(why === 'full' ? { status: 503 } : {}) })
+  new Problem('too_many_attempts', 'Too many people are signing in right now. Try again in a few seconds.', { retryAfter: RETRY_AFTER, ...(why === 'full' ? { status: 503 } : {}) })
 /** Addresses take turns, one hash of each at a time: who floods waits for itself. */
 const turns = new FairQueue({ atOnce: AT_ONCE, each: 1, waiting: WAITING, refusal })
 /** A flood from many addresses is mostly about one account: beyond its share it gives way too. */

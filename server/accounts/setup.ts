@@ -55,11 +55,11 @@ export const setUpFirst = procedure(import.meta.url, 'setUpFirst', function* (db
  */
 export async function setUpByLink(store: Store, expected: string, given: string, who: { email: string; password: string; address: string }, now: number): Promise<SignedIn> {
   if (!(await setupRequired(store))) throw closed()
-  if (!isSecret(given, expected)) throw new Problem('invalid_token', 'This is not the link that the server printed. It stands in the output of "npm start".')
+  if (!isSecret(given, expected)) throw new Problem('invalid_token', 'This is not the link that the server printed. Look for it in the output of "npm start".')
   const { cookie, session } = makeSession(now)
   const account = await setUp(store, who, session, now)
   if (!account) throw closed()
-  if (account === 'taken') throw invalidField('email', 'There is an account with this address already. Take another one.')
+  if (account === 'taken') throw invalidField('email', 'An account with this address already exists. Use another address.')
   return { account, cookie }
 }
 
@@ -78,7 +78,7 @@ export async function setUpBySettings(store: Store, { adminEmail, adminPassword 
   }
   if (!(await setupRequired(store))) return
   const account = await setUp(store, { email: adminEmail.toLowerCase(), password: adminPassword, address: 'settings' }, null, now)
-  if (account === 'taken') throw new SetupError('TOLLMARK_ADMIN_EMAIL has an account already, which is no administrator. Set it to another one.')
+  if (account === 'taken') throw new SetupError('TOLLMARK_ADMIN_EMAIL belongs to an account that is not an administrator. Set it to another address.')
 }
 
 async function setUp(store: Store, { email, password, address }: { email: string; password: string; address: string }, session: NewSession | null, now: number): Promise<AccountRow | 'taken' | undefined> {
@@ -87,5 +87,5 @@ async function setUp(store: Store, { email, password, address }: { email: string
 }
 
 function closed(): Problem {
-  return new Problem('setup_closed', 'The first account has been made already. Sign in, or ask an administrator for an invitation.')
+  return new Problem('setup_closed', 'The first account already exists. Sign in, or ask an administrator for an invitation.')
 }

@@ -160,9 +160,9 @@ export async function authenticate(store: Store, authorization: string | undefin
   const row = publicId === undefined ? undefined : await store.db.selectFrom('tokens').selectAll().where('public_id', '=', publicId).executeTakeFirst()
   if (!row || !matchesHash(secret, row.hash)) throw refused('The API token is not valid. Check that it was copied completely.')
   if (row.revoked_at !== null) throw refused('The API token has been revoked. Use another one.')
-  if (row.expires_at !== null && row.expires_at <= now) throw refused('The API token has expired. Make a new one.')
+  if (row.expires_at !== null && row.expires_at <= now) throw refused('The API token has expired. Create a new one.')
   const account = await store.db.selectFrom('accounts').selectAll().where('id', '=', row.account_id).executeTakeFirstOrThrow()
-  if (account.disabled === 1) throw refused('The account of this API token is disabled.')
+  if (account.disabled === 1) throw refused('The account of this API token is disabled. An administrator can enable it.')
   noteUse(store, row, now)
   return { account, tokenId: row.id, sessionId: null, scopes: scopesOf(row) }
 }

@@ -120,5 +120,5 @@ export function* nextRevision(db: QueryBuilder): Steps<number> {
 
 /** What is answered to a change of a key that is revoked. */
 export function revoked(): Problem {
-  return new Problem('key_revoked', 'The key has been revoked, which is final. Make a new one.')
+  return new Problem('key_revoked', 'The key is revoked for good. Create a new one.')
 }

@@ -83,7 +83,7 @@ export function providerRoutes(store: Store, proxied: Proxied, clock: () => numb
       query: Tested,
       body: Wanted,
       check: (_, { id }) => [
-        id !== undefined && proxied.table().byId(id) ? fieldError('id', 'There is a provider with this id already. Choose another id.') : null,
+        id !== undefined && proxied.table().byId(id) ? fieldError('id', 'A provider with this id already exists. Choose another id.') : null,
       ],
       answer: created('The provider', ProviderSchema),
       problems: ['provider_not_found'],

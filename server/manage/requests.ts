@@ -78,7 +78,7 @@ const Query = PageQuery.extend({
 
 /** All reasons for which nothing is found: we cannot tell which it is. */
 const NOT_FOUND =
-  'Nothing is recorded under this id in this account. It must be the X-Request-Id of an answer of the proxy, as long as the ledger keeps it. Of refused requests, samples are kept where many are refused, and none where the key is unknown.'
+  'No request of this account has this id. Use the X-Proxy-Request-Id of an answer. The ledger may have deleted the row; of many refused requests only samples are kept, and none without a known key.'
 
 /** The routes of the ledger. */
 export function requestRoutes(store: Store, refusals: Pick<RefusalLog, 'flush'>, clock: () => number): Api {

@@ -121,6 +121,6 @@ export function sessionRoutes(store: Store, plans: Plans, clock: () => number, t
 /** The session that a request comes with. @throws Problem where it is a token's */
 function sessionOf(c: ApiContext): string {
   const { sessionId } = callerOf(c)
-  if (sessionId === null) throw new Problem('insufficient_scope', 'This is for signed-in browsers. An API token has neither session nor password.')
+  if (sessionId === null) throw new Problem('insufficient_scope', 'This call is for signed-in browsers: an API token has no session and no password.')
   return sessionId
 }

@@ -95,7 +95,7 @@ export function usageRoutes(store: Store, clock: () => number): Api {
         const report = await store.readingFor(caller.account.id).read(usageText, {
           account: whose(caller, query.account), by: [...dimensions], from: since, to: until, key, model, provider, top, format, columns,
         })
-        if (report === null) throw invalidField('by', `The report has more than ${MOST_LINES} lines. Ask for a shorter time, for one key, model or provider, or by less.`)
+        if (report === null) throw invalidField('by', `The report has more than ${MOST_LINES} lines. Choose a shorter time, one key, model or provider, or fewer dimensions.`)
         if (format === 'csv') return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
         return c.body(textBody('', once(report.text)), 200, { 'content-type': 'application/json' })
       },

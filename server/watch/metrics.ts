@@ -39,15 +39,15 @@ export function openMetrics(): Metrics {
   for (const name of TOO_DEAR) registry.removeSingleMetric(name)
   const files = new Gauge({ name: 'process_open_fds', help: 'Number of open file descriptors.', registers })
   const api = new Histogram({
-    name: 'tollmark_http_request_duration_seconds', help: 'Time to the end of each answer of the API and the dashboard.',
+    name: 'tollmark_http_request_duration_seconds', help: 'Duration of API and dashboard requests, in seconds.',
     labelNames: ['route', 'method', 'status'], buckets: SECONDS, registers,
   })
-  const proxied = new Durations({ name: 'tollmark_proxy_request_duration_seconds', help: 'Time to the end of each proxied answer.', labels: ['provider', 'status'] }, SECONDS)
-  const firstByte = new Durations({ name: 'tollmark_proxy_first_byte_seconds', help: 'Time to the head of a proxied answer.', labels: ['provider'] }, SECONDS)
-  const tokens = new Sums({ name: 'tollmark_proxy_tokens_total', help: 'Tokens that providers counted.', labels: ['provider', 'kind'] })
-  const bytes = new Sums({ name: 'tollmark_proxy_bytes_total', help: 'Bytes of bodies, to and from providers.', labels: ['provider', 'direction'] })
-  const refused = new Counter({ name: 'tollmark_proxy_refused_total', help: 'Requests that the proxy answered itself, by code.', labelNames: ['code'], registers })
-  const aborted = new Counter({ name: 'tollmark_proxy_aborted_total', help: 'Proxied requests whose caller left.', labelNames: ['provider'], registers })
+  const proxied = new Durations({ name: 'tollmark_proxy_request_duration_seconds', help: 'Duration of proxied requests, in seconds.', labels: ['provider', 'status'] }, SECONDS)
+  const firstByte = new Durations({ name: 'tollmark_proxy_first_byte_seconds', help: 'Time to the first byte of proxied answers, in seconds.', labels: ['provider'] }, SECONDS)
+  const tokens = new Sums({ name: 'tollmark_proxy_tokens_total', help: 'Tokens used, as reported by providers.', labels: ['provider', 'kind'] })
+  const bytes = new Sums({ name: 'tollmark_proxy_bytes_total', help: 'Bytes of bodies sent to and received from providers.', labels: ['provider', 'direction'] })
+  const refused = new Counter({ name: 'tollmark_proxy_refused_total', help: 'Requests refused by the proxy, by code.', labelNames: ['code'], registers })
+  const aborted = new Counter({ name: 'tollmark_proxy_aborted_total', help: 'Proxied requests whose client disconnected.', labelNames: ['provider'], registers })
 
   const readings: [name: string, reading: Reading][] = []
   let last: { at: number; text: Promise<string> } | null = null

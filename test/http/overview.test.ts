@@ -54,7 +54,7 @@ test('a report of more lines than are given at once is refused: sums without the
   for (let at = 0; at < lines.length; at += 1_000) await server.store.db.insertInto('usage_hours').values(lines.slice(at, at + 1_000)).execute()
   for (const format of ['json', 'csv']) {
     const refused = await admin.send('GET', `usage?by=model&format=${format}`)
-    assert.deepEqual([refused.status, refused.json<{ detail: string }>().detail], [400, 'by: The report has more than 50000 lines. Ask for a shorter time, for one key, model or provider, or by less.'])
+    assert.deepEqual([refused.status, refused.json<{ detail: string }>().detail], [400, 'by: The report has more than 50000 lines. Choose a shorter time, one key, model or provider, or fewer dimensions.'])
   }
   assert.deepEqual((await admin.send('GET', 'usage?by=day')).json<{ data: { requests: number }[] }>().data.map(({ requests }) => requests), [50_001])
   await server.store.db.deleteFrom('usage_hours').where('model', '=', 'm7').execute()

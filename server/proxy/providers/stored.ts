@@ -56,7 +56,7 @@ function columnsOf(auth: Auth | null): Pick<ProviderRow, 'auth_header' | 'auth_s
 }
 
 function taken(error: unknown): never {
-  if (error instanceof StoreError && error.code === 'unique') throw invalidField('origin', 'There is a provider with this id or this origin already. Choose another one.')
+  if (error instanceof StoreError && error.code === 'unique') throw invalidField('origin', 'A provider with this id or origin already exists. Choose another one.')
   throw error
 }
 
