@@ -10,7 +10,7 @@ import type { Partly, QueryBuilder } from '../store/statement.ts'
 import type { Plans } from './plans.ts'
 import { resetOf, usedToday } from './quota.ts'
 
-/** The name of the first account where nobody gives one. */
+/** Default name of the first account. */
 const FIRST_NAME = 'admin'
 
 /** An account as the API shows it. */
@@ -26,16 +26,16 @@ export interface Account {
   created_at: string
 }
 
-/** Which account is meant: the one of that name, or (null) the first one. Made on `plan` where there is none. */
+/** Selects an account by name, or (null) the first one. It is created on `plan` if it does not exist. */
 export interface AccountChoice {
   name: string | null
   plan: string
-  /** Id and time for the account that may have to be made. */
+  /** Id and time for a new account. */
   newId: string
   now: number
 }
 
-/** Finds or makes the account, as part of a procedure. The very first one becomes an administrator; the first account is the oldest of those. */
+/** Finds or creates an account, inside a procedure. The very first one becomes an administrator; "the first account" is the oldest administrator. */
 export function* findOrMakeAccount(db: QueryBuilder, { name, plan, newId, now }: AccountChoice): Steps<AccountRow> {
   const admin = yield* first(db.selectFrom('accounts').selectAll().where('role', '=', 'admin').where('deleted_at', 'is', null).orderBy('created_at').orderBy('id').limit(1))
   const found = name === null ? admin : yield* first(db.selectFrom('accounts').selectAll().where('name', '=', name))
@@ -46,14 +46,14 @@ export function* findOrMakeAccount(db: QueryBuilder, { name, plan, newId, now }:
   return row
 }
 
-/** Makes an account; undefined where the name is taken. */
+/** Creates an account; undefined if the name is taken. */
 export const makeAccountOnce = procedure(import.meta.url, 'makeAccountOnce', function* (db, wanted: AccountChoice & { name: string }) {
   const account = yield* findOrMakeAccount(db, wanted)
   return account.id === wanted.newId ? account : undefined
 })
 
 /**
- * Makes an account.
+ * Creates an account.
  *
  * @throws Problem `invalid_field` where the name is taken
  */
@@ -63,14 +63,14 @@ export async function createAccount(store: Store, name: string, plan: string, no
   return made
 }
 
-/** Accounts after `cursor` (the id of the last one seen) in the order in which they were made. @param search part of the name or e-mail */
+/** Accounts after `cursor` (the id of the last one seen), oldest first. @param search part of the name or e-mail */
 export async function listAccounts(store: Store, limit: number, cursor: string | undefined, search = ''): Promise<AccountRow[]> {
   let query = existing(store, search).selectAll().orderBy('id').limit(limit)
   if (cursor !== undefined) query = query.where('id', '>', cursor)
   return query.execute()
 }
 
-/** How many accounts there are, or that a search finds. */
+/** Number of accounts that match a search, or of all. */
 export async function countAccounts(store: Store, search = ''): Promise<number> {
   return Number((await existing(store, search).select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
 }
@@ -90,11 +90,11 @@ export async function getAccount(store: Store, id: string): Promise<AccountRow> 
   return row
 }
 
-/** What can be changed of an account. */
+/** The fields of an account that can be changed; undefined keeps a field. */
 export type AccountChange = Partly<{ name: string; plan: string; role: AccountRow['role']; disabled: boolean }>
 
 /**
- * Changes an account. Where it is disabled its tokens and keys stop working, until it is enabled again, and its sessions end.
+ * Changes an account. Disabling it ends its sessions, and its tokens and keys stop working until it is enabled again.
  *
  * @throws Problem `account_not_found`; `invalid_field` where the name is taken; `last_administrator`
  */
@@ -105,8 +105,8 @@ export async function changeAccount(store: Store, id: string, { disabled, ...pla
 }
 
 /**
- * Deletes an account, for good: it cannot sign in, its tokens and sessions are gone, and its keys stop working with it. Whoever calls this revokes
- * the keys, too. What it has used stays in the ledger, under its id; its name and e-mail are free again.
+ * Deletes an account permanently, with its tokens and sessions. Its keys stop working; the caller of this function must also revoke them. Its usage stays in
+ * the ledger under its id. Its name and e-mail can be used again.
  *
  * @throws Problem `account_not_found`, `last_administrator`
  */
@@ -114,7 +114,7 @@ export async function deleteAccount(store: Store, id: string, now: number): Prom
   refuseChange(await store.run(endAccount, { id, now }))
 }
 
-/** Why an account was left as it is; null where it was changed. */
+/** Why an account was not changed; null if it was. */
 type Refusal = 'missing' | 'last' | 'taken' | null
 
 /** @throws Problem */
@@ -124,7 +124,7 @@ function refuseChange(refusal: Refusal): void {
   if (refusal === 'last') throw new Problem('last_administrator', 'This is the last administrator who can sign in. Make another account an administrator first.')
 }
 
-/** Whether nobody else could manage the server: another administrator counts who is not disabled, and can sign in where this one can. */
+/** Whether this is the last administrator. Others count if they are enabled and, if this one has a password, have one too. */
 function* isLastAdmin(db: QueryBuilder, { id, role, disabled }: AccountRow): Steps<boolean> {
   if (role !== 'admin' || disabled === 1) return false
   const others = db.selectFrom('accounts').select('accounts.id').where('role', '=', 'admin').where('disabled', '=', 0).where('deleted_at', 'is', null).where('accounts.id', '!=', id)
@@ -135,7 +135,7 @@ function* isLastAdmin(db: QueryBuilder, { id, role, disabled }: AccountRow): Ste
 
 const unlessDeleted = (db: QueryBuilder, id: string) => db.selectFrom('accounts').selectAll().where('id', '=', id).where('deleted_at', 'is', null)
 
-/** Changes an account; where that disables it, its sessions end, and so does one that is being entered. */
+/** Changes an account. Disabling it also ends its sessions, and one that is just being created. */
 export const updateAccount = procedure(import.meta.url, 'updateAccount', function* (db, { id, set }: { id: string; set: Partly<Pick<AccountRow, 'name' | 'plan' | 'role' | 'disabled'>> }): Steps<Refusal> {
   const account = yield* first(unlessDeleted(db, id))
   if (account === undefined) return 'missing'
@@ -146,7 +146,7 @@ export const updateAccount = procedure(import.meta.url, 'updateAccount', functio
   return null
 })
 
-/** Deletes an account, but for its row. */
+/** Deletes an account; its row stays, marked as deleted. */
 export const endAccount = procedure(import.meta.url, 'endAccount', function* (db, { id, now }: { id: string; now: number }): Steps<Refusal> {
   const account = yield* first(unlessDeleted(db, id))
   if (account === undefined) return 'missing'
@@ -171,7 +171,7 @@ function accountNotFound(): Problem {
   return new Problem('account_not_found', 'No account has this id. GET /api/v1/accounts lists those that you may see.')
 }
 
-/** The chosen account, made where it does not exist. */
+/** Finds or creates the selected account. */
 export const provideAccount = procedure(import.meta.url, 'provideAccount', function* (db, choice: AccountChoice) {
   return yield* findOrMakeAccount(db, choice)
 })

@@ -1,12 +1,11 @@
-// Guessing passwords is slow: failures are counted by e-mail and address together, by e-mail, and by address, and after a few of them each further
-// one doubles the wait.
+// Throttles password guessing. Failures are counted per e-mail and address, per e-mail, and per address; after a few free ones, each doubles the wait.
 //
-// An attempt counts as failed from its beginning, in one step with the check, and success takes that back: so a hundred guesses at the same
-// moment, at however many processes, are no more than a hundred in a row. The rows are few: one is written only by who has a turn at
-// hashing (passwords.ts), and is forgotten after an hour.
+// An attempt is counted as failed when it begins, in the same transaction as the check, and success takes it back. So a hundred guesses at once, on
+// any number of processes, are no better than a hundred in a row. There are few rows: only callers with a turn at hashing (passwords.ts) write one, and
+// it is deleted after an hour.
 //
-// The wait of an e-mail is not for an address from which its owner has signed in, nor for the first guess of an address within an hour: else whoever
-// knows the e-mail could lock its owner out for as long as it likes, from many addresses.
+// The wait per e-mail does not apply to an address from which the owner has signed in, nor to the first guess of an address within an hour. Otherwise
+// an attacker who knows the e-mail could lock the owner out, from many addresses.
 import { hash } from 'node:crypto'
 import { DAY, HOUR } from '../clock.ts'
 import { Problem } from '../errors.ts'
@@ -15,7 +14,7 @@ import { all, procedure, run } from '../store/procedure.ts'
 import type { AttemptRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 
-/** TABLE of what is counted: failures that cost nothing, and the longest wait in milliseconds. A person shares an e-mail with no one, an address perhaps with an office. */
+/** TABLE of counters: free failures, and the longest wait in milliseconds. Addresses get more than e-mails, because an office shares one. */
 const LIMITS = {
   pair: { free: 5, longest: 60_000 },
   email: { free: 5, longest: 60_000 },
@@ -25,30 +24,30 @@ type Counted = keyof typeof LIMITS
 
 const FIRST_WAIT = 1_000
 const FORGOTTEN_AFTER = HOUR
-/** How long an address is known from which somebody has signed in. */
+/** How long an address is remembered after a successful sign-in. */
 const KNOWN_FOR = 30 * DAY
 
-/** Who tries. */
+/** Who signs in, and from where. */
 interface Who {
   email: string
   address: string
 }
 
-/** The rows that are about an attempt. */
+/** The rows that count an attempt. */
 type Subjects = Record<Counted | 'known', string>
 
-/** Hashed: people type passwords into the wrong field. */
+/** Hashed, because people type passwords into the wrong field. */
 function subjectsOf({ email, address }: Who): Subjects {
   const [hashed, both] = [hash('sha256', email), hash('sha256', `${email}\n${address}`)]
   return { pair: `pair:${both}`, email: `email:${hashed}`, address: `address:${address}`, known: `known:${both}` }
 }
 
-/** The rows that are there of an attempt. */
+/** The rows of an attempt that exist. */
 function rowsOf(db: QueryBuilder, subjects: Subjects, now: number) {
   return db.selectFrom('attempts').selectAll().where('subject', 'in', Object.values(subjects)).where('expires_at', '>', now)
 }
 
-/** The failures so far of what counts for an attempt, and the moment before which there must be none; 0 where it may be now. */
+/** The failures that count for an attempt, and the time before which it is refused; 0 if it is allowed now. */
 function standing(rows: readonly AttemptRow[], subjects: Subjects, now: number): { until: number; failures: [Counted, number][] } {
   const found = new Map(rows.map((row) => [row.subject, row]))
   const isKnown = found.has(subjects.known)
@@ -58,7 +57,7 @@ function standing(rows: readonly AttemptRow[], subjects: Subjects, now: number):
   return { until: blocked.find((until) => until > now) ?? 0, failures: counted.map((name) => [name, found.get(subjects[name])?.failures ?? 0]) }
 }
 
-/** Counts an attempt; gives the moment before which there must be none, or 0 where it may go on. */
+/** Counts an attempt. Returns the time before which it is refused, or 0 if it may go on. */
 export const countAttempt = procedure(import.meta.url, 'countAttempt', function* (db, { subjects, now }: { subjects: Subjects; now: number }) {
   yield* run(db.deleteFrom('attempts').where('expires_at', '<=', now))
   const { until, failures } = standing(yield* all(rowsOf(db, subjects, now)), subjects, now)
@@ -73,7 +72,7 @@ export const countAttempt = procedure(import.meta.url, 'countAttempt', function*
   return 0
 })
 
-/** Takes an attempt back that succeeded: its e-mail starts anew, its address is as it was, and is known. */
+/** Takes back an attempt that succeeded: resets the count of the e-mail, restores that of the address, and remembers the address. */
 export const forgiveAttempt = procedure(import.meta.url, 'forgiveAttempt', function* (db, { subjects, now }: { subjects: Subjects; now: number }) {
   yield* run(db.deleteFrom('attempts').where('subject', 'in', [subjects.email, subjects.pair]))
   yield* run(
@@ -96,7 +95,7 @@ export async function refuseBlocked(store: Store, who: Who, now: number): Promis
 /**
  * Runs a check of a password as a counted attempt.
  *
- * @param check gives whether the password was right
+ * @param check resolves to whether the password is right
  * @throws Problem `too_many_attempts`, with the time to wait
  */
 export async function asAttempt(store: Store, who: Who, now: number, check: () => Promise<boolean>): Promise<boolean> {

@@ -1,4 +1,4 @@
-// Invitations: a link makes one account, within a week, once.
+// Invitations: a link that creates one account, once, within a week.
 import { DAY, isoTime } from '../clock.ts'
 import { Problem, invalidField } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -15,17 +15,17 @@ const OPEN_MS = 7 * DAY
 export interface Invitation {
   id: string
   object: 'invitation'
-  /** Whom it was meant for: what the form proposes. */
+  /** Address of the invited person; the form suggests it. */
   email: string | null
   plan: string
   status: 'open' | 'accepted' | 'expired'
   created_at: string
   expires_at: string
-  /** The account that was made with it. */
+  /** The account that was created with it. */
   account_id: string | null
 }
 
-/** Makes an invitation; the token stands in its link and is not stored. */
+/** Creates an invitation. The token is in its link and is not stored. */
 export async function createInvitation(store: Store, wanted: { email: string | null; plan: string }, now: number): Promise<{ invitation: Invitation; token: string }> {
   const { secret, publicId, hash } = makeSecret('tmi')
   const row: InvitationRow = { id: newId('inv', now), public_id: publicId, hash, ...wanted, created_at: now, expires_at: now + OPEN_MS, account_id: null }
@@ -40,7 +40,7 @@ export async function listInvitations(store: Store, limit: number, cursor: strin
   return (await query.execute()).map((row) => show(row, now))
 }
 
-/** How many invitations there are. */
+/** Number of invitations. */
 export async function countInvitations(store: Store): Promise<number> {
   return Number((await store.db.selectFrom('invitations').select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
 }
@@ -65,7 +65,7 @@ async function findOpen(store: Store, token: string, now: number): Promise<Invit
 
 type Accepting = { id: string; accountId: string; email: string; password: string; session: NewSession; now: number }
 
-/** Makes the account of an invitation; tells why not. */
+/** Creates the account of an invitation, or returns why it cannot. */
 export const acceptOnce = procedure(
   import.meta.url,
   'acceptOnce',
@@ -86,7 +86,7 @@ export const acceptOnce = procedure(
 )
 
 /**
- * Makes the account that a link invites to, and signs it in.
+ * Creates the account of an invitation link, and signs it in.
  *
  * @throws Problem `invitation_not_found`; `invalid_field` where the e-mail has an account; `too_many_attempts` where too many wait
  */

@@ -1,4 +1,4 @@
-// Links by which a person sets a new password, or the first one: an administrator makes one, or the command line on the server's own store.
+// Links to set a new or first password. An administrator creates one, or the command line on the server's own store.
 import { DAY } from '../clock.ts'
 import { Problem, invalidField } from '../errors.ts'
 import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
@@ -12,17 +12,17 @@ import { enterSession, makeSession, type NewSession, type SignedIn } from './ses
 /** How long a link works. */
 const OPEN_MS = DAY
 
-/** A link that was just made. */
+/** A new link. */
 export interface PasswordReset {
   account: AccountRow
-  /** Stands in the link, and is not stored: see `passwordResetPath`. */
+  /** The secret in the link; not stored. See `passwordResetPath`. */
   token: string
   /** Milliseconds since 1970. */
   expiresAt: number
 }
 
 /**
- * Makes the link of an account; an older one stops working. The password stays as it is until the link is used.
+ * Creates the link of an account, in place of an older one. The password stays until the link is used.
  *
  * @throws Problem `account_not_found`; `invalid_field` where the account is disabled
  */
@@ -35,7 +35,7 @@ export async function createPasswordReset(store: Store, accountId: string, now: 
   return { account, token: secret, expiresAt: row.expires_at }
 }
 
-/** The page of a link, below the server's address. */
+/** Path of the page that a link opens. */
 export function passwordResetPath(token: string): string {
   return `/reset-password?token=${token}`
 }
@@ -52,7 +52,7 @@ export async function openPasswordReset(store: Store, token: string, now: number
 
 type Resetting = { publicId: string; email: string | null; password: string; session: NewSession; now: number }
 
-/** Sets the password of a link's account, ends its sessions, and uses the link up; tells why not. */
+/** Uses a link: sets the password of its account and ends its sessions, or returns why it cannot. */
 export const resetOnce = procedure(import.meta.url, 'resetOnce', function* (db, { publicId, email, password, session, now }: Resetting) {
   const link = yield* first(db.selectFrom('password_resets').selectAll().where('public_id', '=', publicId).where('expires_at', '>', now))
   const account = link && (yield* first(db.selectFrom('accounts').selectAll().where('id', '=', link.account_id).where('disabled', '=', 0)))
@@ -72,7 +72,7 @@ export const resetOnce = procedure(import.meta.url, 'resetOnce', function* (db, 
 /**
  * Sets the password of a link's account, and signs it in. All its sessions end.
  *
- * @param email for an account that has none; otherwise the account's own counts
+ * @param email for an account without one; otherwise ignored
  * @throws Problem `reset_not_found`; `invalid_field` where an e-mail is missing or another account's; `too_many_attempts`
  */
 export async function acceptPasswordReset(store: Store, token: string, { email, password, address }: { email: string | null; password: string; address: string }, now: number): Promise<SignedIn> {

@@ -10,27 +10,27 @@ const COST = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** Hashes at one time. Node has four threads for such work; files and name look-ups need the others. */
+/** Hashes at once. Node's pool has four threads; files and DNS need the others. */
 const AT_ONCE = 2
-/** Who may wait for one; at 50 ms each that is some seconds. More is a flood. */
+/** Most callers waiting for one; at 50 ms each that is a few seconds. */
 const WAITING = { places: 100, always: false }
 /** Seconds after which a refused caller should try again. */
 const RETRY_AFTER = 3
 
-/** For whom a password is hashed: the two that have a share. */
+/** Owners of a place in the queue. Each has a share. */
 export interface Hashing {
-  /** The other end's address, IPv6 by its /64. */
+  /** The client's address; for IPv6 its /64 network. */
   readonly address: string
-  /** The e-mail, account or link that it is about. */
+  /** The e-mail, account or link. */
   readonly subject: string
 }
 
 const compute = promisify(argon2)
 const refusal = (why: NoPlace): Problem =>
   new Problem('too_many_attempts', 'Too many people are signing in right now. Try again in a few seconds.', { retryAfter: RETRY_AFTER, ...(why === 'full' ? { status: 503 } : {}) })
-/** Addresses take turns, one hash of each at a time: who floods waits for itself. */
+/** Addresses take turns, one hash at a time each, so a flood delays only its own address. */
 const turns = new FairQueue({ atOnce: AT_ONCE, each: 1, waiting: WAITING, refusal })
-/** A flood from many addresses is mostly about one account: beyond its share it gives way too. */
+/** A flood from many addresses mostly targets one account, so accounts have a share too. */
 const subjects = new FairShares(WAITING)
 
 /**
@@ -51,14 +51,14 @@ export async function inTurn<R>({ address, subject }: Hashing, work: () => Promi
   }
 }
 
-/** What is stored of a password: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Call it `inTurn`. */
+/** Hashes a password for storage: `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. Call it inside `inTurn`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const { memory, passes, parallelism } = COST
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(await derive(password, salt, COST))}`
 }
 
-/** Whether a password is the one that is stored; takes the same time where none is (null). Call it `inTurn`. */
+/** Whether a password matches a stored hash. Takes the same time without one (null). Call it inside `inTurn`. */
 export async function matchesPassword(password: string, stored: string | null): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = FORM.exec(stored ?? NOBODY)!
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }
@@ -69,7 +69,7 @@ export async function matchesPassword(password: string, stored: string | null): 
 const FORM = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/
 const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(Buffer.alloc(SALT_BYTES))}$${base64(Buffer.alloc(HASH_BYTES))}`
 
-/** One spelling of what looks the same on every keyboard (NIST SP 800-63B, section 5.1.1.2). */
+/** Normalizes a password, so that every keyboard gives the same bytes (NIST SP 800-63B, section 5.1.1.2). */
 function derive(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
   return compute('argon2id', { message: password.normalize('NFKC'), nonce, tagLength: HASH_BYTES, ...cost })
 }

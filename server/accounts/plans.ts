@@ -1,22 +1,25 @@
-// TABLE of plans: what an account may use. The free plan is built in; the operator's settings add others or change it.
+// TABLE of plans: quotas of accounts. The free plan is built in; settings change it or add others.
 import type { Config } from '../config.ts'
 
+/** A named set of limits. */
 export interface Plan {
   readonly name: string
-  /** Conversions a UTC day; null is without a limit. */
+  /** Conversions per UTC day; null means no limit. */
   readonly conversionsPerDay: number | null
 }
 
+/** All plans of this server. */
 export interface Plans {
-  /** The plan of that name. An account whose plan the operator has taken away is on the free plan. */
+  /** The plan of this name; the free plan if the operator has removed it. */
   of(name: string): Plan
   has(name: string): boolean
   readonly all: readonly Plan[]
 }
 
+/** Name of the plan that every account begins with. */
 export const FREE = 'free'
 
-/** The plans that the settings give. */
+/** Builds the plans from the settings. */
 export function readPlans({ plans, freeConversions }: Config['accounts']): Plans {
   const limits = new Map([[FREE, freeConversions as number | null]])
   for (const [name, plan] of Object.entries(plans)) limits.set(name, plan.conversions_per_day)

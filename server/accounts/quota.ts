@@ -1,9 +1,8 @@
-// The daily quota, exact to one. A conversion is reserved when its upload has been received, and counted, durably, before its success is
-// answered; every other end gives it back, but those in which it was tried only as often a day as the plan has conversions: failing on purpose costs.
+// The daily quota, exact to one conversion. A conversion is reserved when its upload has arrived, and counted durably before success is answered. Any
+// other end gives it back; conversions that were tried and failed at most as often a day as the plan has conversions, so that failing on purpose costs.
 //
-// A killed process: what it had counted stays counted, what it had only reserved is given back with its instance (store/instance.ts). So no
-// day ever has more successes than the quota, and none is lost but one whose answer was on its way at that very moment; an
-// Idempotency-Key fetches that answer without a second conversion.
+// If a process is killed, its counted conversions stay counted and its reservations are given back with its instance (store/instance.ts). So no day has
+// more successes than the quota, and at most the answers that were on their way are lost; an Idempotency-Key fetches those without converting again.
 import { DAY } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -12,14 +11,14 @@ import { first, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import type { Plan } from './plans.ts'
 
-/** Days whose counts are kept, for people who look back. */
+/** Days for which counts are kept. */
 const KEPT_DAYS = 90
 
-/** A conversion that has been let in. */
+/** A conversion that was admitted and is not counted yet. */
 export interface Reservation {
   readonly id: string
   readonly account: string
-  /** The UTC day that it counts on: the one on which it was let in. */
+  /** The UTC day it counts on: the day it was admitted. */
   readonly day: number
   readonly limit: number | null
 }
@@ -29,7 +28,7 @@ function dayOf(now: number): number {
   return Math.floor(now / DAY)
 }
 
-/** When the quota of the day comes back: the next midnight, UTC, in milliseconds since 1970. */
+/** When the quota resets: the next midnight UTC, in milliseconds since 1970. */
 export function resetOf(now: number): number {
   return (dayOf(now) + 1) * DAY
 }
@@ -39,7 +38,7 @@ export function secondsToReset(now: number): number {
   return Math.max(1, Math.ceil((resetOf(now) - now) / 1000))
 }
 
-/** Conversions of a day: counted, and reserved. */
+/** Counted and reserved conversions of a day. */
 function usedQuery(db: QueryBuilder, account: string, day: number) {
   return db.selectNoFrom((e) => {
     const counted = e.selectFrom('quota_days').select('used').where('account_id', '=', account).where('day', '=', day)
@@ -53,12 +52,12 @@ function* usedSteps(db: QueryBuilder, account: string, day: number): Steps<{ cou
   return { counted: used?.counted ?? 0, reserved: used?.reserved ?? 0 }
 }
 
-/** The lock of every procedure that reserves or counts for an account: a burst of its requests would do nothing but collide. */
+/** The lock of every procedure that reserves or counts for an account. Without it, a burst of requests would only collide. */
 export function quotaLock(account: string): string {
   return `quota ${account}`
 }
 
-/** Lets a conversion in where the quota allows it, as part of a procedure. `full`: others have reserved the rest, and may give it back. */
+/** Admits a conversion if the quota allows, inside a procedure. `full`: others have reserved the rest and may give it back. */
 export function* reserve(db: QueryBuilder, { id, account, day, limit }: Reservation, instance: string): Steps<'reserved' | 'full' | 'used up'> {
   if (limit !== null) {
     const { counted, reserved } = yield* usedSteps(db, account, day)
@@ -70,8 +69,8 @@ export function* reserve(db: QueryBuilder, { id, account, day, limit }: Reservat
 }
 
 /**
- * Turns a reservation into a counted conversion, as part of a procedure. False where it can no longer count: the reservation was
- * lost (the process stood still for so long that it was taken for dead) and others have used up the quota since.
+ * Turns a reservation into a counted conversion, inside a procedure. False if it can no longer count: the reservation was lost (the process was
+ * suspended so long that it was considered dead) and others have used up the quota since.
  */
 export function* count(db: QueryBuilder, { id, account, day, limit }: Reservation): Steps<boolean> {
   const held = (yield* run(db.deleteFrom('reservations').where('id', '=', id))) === 1
@@ -90,9 +89,9 @@ export function* count(db: QueryBuilder, { id, account, day, limit }: Reservatio
 }
 
 /**
- * Whether one more conversion that was tried and failed may be given back, as part of a procedure that holds the account's lock; counts it.
+ * Whether one more failed conversion may be given back; counts it. For procedures that hold the account's lock.
  *
- * @param limit conversions that the plan has a day, and so the times that one is given back; null is no limit
+ * @param limit conversions per day of the plan, which is also how many are given back; null means no limit
  */
 export function* takeGiveBack(db: QueryBuilder, { account, day, limit }: Pick<Reservation, 'account' | 'day' | 'limit'>): Steps<boolean> {
   if (limit === null) return true
@@ -107,19 +106,19 @@ export function* takeGiveBack(db: QueryBuilder, { account, day, limit }: Pick<Re
   return true
 }
 
-/** Takes a counted conversion back, as often as is allowed, as part of a procedure that holds the account's lock. */
+/** Gives back a counted conversion, as often as is allowed. For procedures that hold the account's lock. */
 export function* uncount(db: QueryBuilder, counted: Pick<Reservation, 'account' | 'day' | 'limit'>): Steps<void> {
   if (!(yield* takeGiveBack(db, counted))) return
   const { account, day } = counted
   yield* run(db.updateTable('quota_days').set((e) => ({ used: e('used', '-', 1) })).where('account_id', '=', account).where('day', '=', day).where('used', '>', 0))
 }
 
-/** A reservation for one conversion that is let in now; `reserve` enters it. */
+/** A reservation for one conversion; `reserve` stores it. */
 export function newReservation(account: string, plan: Plan, now: number): Reservation {
   return { id: newId('res', now), account, day: dayOf(now), limit: plan.conversionsPerDay }
 }
 
-/** What a caller is told whose quota is used up. */
+/** The error for an account without quota left. */
 export function quotaExceeded(plan: Plan, now: number): Problem {
   const detail =
     plan.conversionsPerDay === 0
@@ -133,13 +132,13 @@ function allOf(conversions: number | null): string {
   return conversions === 2 ? "both of today's conversions" : `all ${conversions} of today's conversions`
 }
 
-/** Conversions of this UTC day that an account has used or has under way. */
+/** Conversions of this UTC day that an account has used or reserved. */
 export async function usedToday(store: Store, account: string, now: number): Promise<number> {
   const { counted, reserved } = await usedQuery(store.db, account, dayOf(now)).executeTakeFirstOrThrow()
   return (counted ?? 0) + (reserved ?? 0)
 }
 
-/** Whether an account has used all of its conversions of this UTC day, and none of them can come back. */
+/** Whether an account has counted all conversions of this UTC day. Reservations, which may be given back, do not count. */
 export async function isUsedUp(store: Store, account: string, { conversionsPerDay }: Plan, now: number): Promise<boolean> {
   if (conversionsPerDay === null) return false
   const row = await store.db.selectFrom('quota_days').select('used').where('account_id', '=', account).where('day', '=', dayOf(now)).executeTakeFirst()

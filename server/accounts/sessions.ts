@@ -1,4 +1,4 @@
-// Sessions of the dashboard: a random cookie whose hash is stored, made at sign-in, dead at sign-out.
+// Dashboard sessions: a random cookie, of which the hash is stored, from sign-in to sign-out.
 import { DAY } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
@@ -13,7 +13,7 @@ import { SCOPES, type Caller, type Scope } from './tokens.ts'
 /** How long a session lasts, in milliseconds: 30 days. */
 export const SESSION_MS = 30 * DAY
 
-/** A session that is about to be entered, without its account. */
+/** A new session, without its account. */
 export type NewSession = Omit<SessionRow, 'account_id'>
 
 /** An account with the cookie of its new session. */
@@ -22,22 +22,22 @@ export interface SignedIn {
   cookie: string
 }
 
-/** Makes the cookie of a session and what is stored of it. */
+/** Creates the cookie of a session, and the row to store. */
 export function makeSession(now: number): { cookie: string; session: NewSession } {
   const { secret, publicId, hash } = makeSecret('tms')
   return { cookie: secret, session: { public_id: publicId, hash, created_at: now, expires_at: now + SESSION_MS } }
 }
 
-/** Enters a session, as part of a procedure. */
+/** Stores a session, inside a procedure. */
 export function* enterSession(db: QueryBuilder, session: NewSession, account: string): Steps<void> {
   yield* run(db.insertInto('sessions').values({ ...session, account_id: account }))
 }
 
 /**
- * Signs a person in: always with a new cookie; the session of the browser's old one ends.
+ * Signs a person in with a new cookie, and ends the session of the browser's old one.
  *
- * @param who e-mail in lower case, password as typed, address of the other end
- * @param old the cookie that the browser sent, whatever it is
+ * @param who e-mail in lower case, password as typed, client address
+ * @param old the cookie that the browser sent, valid or not
  * @throws Problem `invalid_credentials`, in the same words and time whatever was wrong; `too_many_attempts`
  */
 export async function signIn(store: Store, who: { email: string; password: string; address: string }, old: string | undefined, now: number): Promise<SignedIn> {
@@ -61,7 +61,7 @@ export async function signIn(store: Store, who: { email: string; password: strin
 
 type Entering = { account: string; password: string; session: NewSession; replaced: string | null; now: number }
 
-/** Enters a session unless the password was changed, or the account disabled, while it was being checked. */
+/** Stores a session unless the password was changed, or the account disabled, during the check. */
 export const enterIfStill = procedure(import.meta.url, 'enterIfStill', function* (db, { account, password, session, replaced, now }: Entering) {
   const still = yield* first(
     db.selectFrom('passwords').innerJoin('accounts', 'accounts.id', 'passwords.account_id').select('account_id')
@@ -74,7 +74,7 @@ export const enterIfStill = procedure(import.meta.url, 'enterIfStill', function*
   return true
 })
 
-/** Who a cookie belongs to, or undefined where it opens nothing (any more). A malformed one costs no look-up. */
+/** The caller that a cookie belongs to, or undefined if it is not valid (any more). A malformed one costs no query. */
 export async function callerBySession(store: Store, cookie: string, now: number): Promise<Caller | undefined> {
   const publicId = publicIdOf('tms', cookie)
   const row = publicId === undefined ? undefined : await store.db.selectFrom('sessions').selectAll().where('public_id', '=', publicId).executeTakeFirst()
@@ -84,13 +84,13 @@ export async function callerBySession(store: Store, cookie: string, now: number)
   return { account, tokenId: null, sessionId: row.public_id, scopes: Object.keys(SCOPES) as Scope[] }
 }
 
-/** Ends a session, for good. */
+/** Ends a session. */
 export async function signOut(store: Store, sessionId: string): Promise<void> {
   await store.db.deleteFrom('sessions').where('public_id', '=', sessionId).execute()
 }
 
 /**
- * Gives an account another password; its other sessions end.
+ * Changes the password of an account and ends its other sessions.
  *
  * @throws Problem `invalid_credentials` where the current one is wrong, or is not the current one any more; `too_many_attempts`
  */
@@ -113,7 +113,7 @@ export async function changePassword(
 
 type Replacing = { account: string; sessionId: string; old: string; hash: string }
 
-/** Replaces a password and ends the other sessions, unless this one has ended, or the password was changed, while it was being checked. */
+/** Replaces a password and ends the other sessions, unless this session ended or the password changed during the check. */
 export const replaceIfStill = procedure(import.meta.url, 'replaceIfStill', function* (db, { account, sessionId, old, hash }: Replacing) {
   if (!(yield* first(db.selectFrom('sessions').select('public_id').where('public_id', '=', sessionId)))) return false
   if ((yield* run(db.updateTable('passwords').set({ hash }).where('account_id', '=', account).where('hash', '=', old))) === 0) return false

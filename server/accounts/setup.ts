@@ -1,4 +1,4 @@
-// The first run: until an administrator has a password, a link (or two settings) gives one to the first account.
+// First run: until an administrator has a password, a link (or two settings) sets one for the first account.
 import { createHmac } from 'node:crypto'
 import { Problem, invalidField, SetupError } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -12,14 +12,14 @@ import { hashPassword, inTurn } from './passwords.ts'
 import { FREE } from './plans.ts'
 import { enterSession, makeSession, type NewSession, type SignedIn } from './sessions.ts'
 
-/** TABLE of what sign-in data must be like. */
+/** TABLE of rules for e-mail addresses and passwords. */
 export const SIGN_IN = {
-  /** Not what mail servers accept (nobody sends mail): one @, nothing invisible, the same in every case. */
+  /** Stricter than mail servers, because no mail is sent: one @, nothing invisible, case-insensitive. */
   email: { form: /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u, most: 254 },
   password: { least: 10, most: 256 },
 } as const
 
-/** The token of the link: the same in every process that has the master key, at every start, and never stored. */
+/** The token of the setup link, derived from the master key: the same in every process and at every start, never stored. */
 export function setupToken(master: Buffer): string {
   return createHmac('sha256', master).update('tollmark first account').digest('base64url')
 }
@@ -36,7 +36,7 @@ export async function setupRequired(store: Store): Promise<boolean> {
 
 type Wanted = { choice: AccountChoice; email: string; password: string; session: NewSession | null }
 
-/** Gives the first account (made where there is none) e-mail and password; undefined where an administrator has one already, `taken` where the e-mail is another account's. */
+/** Sets e-mail and password of the first account, which it creates if needed. Undefined if an administrator has a password; `taken` if the e-mail is another account's. */
 export const setUpFirst = procedure(import.meta.url, 'setUpFirst', function* (db, { choice, email, password, session }: Wanted) {
   if (yield* first(anyAdmin(db))) return undefined
   const account: AccountRow = yield* findOrMakeAccount(db, choice)
@@ -48,9 +48,9 @@ export const setUpFirst = procedure(import.meta.url, 'setUpFirst', function* (db
 })
 
 /**
- * Sets up the first account by the link, and signs it in.
+ * Sets up the first account through the link, and signs it in.
  *
- * @param expected the token of the link; `given` what came with the request
+ * @param expected the token of the link; `given`: the one in the request
  * @throws Problem `setup_closed`; `invalid_token`; `invalid_field` where the e-mail has an account; `too_many_attempts` where too many wait
  */
 export async function setUpByLink(store: Store, expected: string, given: string, who: { email: string; password: string; address: string }, now: number): Promise<SignedIn> {
@@ -64,9 +64,9 @@ export async function setUpByLink(store: Store, expected: string, given: string,
 }
 
 /**
- * Sets up the first account by the settings, where it still has to be.
+ * Sets up the first account from the settings, if it is not set up yet.
  *
- * @throws SetupError where one of the two is missing or cannot be used
+ * @throws SetupError if one of the two settings is missing or not valid
  */
 export async function setUpBySettings(store: Store, { adminEmail, adminPassword }: { adminEmail: string | null; adminPassword: string | null }, now: number): Promise<void> {
   if (adminEmail === null && adminPassword === null) return

@@ -1,4 +1,4 @@
-// API tokens: made (and shown) once, listed, revoked, and checked at each request.
+// API tokens: created and shown once, listed, revoked, and checked at each request.
 import { sql } from 'kysely'
 import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
@@ -9,12 +9,13 @@ import { procedure, run } from '../store/procedure.ts'
 import type { AccountRow, TokenRow } from '../store/schema.ts'
 import { findOrMakeAccount, type AccountChoice } from './accounts.ts'
 
-/** TABLE of scopes: what a token may open. */
+/** TABLE of scopes: what a token gives access to. */
 export const SCOPES = {
   convert: 'convert files and read the jobs of the account',
   manage: 'manage tokens, keys, credentials and accounts, and read their usage',
 } as const
 
+/** Name of a scope. */
 export type Scope = keyof typeof SCOPES
 
 /** An API token as the API shows it. */
@@ -22,7 +23,7 @@ export interface Token {
   id: string
   object: 'token'
   name: string
-  /** The public head of the token, for display. */
+  /** The public beginning of the token, for display. */
   prefix: string
   account_id: string
   scopes: Scope[]
@@ -32,22 +33,22 @@ export interface Token {
   last_used_at: string | null
 }
 
-/** A new token, with the secret that is never shown again. */
+/** A new token with its secret, which is shown once. */
 export type NewToken = Token & { secret: string }
 
-/** Who makes a request, proven. */
+/** An authenticated caller. */
 export interface Caller {
   readonly account: AccountRow
-  /** The API token, or the session of the dashboard, that proves it. */
+  /** The API token, or the dashboard session, it authenticated with. */
   readonly tokenId: string | null
   readonly sessionId: string | null
   readonly scopes: readonly Scope[]
 }
 
-/** How much `last_used_at` may lag, so that not every request is a write. */
+/** How much `last_used_at` may lag, to save a write per request. */
 const LAST_USED_STEP = 60_000
 
-/** Enters a token, with its account where that has to be made; gives the account. */
+/** Stores a token, and its account if that is new. Returns the account. */
 export const issue = procedure(
   import.meta.url,
   'issue',
@@ -59,9 +60,9 @@ export const issue = procedure(
 )
 
 /**
- * Makes a token for the chosen account, together with the account where it does not exist.
+ * Creates a token for the selected account, and the account if it does not exist.
  *
- * @param account its name, or null for the first account; and the plan that it gets if it has to be made
+ * @param account its name, or null for the first account; and its plan if it is created
  */
 export async function createToken(
   store: Store,
@@ -85,7 +86,7 @@ export async function createToken(
   return { token: { ...showToken({ ...row, account_id: owner.id }, now), secret }, account: owner }
 }
 
-/** Which of its tokens a list holds. */
+/** Filter of a list of tokens. */
 export interface TokenFilter {
   /** One of these. */
   status?: readonly Token['status'][] | undefined
@@ -100,7 +101,7 @@ export async function listTokens(store: Store, account: string | null, limit: nu
   return (await query.execute()).map((row) => showToken(row, now))
 }
 
-/** How many tokens a filter finds. */
+/** Number of tokens that match a filter. */
 export async function countTokens(store: Store, account: string | null, filter: TokenFilter, now: number): Promise<number> {
   return Number((await matching(store, account, filter, now).select((e) => e.fn.countAll<number>().as('count')).executeTakeFirst())?.count ?? 0)
 }
@@ -137,7 +138,7 @@ export async function getToken(store: Store, id: string, account: string | null,
 }
 
 /**
- * Revokes a token, for good; a second time changes nothing.
+ * Revokes a token permanently. Revoking it again changes nothing.
  *
  * @throws Problem `token_not_found`
  */
@@ -148,7 +149,7 @@ export async function revokeToken(store: Store, id: string, account: string | nu
 }
 
 /**
- * Proves who sends a request by its `Authorization` header (RFC 6750, section 2.1). Malformed tokens cost no look-up.
+ * Authenticates a caller by its `Authorization` header (RFC 6750, section 2.1). Malformed tokens cost no query.
  *
  * @throws Problem `invalid_token`, whose sentence tells the owner of a real token why it does not work, and nobody else anything
  */
@@ -167,7 +168,7 @@ export async function authenticate(store: Store, authorization: string | undefin
   return { account, tokenId: row.id, sessionId: null, scopes: scopesOf(row) }
 }
 
-/** Writes down that a token is in use, at most once a minute. Nobody waits for it, and nothing depends on it. */
+/** Records that a token is in use, at most once a minute, in the background. */
 function noteUse(store: Store, { id, last_used_at }: TokenRow, now: number): void {
   if (last_used_at !== null && now - last_used_at < LAST_USED_STEP) return
   const note = store.db.updateTable('tokens').set({ last_used_at: now }).where('id', '=', id)

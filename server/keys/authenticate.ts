@@ -1,32 +1,33 @@
-// Who calls the proxy: step 2 of the contract.
+// Authenticates callers of the proxy by their key.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
 import { ownText } from '../own-text.ts'
 import { publicIdOf } from '../secret.ts'
 import type { CachedKey, CachedSecret, KeyCache } from './cache.ts'
 
+/** An authenticated key, or the refusal of the caller. */
 export type Authenticated =
   | { ok: true; key: CachedKey }
   | { ok: false; code: 'invalid_api_key' | 'api_key_expired' | 'api_key_disabled' | 'origin_not_allowed'; message: string }
 
-/** Compared with where there is no such key, so that this takes the same time. */
+/** A hash to compare with if there is no such key, so that it takes the same time. */
 const NOBODY = Buffer.alloc(32)
 
-/** A key, alone or behind one of the schemes in which clients send one. */
+/** A key, alone or after one of the schemes that clients use. */
 const CREDENTIAL = /^(?:(?:bearer|key|token) +)?(tmk_\S+) *$/i
 
-/** A credential that has been proven, by its text: whose it is. */
+/** Credentials that were verified, by their text, and their secrets. */
 interface Proven {
   readonly publicId: string
   readonly found: CachedSecret
 }
 
-/** Credentials that are remembered of each cache of keys; when there are more, all are proven again. */
+/** Verified credentials to remember; beyond that, all are verified again. */
 const MOST_PROVEN = 2_000
 const provenBy = new WeakMap<KeyCache, Map<string, Proven>>()
 
 /**
- * The secret that a credential holds, proven by its hash, or the sentence that says what is wrong. What was proven once is not hashed again as long as the
- * cache holds the very same record: any change of a key makes a new one.
+ * Verifies a credential by its hash. Returns its secret, or a sentence that says what is wrong. A verified credential is not hashed again while the cache
+ * holds the same record; any change of a key creates a new one.
  */
 function prove(keys: KeyCache, credential: string): CachedSecret | string {
   let proven = provenBy.get(keys)
@@ -45,11 +46,11 @@ function prove(keys: KeyCache, credential: string): CachedSecret | string {
 }
 
 /**
- * Proves the caller by its key. A text that is no key (form, checksum) costs no look-up. Whether a real key is unknown,
- * expired, disabled or revoked takes the same time to find out, and only who holds the whole secret learns which.
+ * Authenticates a caller by its key. Malformed keys (form, checksum) cost no query. Unknown, expired, disabled and revoked keys take the same time, and
+ * only a caller with the whole secret learns which it is.
  *
- * @param credential what it presented: the key, or `Bearer` and the key
- * @param origin the `Origin` header: browsers send it, and a key with allowed origins asks for it
+ * @param credential as presented: the key, or `Bearer` and the key
+ * @param origin the `Origin` header, which a key with allowed origins requires
  * @param now milliseconds since 1970
  */
 export function authenticate(keys: KeyCache, credential: string | undefined, origin: string | undefined, now: number): Authenticated {
@@ -66,7 +67,7 @@ export function authenticate(keys: KeyCache, credential: string | undefined, ori
   return { ok: true, key }
 }
 
-/** The key that a credential holds whole, whatever state it is in; null where there is none. For records about the key: it opens nothing. */
+/** The key of a complete credential, whatever its state; null if there is none. For records about the key only: it does not authenticate. */
 export function keyOfCredential(keys: KeyCache, credential: string | undefined): CachedKey | null {
   const secret = CREDENTIAL.exec(credential ?? '')?.[1]
   const publicId = secret === undefined ? undefined : publicIdOf('tmk', secret)
@@ -80,13 +81,12 @@ function invalid(message: string): Authenticated {
   return { ok: false, code: 'invalid_api_key', message }
 }
 
-/** A host without a scheme, as people type it: with a dot or a port, or `localhost`. */
+/** A host without a scheme, as people type it: with a dot, a port, or `localhost`. */
 const BARE_HOST = /^(?:[^\s:/?#@]+\.[^\s:/?#@]+|localhost|[^\s:/?#@.]+(?=:\d))(?::\d+)?\/?$/i
 const LOOPBACK = /^(?:localhost|127\.[\d.]+)(?::|\/|$)/i
 
 /**
- * An origin as it is compared (`https://example.com`, `http://localhost:3000`), or null where the text is none. A scheme that was left out is https, or
- * http on this machine.
+ * Normalizes an origin (`https://example.com`, `http://localhost:3000`); null if it is none. The default scheme is https, and http for this machine.
  */
 export function normalOrigin(written: string): string | null {
   const text = BARE_HOST.test(written) ? `${LOOPBACK.test(written) ? 'http' : 'https'}://${written}` : written

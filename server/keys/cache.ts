@@ -1,10 +1,10 @@
-// Every key in memory, so that no request waits for the store. A change made anywhere is known here within a second.
+// All keys in memory, so that no request waits for the database. Changes by any process arrive within a second.
 import { compileScope, type Scope } from './scope.ts'
 import { listOf } from './key-record.ts'
 import type { Store } from '../store/open.ts'
 import type { KeyRow, SharedObjectRow } from '../store/schema.ts'
 
-/** A key as the gate needs it. */
+/** A key with everything that decides about a request. */
 export interface CachedKey {
   readonly id: string
   readonly accountId: string
@@ -12,17 +12,17 @@ export interface CachedKey {
   readonly rpm: number | null
   readonly allowedOrigins: ReadonlySet<string> | null
   readonly objects: 'own' | 'upstream'
-  /** Ids of the providers that it may call; null: every provider. */
+  /** Ids of the providers it may call; null means every provider. */
   readonly providers: ReadonlySet<string> | null
   readonly readOnly: boolean
-  /** Objects shared with it, each as `sharedName` writes it. */
+  /** Objects shared with it, as `sharedName` writes them. */
   readonly shared: ReadonlySet<string>
   readonly expiresAt: number | null
   readonly disabled: boolean
   readonly revoked: boolean
 }
 
-/** One text for one object of a provider. */
+/** Name of a provider's object in `Set`s. */
 export const sharedName = (provider: string, kind: string, id: string): string => `${provider} ${kind} ${id}`
 
 /** One secret of a key. */
@@ -32,24 +32,25 @@ export interface CachedSecret {
   readonly key: CachedKey
 }
 
+/** The keys of all accounts, kept up to date until it is disposed of. Shared by all requests. */
 export interface KeyCache extends Disposable {
   /** The secret with a public id. */
   find(publicId: string): CachedSecret | undefined
   /** Whether the account of a key has been disabled. */
   isDisabled(accountId: string): boolean
-  /** Looks for changes now: whoever changes a key in this process awaits it, so that the change holds at once. Never rejects. */
+  /** Looks for changes now. Code that changes a key awaits it, so that the change takes effect at once. Never rejects. */
   refresh(): Promise<void>
-  /** Whether the keys could be read at the last look. */
+  /** Whether the last look could read the keys. */
   readonly fresh: boolean
 }
 
-/** How often changes are looked for besides being told. A look costs some microseconds. */
+/** How often to look for changes, besides notifications. A look costs a few microseconds. */
 const LOOK_MS = 500
 
 /**
- * Reads all keys and keeps up with their changes. When the store cannot be read, what is known goes on working.
+ * Reads all keys and follows their changes. If the database cannot be read, known keys keep working.
  *
- * @param onError told once when looking begins to fail
+ * @param onError called once when looks begin to fail
  */
 export async function openKeyCache(store: Store, onError: (error: unknown) => void): Promise<KeyCache> {
   const secrets = new Map<string, CachedSecret>()
@@ -65,7 +66,7 @@ export async function openKeyCache(store: Store, onError: (error: unknown) => vo
     const disabled = await store.db.selectFrom('accounts').select('id').where('disabled', '=', 1).execute()
     disabledAccounts = new Set(disabled.map(({ id }) => id))
     if (changed.length === 0) return
-    // Not by a list of ids, which has a limit: at the first look these are all keys.
+    // Not by a list of ids, whose length is limited: the first look reads all keys.
     const rows = await store.db
       .selectFrom('key_secrets')
       .innerJoin('keys', 'keys.id', 'key_secrets.key_id')
@@ -101,7 +102,7 @@ export async function openKeyCache(store: Store, onError: (error: unknown) => vo
     looking = null
   }
 
-  /** One look at a time; whoever asks during one gets another behind it. */
+  /** One look at a time. Asking during one starts another after it. */
   function refresh(): Promise<void> {
     if (looking === null) return (looking = tryLook())
     behind ??= looking.then(() => {

@@ -1,4 +1,4 @@
-// Lists of proxy keys: filters, orders, pages; and what other pages look up about many keys.
+// Lists of proxy keys: filters, orders, pages; and look-ups about many keys at once.
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely'
 import { entered } from '../ledger/journal.ts'
 import { requestsOfKey } from '../ledger/key-totals.ts'
@@ -8,7 +8,7 @@ import type { Database, KeyRow } from '../store/schema.ts'
 import { IDS_AT_ONCE, listOf, showKeys, type Key, type KeyStatus } from './key-record.ts'
 import { compileScope } from './scope.ts'
 
-/** What a list can be ordered by. What never expires comes last, what was never used was used longest ago. */
+/** Sort expressions. Nulls: no expiry sorts last, never used sorts first. */
 const BY = {
   created: sql<number | string>`keys.created_at`,
   name: sql<number | string>`lower(keys.name)`,
@@ -17,7 +17,7 @@ const BY = {
   requests: sql<number | string>`${requestsOfKey(sql.ref('keys.id'))}`,
 }
 
-/** TABLE of orders of a list: what is compared, and which way. Equal ones follow their ids the same way. `moves`: a key changes its place by being used. */
+/** TABLE of orders: expression and direction; ties are broken by id in the same direction. `moves`: the value changes as the key is used. */
 const SORTS = {
   '-created_at': { by: BY.created, direction: 'desc', moves: false },
   created_at: { by: BY.created, direction: 'asc', moves: false },
@@ -31,28 +31,30 @@ const SORTS = {
   '-requests': { by: BY.requests, direction: 'desc', moves: true },
 } as const
 
+/** Name of an order, as the API has it. */
 export type KeySort = keyof typeof SORTS
+/** All orders. */
 export const KEY_SORTS = Object.keys(SORTS) as [KeySort, ...KeySort[]]
 
-/** Which keys a list holds, in which order. `account` null: those of all accounts. */
+/** Filter and order of a list. `account` null: all accounts. */
 export interface KeyFilter {
   account: string | null
   /** One of these. */
   status?: readonly KeyStatus[] | undefined
-  /** Part of the name, whatever the case; or the beginning of the prefix, or the id, to the letter. */
+  /** Part of the name, case-insensitive; or the beginning of the prefix; or the exact id. */
   search?: string | undefined
-  /** Those that may reach this model. */
+  /** Keys that may use this model. */
   model?: string | undefined
-  /** Newest first where it is missing. */
+  /** Default: newest first. */
   sort?: KeySort | undefined
 }
 
-/** Whether every key has to be looked at for a page. */
+/** Whether a page needs a scan of all keys. */
 export function looksAtAll({ sort = '-created_at', search = '', model }: Pick<KeyFilter, 'sort' | 'search' | 'model'>): boolean {
   return SORTS[sort].moves || search !== '' || model !== undefined
 }
 
-/** Rows that are looked at together where a filter cannot be asked of the store. */
+/** Rows read at once if part of the filter cannot be expressed in SQL. */
 const BATCH = 500
 
 /** At most `limit` keys after `cursor`, the `next` of the page before; `next` is null after the last page. */
@@ -66,7 +68,7 @@ export async function listKeys(store: Store, filter: KeyFilter, limit: number, c
   for (;;) {
     const rows = await keyRows(store, filter, most, last, now)
     found.push(...rows.filter(fits))
-    // One too many tells that there is a next page.
+    // One row more than the limit shows that there is a next page.
     if (rows.length < most || found.length > limit) break
     last = cursorAfter(rows.at(-1)!, sort)
   }
@@ -74,19 +76,19 @@ export async function listKeys(store: Store, filter: KeyFilter, limit: number, c
   return { keys: await showKeys(store, rows, now), next: found.length > limit ? cursorAfter(rows.at(-1)!, sort) : null }
 }
 
-/** What the store cannot be asked: case beyond ASCII, and globs. */
+/** The part of a filter that SQL cannot express: case beyond ASCII, and globs. */
 function fitting({ model, search = '' }: KeyFilter): (row: Pick<KeyRow, 'id' | 'name' | 'public_id' | 'models'>) => boolean {
   const lower = search.toLowerCase()
   return ({ id, name, public_id, models }) =>
     (name.toLowerCase().includes(lower) || id === search || isPrefixOf(search, public_id)) && (model === undefined || compileScope(listOf(models)).allows([model]))
 }
 
-/** Whether a text is the beginning of what is shown of a secret, from the first letter behind its `tmk_` on. */
+/** Whether a search is the beginning of the displayed prefix, with at least one character after `tmk_`. */
 function isPrefixOf(search: string, publicId: string): boolean {
   return search.length > 'tmk_'.length && displayPrefix('tmk', publicId).startsWith(search)
 }
 
-/** How many keys a filter finds. */
+/** Number of keys that match a filter. */
 export async function countKeys(store: Store, filter: KeyFilter, now: number): Promise<number> {
   const { model, search = '' } = filter
   const query = matching(store.reports.selectFrom('keys'), filter, now)
@@ -95,17 +97,17 @@ export async function countKeys(store: Store, filter: KeyFilter, now: number): P
   return rows.filter(fitting(filter)).length
 }
 
-/** A row with what its order compares. */
+/** A row with the value it is sorted by. */
 type PlacedRow = KeyRow & { place: number | string }
 
-/** Where a list goes on: a key that moves keeps its place there, or else the next page would leave out keys, or repeat them, whenever it is used meanwhile. */
+/** The cursor after a row. If the sort value changes with use, it is part of the cursor; otherwise the next page could skip or repeat keys. */
 function cursorAfter({ id, place }: PlacedRow, sort: KeySort): string {
   return SORTS[sort].moves ? `${id}:${place}` : id
 }
 
 async function keyRows(store: Store, filter: KeyFilter, limit: number, cursor: string | undefined, now: number): Promise<PlacedRow[]> {
   const { by, direction, moves } = SORTS[filter.sort ?? '-created_at']
-  // Away from the thread that serves requests: a search, or an order by use, looks at every key.
+  // Not on the main thread: a search, or an order by use, scans all keys.
   const db = store.reports
   let query = matching(db.selectFrom('keys'), filter, now).selectAll().select(by.as('place')).orderBy(by, direction).orderBy('keys.id', direction).limit(limit)
   if (cursor !== undefined) {
@@ -118,12 +120,12 @@ async function keyRows(store: Store, filter: KeyFilter, limit: number, cursor: s
   return query.execute()
 }
 
-/** Keys that a filter may find: `fitting` decides about those of a search or a model. */
+/** Keys that may match a filter; `fitting` makes the final decision about searches and models. */
 export function matching(keys: SelectQueryBuilder<Database, 'keys', object>, { account, status, search }: KeyFilter, now: number): SelectQueryBuilder<Database, 'keys', object> {
   let query = keys.where('purged_at', 'is', null)
   if (account !== null) query = query.where('account_id', '=', account)
   if (search) {
-    // Databases know the case of ASCII's letters only: any other text may stand in place of others here.
+    // Databases fold the case of ASCII only, so anything else matches any text here.
     const pattern = `%${search.replaceAll(/[\\%_]/g, '\\$&').replaceAll(/\P{ASCII}+/gu, '%').toLowerCase()}%`
     const head = search.startsWith('tmk_') ? search.slice('tmk_'.length) : null
     const isNamed = sql<boolean>`lower(name) like ${pattern} escape '\\'`
@@ -132,7 +134,7 @@ export function matching(keys: SelectQueryBuilder<Database, 'keys', object>, { a
   return status === undefined ? query : query.where((e) => e.or(status.map((one) => hasStatus(e, one, now))))
 }
 
-/** A key's status, as `statusOf` tells it. */
+/** `statusOf` as an SQL condition. */
 function hasStatus(e: ExpressionBuilder<Database, 'keys'>, status: KeyStatus, now: number) {
   if (status === 'revoked') return e('revoked_at', 'is not', null)
   const stays = e('revoked_at', 'is', null)
@@ -153,7 +155,7 @@ export async function keyNames(store: Store, ids: string[]): Promise<Map<string,
   return names
 }
 
-/** Keys in use that expire between two moments, the first of them first. `account` null: of all accounts. */
+/** Active keys that expire between two times, soonest first. `account` null: of all accounts. */
 export async function expiringKeys(store: Store, account: string | null, from: number, to: number): Promise<{ id: string; name: string; expires_at: number }[]> {
   let query = store.reports.selectFrom('keys').select(['id', 'name', 'expires_at']).where('expires_at', '>', from).where('expires_at', '<=', to)
   if (account !== null) query = query.where('account_id', '=', account)

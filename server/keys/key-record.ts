@@ -6,6 +6,7 @@ import { displayPrefix } from '../secret.ts'
 import type { Store } from '../store/open.ts'
 import type { KeyRow } from '../store/schema.ts'
 
+/** State of a key. See `statusOf`. */
 export type KeyStatus = 'active' | 'disabled' | 'expired' | 'revoked'
 
 /** A key as the API shows it. */
@@ -14,28 +15,28 @@ export interface Key {
   object: 'key'
   account_id: string
   name: string
-  /** The public head of the newest secret, for display. */
+  /** The public beginning of the newest secret, for display. */
   prefix: string
   /** Exact names and `*` globs; null means every model. */
   models: string[] | null
   rpm: number | null
   allowed_origins: string[] | null
-  /** `own`: stored objects that this key made, or that were shared with it. `upstream`: all that the account with the provider holds. */
+  /** `own`: stored objects that this key created or that were shared with it. `upstream`: all objects of the provider account. */
   objects: 'own' | 'upstream'
   /** Ids of providers; null means every provider. */
   providers: string[] | null
-  /** Whether it may generate and read, and change nothing that a provider stores. */
+  /** Whether it may only generate and read, and change nothing that a provider stores. */
   read_only: boolean
   expires_at: string | null
   status: KeyStatus
   created_at: string
   last_used_at: string | null
-  /** When the secret that was rotated away stops working; null where none does any more. */
+  /** When the previous secret stops working; null if none works any more. */
   previous_secret_expires_at: string | null
   usage: Totals
 }
 
-/** A key with the secret that is never shown again. */
+/** A new key with its secret, which is shown once. */
 export type NewKey = Key & { secret: string }
 
 /** The row of a key. @throws Problem `key_not_found` where there is none, it was purged, or (with `account`) it is another account's */
@@ -47,7 +48,7 @@ export async function findRow(store: Store, id: string, account: string | null):
   return row
 }
 
-/** What a key is at a moment. Revoked is final; a disabled one stays disabled when it expires. */
+/** The state of a key at a time. Revoked wins over disabled, and disabled over expired. */
 export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'disabled' | 'expires_at'>, now: number): KeyStatus {
   if (row.revoked_at !== null) return 'revoked'
   if (row.disabled === 1) return 'disabled'
@@ -71,7 +72,7 @@ export async function showKeys(store: Store, rows: KeyRow[], now: number): Promi
 /** Ids in one query: databases take only so many. */
 export const IDS_AT_ONCE = 1000
 
-/** When the last secret of each key that was rotated away stops working. */
+/** When the last previous secret of each key stops working. */
 async function previousEnds(store: Store, ids: string[], now: number): Promise<Map<string, number>> {
   const ends = new Map<string, number>()
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {

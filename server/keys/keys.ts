@@ -1,5 +1,5 @@
-// Proxy keys: made, read, changed, revoked. Lists are in key-list.ts, new secrets in rotation.ts, clearing away in purge.ts; what opens the proxy is in
-// cache.ts and authenticate.ts.
+// Creates, reads, changes and revokes proxy keys. Lists are in key-list.ts, new secrets in rotation.ts, purging in purge.ts, authentication in
+// authenticate.ts and cache.ts.
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
 import { makeSecret, type NewSecret } from '../secret.ts'
@@ -9,7 +9,7 @@ import type { KeyRow } from '../store/schema.ts'
 import type { Partly, QueryBuilder } from '../store/statement.ts'
 import { findRow, showKeys, textOf, type Key, type NewKey } from './key-record.ts'
 
-/** What a person decides about a key. Times in milliseconds since 1970. */
+/** The fields of a key that people set. Times in milliseconds since 1970. */
 export interface KeyWishes {
   name: string
   models: string[] | null
@@ -21,16 +21,16 @@ export interface KeyWishes {
   expires_at: number | null
 }
 
-/** A new key has a name; what is not said about it is unrestricted, but for the objects: those are its own. */
+/** Fields of a new key. Missing ones are unrestricted, except `objects`, which defaults to `own`. */
 export type NewKeyWishes = Pick<KeyWishes, 'name'> & Partial<KeyWishes>
 
-/** What is to be changed of a key; what is undefined stays. */
+/** Changes of a key; undefined keeps a field. */
 type KeyChange = Partly<KeyWishes & { disabled: boolean }>
 
-/** The largest limit that a key can have. */
+/** The largest `rpm` of a key. */
 export const MOST_RPM = 1_000_000
 
-/** Makes a key for an account. */
+/** Creates a key for an account. */
 export async function createKey(store: Store, account: string, wishes: NewKeyWishes, now: number): Promise<NewKey> {
   const made = makeSecret('tmk')
   const { name, models = null, rpm = null, allowed_origins = null, objects = 'own', providers = null, read_only = false, expires_at = null } = wishes
@@ -49,7 +49,7 @@ export async function getKey(store: Store, id: string, account: string | null, n
   return (await showKeys(store, [await findRow(store, id, account)], now))[0]!
 }
 
-/** Changes a key. @throws Problem `key_not_found`; `key_revoked`, because that is final */
+/** Changes a key. @throws Problem `key_not_found`, `key_revoked` */
 export async function changeKey(store: Store, id: string, account: string | null, change: KeyChange, now: number): Promise<Key> {
   await findRow(store, id, account)
   if (!(await store.run(updateKey, { id, change: columnsOf(change) }))) throw revoked()
@@ -67,22 +67,22 @@ function columnsOf({ models, allowed_origins, providers, read_only, disabled, ..
   }
 }
 
-/** Revokes a key, for good; a second time changes nothing. @throws Problem `key_not_found` */
+/** Revokes a key permanently. Revoking it again changes nothing. @throws Problem `key_not_found` */
 export async function revokeKey(store: Store, id: string, account: string | null, now: number): Promise<Key> {
   await findRow(store, id, account)
   await store.run(updateKey, { id, change: { revoked_at: now } })
   return getKey(store, id, account, now)
 }
 
-/** Keys that are ended in one transaction. */
+/** Keys to revoke or purge in one transaction. */
 export const ENDED_AT_ONCE = 100
 
-/** Revokes every key of an account, for good. */
+/** Revokes all keys of an account permanently. */
 export async function revokeKeysOf(store: Store, account: string, now: number): Promise<void> {
   while (await store.run(revokeSome, { account, now }));
 }
 
-/** Enters a new key with its first secret; gives its row. */
+/** Stores a new key with its first secret. Returns its row. */
 export const insertKey = procedure(import.meta.url, 'insertKey', function* (db, { key, hash }: { key: Omit<KeyRow, 'revision'>; hash: NewSecret['hash'] }): Steps<KeyRow> {
   const row = { ...key, revision: yield* nextRevision(db) }
   yield* run(db.insertInto('keys').values(row))
@@ -90,13 +90,13 @@ export const insertKey = procedure(import.meta.url, 'insertKey', function* (db, 
   return row
 }, oneAfterTheOther)
 
-/** Changes a key that is not revoked, but for what is undefined; gives whether there was one. */
+/** Changes a key unless it is revoked; undefined keeps a field. Returns whether it changed one. */
 export const updateKey = procedure(import.meta.url, 'updateKey', function* (db, { id, change }: { id: string; change: Partly<KeyRow> }): Steps<boolean> {
   const revision = yield* nextRevision(db)
   return (yield* run(db.updateTable('keys').set({ ...change, revision }).where('id', '=', id).where('revoked_at', 'is', null))) > 0
 }, oneAfterTheOther)
 
-/** Revokes some keys of an account; gives whether there are more. */
+/** Revokes some keys of an account. Returns whether there are more. */
 export const revokeSome = procedure(import.meta.url, 'revokeSome', function* (db, { account, now }: { account: string; now: number }): Steps<boolean> {
   const keys = yield* all(db.selectFrom('keys').select('id').where('account_id', '=', account).where('revoked_at', 'is', null).limit(ENDED_AT_ONCE))
   let revision = yield* nextRevision(db)
@@ -105,20 +105,19 @@ export const revokeSome = procedure(import.meta.url, 'revokeSome', function* (db
 }, oneAfterTheOther)
 
 /**
- * Changes of keys take their turn, up to the commit: so revisions are seen in their order, and a cache that knows the keys up to one has missed
- * nothing below it.
+ * The lock of all changes of keys. Held until the commit, it makes revisions visible in order, so a cache that has seen one has missed none below it.
  */
 export function oneAfterTheOther(): string {
   return 'keys'
 }
 
-/** The number of a change: higher than that of every change before. */
+/** The number of the next change of a key, higher than all before. */
 export function* nextRevision(db: QueryBuilder): Steps<number> {
   const last = yield* first(db.selectFrom('keys').select('revision').orderBy('revision', 'desc').limit(1))
   return (last?.revision ?? 0) + 1
 }
 
-/** What is answered to a change of a key that is revoked. */
+/** The error for changing a revoked key. */
 export function revoked(): Problem {
   return new Problem('key_revoked', 'The key is revoked for good. Create a new one.')
 }

@@ -1,4 +1,4 @@
-// Purging proxy keys: they leave every list, and reports go on naming them.
+// Purges proxy keys: removes them from every list, while reports still name them.
 import type { Store } from '../store/open.ts'
 import { all, procedure, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
@@ -7,7 +7,7 @@ import { findRow, type KeyStatus } from './key-record.ts'
 import { ENDED_AT_ONCE, nextRevision, oneAfterTheOther } from './keys.ts'
 
 /**
- * Takes a key out of every list, for good, and revokes it where that has not been done. Its name stays for reports, its secrets do not.
+ * Removes a key from every list permanently, and revokes it if needed. Its name stays for reports, its secrets are deleted.
  *
  * @throws Problem `key_not_found`
  */
@@ -16,20 +16,20 @@ export async function purgeKey(store: Store, id: string, account: string | null,
   await store.run(hideKey, { id, now })
 }
 
-/** What a key can have come to: it opens nothing any more. */
+/** States in which a key has ended. */
 export const ENDED = ['expired', 'revoked'] as const satisfies readonly KeyStatus[]
 
-/** The same for every key that has ended in one of these ways. `account` null: of all accounts. @returns how many there were */
+/** Purges all keys in one of these states. `account` null: of all accounts. @returns how many there were */
 export async function purgeKeys(store: Store, account: string | null, status: readonly (typeof ENDED)[number][], now: number): Promise<number> {
   let purged = 0
   for (let some = ENDED_AT_ONCE; some === ENDED_AT_ONCE; purged += some) some = await store.run(hideSome, { account, status, now })
   return purged
 }
 
-/** Revokes a key, and hides it. Its row stays: changes are numbered by the highest one, and reports name it. */
+/** Revokes and hides a key. Its row stays, for reports and because revisions count up from the highest one. */
 export const hideKey = procedure(import.meta.url, 'hideKey', hide, oneAfterTheOther)
 
-/** The same for some of the keys that have ended; gives how many. */
+/** Hides some of the keys that have ended. Returns how many. */
 export const hideSome = procedure(
   import.meta.url,
   'hideSome',

@@ -1,4 +1,4 @@
-// New secrets for proxy keys: rotation, and the end of the secrets that were rotated away.
+// Rotates the secrets of proxy keys.
 import { makeSecret } from '../secret.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, run, type Steps } from '../store/procedure.ts'
@@ -6,7 +6,7 @@ import { findRow, type Key, type NewKey } from './key-record.ts'
 import { getKey, nextRevision, oneAfterTheOther, revoked } from './keys.ts'
 
 /**
- * Ends the secrets that were rotated away; only the newest one works from now on.
+ * Ends the previous secrets of a key; only the newest one works from now on.
  *
  * @throws Problem `key_not_found`, `key_revoked`
  */
@@ -17,7 +17,7 @@ export async function endPreviousSecrets(store: Store, id: string, account: stri
 }
 
 /**
- * Gives a key a new secret. Older ones go on working for `grace` milliseconds.
+ * Gives a key a new secret. Older ones keep working for `grace` milliseconds.
  *
  * @throws Problem `key_not_found`, `key_revoked`
  */
@@ -28,7 +28,7 @@ export async function rotateKey(store: Store, id: string, account: string | null
   return { ...(await getKey(store, id, account, now)), secret }
 }
 
-/** Gives a key another secret; those that it has end at `until` at the latest. False where it is revoked. */
+/** Adds a secret to a key; its others end at `until` at the latest. Returns false if the key is revoked. */
 export const replaceSecret = procedure(
   import.meta.url,
   'replaceSecret',
@@ -36,7 +36,7 @@ export const replaceSecret = procedure(
     const revision = yield* nextRevision(db)
     if ((yield* run(db.updateTable('keys').set({ public_id: publicId, revision }).where('id', '=', id).where('revoked_at', 'is', null))) === 0) return false
     yield* run(db.deleteFrom('key_secrets').where('key_id', '=', id).where('expires_at', '<=', now))
-    // One that is on its way out already does not gain time.
+    // A secret that ends earlier keeps its end.
     yield* run(
       db
         .updateTable('key_secrets')
@@ -50,7 +50,7 @@ export const replaceSecret = procedure(
   oneAfterTheOther,
 )
 
-/** Ends the secrets of a key that was rotated, but for the newest one. False where it is revoked. */
+/** Ends all secrets of a key except the newest. Returns false if the key is revoked. */
 export const endSecrets = procedure(import.meta.url, 'endSecrets', function* (db, { id, now }: { id: string; now: number }): Steps<boolean> {
   const revision = yield* nextRevision(db)
   if ((yield* run(db.updateTable('keys').set({ revision }).where('id', '=', id).where('revoked_at', 'is', null))) === 0) return false

@@ -1,4 +1,4 @@
-// Which models a key may reach.
+// Which models a key may use.
 //
 // What an entry means: an entry of a key's `models` is either a model's exact name, or a pattern in which `*` stands for any
 // run of characters, including none and including `/` and `:`, but not `#`, behind which Fireworks names a deployment. Case counts. There are no other special characters.
@@ -14,22 +14,22 @@
 //
 // `null` is all models. An empty list allows none.
 
-/** A compiled list of entries. */
+/** A compiled list of entries. Immutable; shared by all requests of a key. */
 export interface Scope {
-  /** True for a key without a list: nothing has to be known about the model. */
+  /** True for a key without a list: the model does not matter. */
   readonly all: boolean
   /** Whether one model, given by all its spellings, is allowed. */
   allows(spellings: readonly string[]): boolean
 }
 
-/** Longest entry and longest list that a key may have. */
+/** Most characters of an entry, most entries of a key. */
 export const SCOPE_LIMITS = { entryLength: 256, entries: 500 }
 
 const ALL: Scope = { all: true, allows: () => true }
 
 /**
- * A model's name that is safe to compare with a pattern: printable ASCII and nothing that a server might decode, split or walk.
- * An exact entry needs no such care: it is the name.
+ * A model's name that is safe to compare with a pattern: printable ASCII without anything that a server might decode, split or resolve.
+ * Exact entries are compared as they are.
  */
 const PLAIN = /^(?!.*(?:\.\.|\/\/|@preset))[A-Za-z0-9._:/@#+~,=()-]+$/
 
@@ -49,7 +49,7 @@ export function compileScope(models: readonly string[] | null): Scope {
   }
 }
 
-/** Whether `name` is the literal pieces of a pattern in their order, first and last at the ends. */
+/** Whether `name` has the literal pieces of a pattern in order, the first and last at its ends. */
 function fits(pieces: readonly string[], name: string): boolean {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''

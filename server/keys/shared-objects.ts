@@ -1,4 +1,4 @@
-// Stored objects of a provider that an administrator lets a key read and use, whoever made them.
+// Stored objects of a provider that an administrator shares with a key.
 import { isoTime } from '../clock.ts'
 import { Problem } from '../errors.ts'
 import { newId } from '../id.ts'
@@ -19,13 +19,13 @@ export interface SharedObject {
   created_at: string
 }
 
-/** The most objects that are shared with one key: they are all in memory. */
+/** Most objects shared with one key: all are kept in memory. */
 export const MAX_SHARED_OBJECTS = 1_000
 
 /**
- * Shares an object with a key; a second time changes nothing.
+ * Shares an object with a key. Sharing it again changes nothing.
  *
- * @param object with the id as the proxy compares it
+ * @param object its id as the proxy compares it (`objectRef`)
  * @throws Problem `key_not_found`; `invalid_field` where as many are shared as can be
  */
 export async function shareObject(store: Store, keyId: string, object: Pick<SharedObjectRow, 'provider' | 'kind' | 'object_id'>, now: number): Promise<SharedObject> {
@@ -48,7 +48,7 @@ export async function unshareObject(store: Store, keyId: string, id: string): Pr
   if (!(await store.run(deleteSharedObject, { keyId, id }))) throw new Problem('object_not_found', 'No object with this id is shared with the key. GET /api/v1/keys/{id}/objects lists them.')
 }
 
-/** Enters a shared object, or finds it; null where the key has as many as it can. The key counts as changed, so that every process reads it again. */
+/** Stores or finds a shared object; null if the key has the maximum. Gives the key a new revision, so that every process reads it again. */
 export const insertSharedObject = procedure(
   import.meta.url,
   'insertSharedObject',
@@ -67,7 +67,7 @@ export const insertSharedObject = procedure(
   oneAfterTheOther,
 )
 
-/** Deletes a shared object; tells whether there was one. */
+/** Deletes a shared object. Returns whether there was one. */
 export const deleteSharedObject = procedure(
   import.meta.url,
   'deleteSharedObject',
