@@ -3,6 +3,7 @@
 import { DAY, HOUR, MINUTE } from '../clock.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, type Steps } from '../store/procedure.ts'
+import { sorted } from './sorting.ts'
 import { sumUp, type SumLine } from './summing.ts'
 import { busiestKeys } from './top-usage.ts'
 
@@ -59,6 +60,8 @@ export const overview = procedure(import.meta.url, 'overview', function* (db, { 
   const from = to - steps * step
   const [times = [], models = []] = yield* sumUp(db, { ...filter, from, to }, step, [{ by: [], step }, { by: ['provider', 'model'] }])
   const keys = yield* busiestKeys(db, { ...filter, from, to }, step, MOST)
+  const topKeys = yield* most(keys, ({ key_id = '' }) => key_id)
+  const topModels = yield* most(models, ({ model = '' }) => model)
   const byTime = new Map(times.map((line) => [line.time, measure([line])]))
   const nothing = measure([])
   return {
@@ -66,8 +69,8 @@ export const overview = procedure(import.meta.url, 'overview', function* (db, { 
     to,
     totals: measure(times),
     series: Array.from({ length: steps }, (_, i) => ({ at: from + i * step, ...(byTime.get(from + i * step) ?? nothing) })),
-    keys: most(keys, ({ key_id = '' }) => key_id).map((line) => ({ key_id: line.key_id ?? '', ...measure([line]) })),
-    models: most(models, ({ model = '' }) => model).map((line) => ({ provider: line.provider ?? '', model: line.model || null, ...measure([line]) })),
+    keys: topKeys.map((line) => ({ key_id: line.key_id ?? '', ...measure([line]) })),
+    models: topModels.map((line) => ({ provider: line.provider ?? '', model: line.model || null, ...measure([line]) })),
   }
 })
 
@@ -77,8 +80,9 @@ export function readOverview(store: Store, question: OverviewQuestion, now: numb
 }
 
 /** The lines with the most requests. */
-function most(lines: SumLine[], nameOf: (line: SumLine) => string, limit = MOST): SumLine[] {
-  return lines.sort((a, b) => b.requests! - a.requests! || (nameOf(a) < nameOf(b) ? -1 : 1)).slice(0, limit)
+function* most(lines: readonly SumLine[], nameOf: (line: SumLine) => string, limit = MOST): Steps<SumLine[]> {
+  const ranked = yield* sorted(lines, (a, b) => b.requests! - a.requests! || (nameOf(a) < nameOf(b) ? -1 : 1))
+  return ranked.slice(0, limit)
 }
 
 function measure(lines: readonly SumLine[]): Measures {
@@ -103,7 +107,8 @@ export interface SeenModel {
 export const models = procedure(import.meta.url, 'models', function* (db, { account, since, limit }: { account: string | null; since: number; limit: number }): Steps<SeenModel[]> {
   const [lines = []] = yield* sumUp(db, { account, from: since, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: ['provider', 'model'] }])
   const named = lines.filter(({ model }) => model !== '')
-  return most(named, ({ model = '' }) => model, limit).map(({ model = '', provider = '', requests, latest }) => ({ id: model, provider, requests: requests!, last_used_at: latest }))
+  const ranked = yield* most(named, ({ model = '' }) => model, limit)
+  return ranked.map(({ model = '', provider = '', requests, latest }) => ({ id: model, provider, requests: requests!, last_used_at: latest }))
 })
 
 /** Models that were named since a moment, most used first, at most `limit`. `account` null: in all accounts. */

@@ -4,6 +4,7 @@ import type { Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import type { RollUpFilter } from './days.ts'
 import { requestsByKey } from './key-totals.ts'
+import { sorted } from './sorting.ts'
 import { SUMS } from './sums.ts'
 import { addLine, sumUp, type SumLine } from './summing.ts'
 
@@ -29,7 +30,7 @@ export function* topUsage(db: QueryBuilder, filter: RollUpFilter, by: GroupColum
   const [lines = []] = yield* sumUp(db, filter, step, [{ by: [by], step }])
   const sizes = new Map<string, number>()
   for (const line of lines) sizes.set(line[by] ?? '', (sizes.get(line[by] ?? '') ?? 0) + (line.requests ?? 0))
-  const chosen = largest(sizes, top)
+  const chosen = yield* largest(sizes, top)
   const [mine, others] = [lines.filter((line) => chosen.has(line[by] ?? '')), lines.filter((line) => !chosen.has(line[by] ?? ''))]
   const rest = new Map<number | undefined, SumLine>()
   for (const { key_id: _, provider: __, model: ___, ...line } of others) addLine(rest, line.time, line)
@@ -39,7 +40,7 @@ export function* topUsage(db: QueryBuilder, filter: RollUpFilter, by: GroupColum
 /** Keys may be thousands: those with the most requests are found first, and only of these, and of all together, the sums are read. */
 function* topKeys(db: QueryBuilder, filter: RollUpFilter, step: number | undefined, top: number): Steps<TopUsage> {
   const sizes = yield* requestsByKey(db, filter)
-  const mine = yield* sumsOfKeys(db, filter, step, largest(sizes, top))
+  const mine = yield* sumsOfKeys(db, filter, step, yield* largest(sizes, top))
   const [totals = []] = yield* sumUp(db, filter, step, [{ by: [], step }])
   const known = Map.groupBy(mine, ({ time }) => time)
   const rest = totals.flatMap((total) => without(total, known.get(total.time) ?? []))
@@ -52,12 +53,12 @@ export function* busiestKeys(db: QueryBuilder, filter: RollUpFilter, step: numbe
     const [lines = []] = yield* sumUp(db, filter, step, [{ by: ['key_id'] }])
     return lines
   }
-  return yield* sumsOfKeys(db, filter, undefined, largest(yield* requestsByKey(db, filter), most))
+  return yield* sumsOfKeys(db, filter, undefined, yield* largest(yield* requestsByKey(db, filter), most))
 }
 
 /** Names with the largest numbers. */
-function largest(sizes: ReadonlyMap<string, number>, most: number): ReadonlySet<string> {
-  const ranked = [...sizes].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+function* largest(sizes: ReadonlyMap<string, number>, most: number): Steps<ReadonlySet<string>> {
+  const ranked = yield* sorted([...sizes], ([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
   return new Set(ranked.slice(0, most).map(([name]) => name))
 }
 

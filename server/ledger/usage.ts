@@ -6,6 +6,7 @@ import type { QueryBuilder } from '../store/statement.ts'
 import { entered } from './journal.ts'
 import { totalsOfKeys } from './key-totals.ts'
 import { namesOf } from './names.ts'
+import { sorted } from './sorting.ts'
 import { MOST_LINES, sumUp, type Grouping, type SumLine } from './summing.ts'
 import { topUsage } from './top-usage.ts'
 import { bytesOf, written, type Format } from './text.ts'
@@ -122,8 +123,8 @@ function* linesOf(db: QueryBuilder, { by, top, ...filter }: UsageQuestion): Step
   const lines: (SumLine & { other?: boolean })[] = ranked?.lines ?? (yield* sumUp(db, filter, step, [{ by: columns, step }]))[0] ?? []
   const groups = ranked && { groups: ranked.groups }
   if (lines.length > MOST_LINES) return { lines: lines.map(shown), ...groups }
-  const sorted = lines.sort((a, b) => (a.time ?? 0) - (b.time ?? 0) || Number(a.other ?? false) - Number(b.other ?? false) || compare(columns, a, b))
-  return { lines: sorted.map(shown), ...groups }
+  const inOrder = yield* sorted(lines, (a, b) => (a.time ?? 0) - (b.time ?? 0) || Number(a.other ?? false) - Number(b.other ?? false) || compare(columns, a, b))
+  return { lines: inOrder.map(shown), ...groups }
 }
 
 function compare(columns: Grouping['by'], a: SumLine, b: SumLine): number {

@@ -51,6 +51,11 @@ export function* first<O>(query: Query<O>): Steps<O | undefined> {
   return rows[0]
 }
 
+/** Lets other units have their turns: the cheapest statement that there is. */
+export function* pause(): Steps<void> {
+  yield { sql: 'select 1', parameters: [] }
+}
+
 /** Runs a query; gives how many rows it inserted, changed or deleted. */
 export function* run(query: Query<unknown>): Steps<number> {
   const { affected } = yield statement(query)

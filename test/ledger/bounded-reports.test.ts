@@ -55,6 +55,8 @@ for (const [table, step] of [['usage_hours', HOUR], ['usage_days', DAY]] as cons
     /** TABLE of reports: how many lines they have, and requests in all. */
     const cases: [question: Omit<UsageQuestion, 'from' | 'to'>, lines: number, requests: number][] = [
       [{ account: 'mine', by: ['key', 'model'] }, inMine / 2, inMine],
+      // So many that they are sorted in turns.
+      [{ account: null, by: ['key', 'model'] }, ROWS / 2, ROWS],
       [{ account: null, by: ['provider'] }, 1, ROWS],
       [{ account: 'mine', by: ['model'], model: 'm1' }, 1, inMine / 2],
       [{ account: 'mine', by: ['key'], key: 'key_8' }, 1, 4],
@@ -68,6 +70,8 @@ for (const [table, step] of [['usage_hours', HOUR], ['usage_days', DAY]] as cons
       const got = await report(store, { ...question, ...WHOLE })
       const sum = got.lines.reduce((all, line) => all + Number(line.requests), 0)
       assert.deepEqual([got.lines.length, sum], [lines, requests], what)
+      const names = question.top === undefined ? got.lines.map(({ key_id = '', model = '' }) => `${key_id} ${model}`) : []
+      assert.deepEqual(names, names.toSorted(), what)
       assert.ok(got.read.every((rows) => rows <= MOST_ROWS), `${what}: ${got.read.join(' ')}`)
       // Where each roll-up is a line of its own, there are few of them.
       if (lines > FEWEST_ROWS) assert.ok(got.read.every((rows) => rows <= FEWEST_ROWS) && got.read.length >= requests / FEWEST_ROWS, `${what}: ${got.read.join(' ')}`)
