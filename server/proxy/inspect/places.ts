@@ -1,6 +1,6 @@
 // Where a request names models and stored objects: headers, query, and the places of its body.
 import { type WantedPaths, wantPaths } from '../json-paths.ts'
-import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
+import { NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
 import { toolPaths, type ToolPaths } from '../tool-models.ts'
 
@@ -50,7 +50,7 @@ export function placesOf(rule: BodyRule): Places {
       prose: [...new Set(rule.prose)],
       tools,
       objects: new Map(Object.entries(rule.objects ?? {})),
-      kinds: [...new Set(Object.values(rule.objects ?? {}))],
+      kinds: [...new Set(Object.values(rule.objects ?? {}).map(plainKind))],
       keeps: rule.keeps,
       fields: new Set([...rule.required, ...(rule.also ?? []), ...objects].filter(isField)),
       objectFields: new Set(objects.filter(isField)),
@@ -93,7 +93,8 @@ export function refsIn(kind: string, value: unknown): ObjectRef[] {
   if (typeof value !== 'string') return []
   // A batch's input is a file whose lines have been read.
   if (kind === BATCH_INPUT || kind === BATCH_DATASET) return [objectRef(kind === BATCH_INPUT ? 'file' : 'dataset', value), objectRef(BATCH_INPUT, value)]
+  if (kind.startsWith(NEW)) return [{ ...objectRef(plainKind(kind), value), mayBeUnknown: true }]
   const ref = objectRef(kind, value)
   const [id = ''] = ref.id.split(':', 1)
-  return id === ref.id || BEGINS_ID.test(id) ? [ref] : [ref, { kind, id }]
+  return id === ref.id || BEGINS_ID.test(id) ? [ref] : [{ ...ref, mayBeUnknown: true }, { kind, id }]
 }

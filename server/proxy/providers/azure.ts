@@ -1,7 +1,7 @@
 import { messagesBody } from './anthropic.ts'
 import type { EndpointRow, ModelPlace } from './endpoint-row.ts'
 import { OPENAI_PREFIXES, type ModelNames } from './ids.ts'
-import { objectRef } from './object-ref.ts'
+import { NEW, objectRef, VERSION } from './object-ref.ts'
 import { BODY, creates, form, model, neutral, OPENAI_ADMIN, openaiRows, STORED } from './openai-rows.ts'
 import type { ProviderRow } from './provider.ts'
 import { AZURE_TOOLS, OPENAI_TOOLS, STORED_AGENT, type ToolPlace } from './tools.ts'
@@ -33,6 +33,19 @@ const deployment: ModelPlace = {
  */
 const TUNED = /\.ft-[0-9a-f]{32}(?![0-9a-f])/i
 const MODELS: ModelNames = { kinds: ['tuned_model'], refsOf: (name) => (TUNED.test(name) ? [objectRef('tuned_model', name.trim())] : []) }
+
+/**
+ * Agents, which have the names that callers choose. Making one again makes a version of it, and the same version again where nothing is different
+ * (@azure/ai-projects 2.0, `agents.createVersion`): so an agent is the maker's of its first version.
+ */
+const agentRows = (project: string): EndpointRow[] => [
+  model(`POST ${project}/agents`, STORED, { names: { name: `${NEW}agent` }, creates: { name: 'agent', 'versions.latest.version': VERSION }, chosen: true }),
+  neutral(`GET ${project}/agents`),
+  neutral(`GET DELETE ${project}/agents/{agent}`),
+  neutral(`GET ${project}/agents/{agent}/versions`),
+  neutral(`GET DELETE ${project}/agents/{agent}/versions/{any}`),
+  ...['', '/versions'].map((path) => model(`POST ${project}/agents/{agent}${path}`, STORED)),
+]
 
 /** How a response names an agent of Foundry's, which answers with a model of its own. */
 const AGENTS = ['agent', 'agent_reference']
@@ -70,6 +83,7 @@ export const azure: ProviderRow = {
   endpoints: [
     // Without `/v1` the version is a date in the query; the others are Foundry's addresses of a project.
     ...['/openai/v1', '/openai', '/api/projects/{project}/openai/v1', '/api/projects/{project}/openai', '/api/projects/{project}'].flatMap(openaiRows).map(inAzure),
+    ...agentRows('/api/projects/{project}'),
     model('POST /openai/deployments/{model:}/{any*}', deployment),
     neutral('GET /openai/models'),
     neutral('GET /openai/models/{any:}'),

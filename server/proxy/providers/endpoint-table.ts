@@ -1,6 +1,7 @@
 // The rows of a provider, compiled: how a method and a path find theirs.
 import type { EndpointRow } from './endpoint-row.ts'
 import { ANY_KIND, OF_UNKNOWN_KIND } from './ids.ts'
+import { plainKind, VERSION } from './object-ref.ts'
 
 /** Parameters of patterns that name a place, not an object of somebody's. */
 export const PLACES = new Set(['base', 'version', 'project', 'location', 'publisher', 'account', 'any', 'path'])
@@ -39,11 +40,11 @@ const CHARACTERS = "A-Za-z0-9._~!$&'()*+,=@%-"
 /** The kinds of objects that a row names anywhere. */
 function kindsIn({ creates, names, asks, model }: EndpointRow): string[] {
   const inBody = model !== undefined && 'body' in model ? model.body.objects : undefined
-  return [creates, names, asks, inBody].flatMap((places) => Object.values(places ?? {}))
+  return [creates, names, asks, inBody].flatMap((places) => Object.values(places ?? {}).map(plainKind))
 }
 
 /** What stands for a kind and is none. */
-const NO_KINDS = new Set(['model', ANY_KIND, 'batch_input', 'batch_dataset'])
+const NO_KINDS = new Set(['model', ANY_KIND, VERSION, 'batch_input', 'batch_dataset'])
 
 /** Compiles rows: literal paths are one look-up, patterns are tried in the order of the rows. @param further kinds that names of models name */
 export function compileEndpoints(rows: readonly EndpointRow[], further: readonly string[] = []): EndpointTable {

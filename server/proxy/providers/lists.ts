@@ -2,6 +2,7 @@
 import type { EndpointRow } from './endpoint-row.ts'
 import type { EndpointTable } from './endpoint-table.ts'
 import type { Match } from './endpoint.ts'
+import { VERSION } from './object-ref.ts'
 
 /** Where providers put the items of a list, besides a member with the name of the collection. */
 const ITEMS = ['data[]', '[]', 'items[]', 'results[]', 'requests[]', 'asyncInvokeSummaries[]']
@@ -29,7 +30,8 @@ export function listPlaces({ endpoint, pattern, class: kind }: Match, endpoints:
 function derived(pattern: string, made: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const collection = pattern.slice(pattern.lastIndexOf('/') + 1)
   const [kind = ''] = Object.values(made)
-  const members = new Map([['id', kind], ...Object.entries(made).map(([place, of]): [string, string] => [place.slice(place.lastIndexOf('.') + 1), of])])
+  const named = Object.entries(made).filter(([, of]) => of !== VERSION)
+  const members = new Map([['id', kind], ...named.map(([place, of]): [string, string] => [place.slice(place.lastIndexOf('.') + 1), of])])
   const lists = new Set([...ITEMS, ...[collection, collection.replaceAll('-', '_'), collection.slice(collection.lastIndexOf('-') + 1)].map((name) => `${name}[]`)])
   return Object.fromEntries([...lists].flatMap((list) => [...members].map(([member, of]) => [`${list}.${member}`, of])))
 }

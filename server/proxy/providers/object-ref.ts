@@ -9,6 +9,14 @@ export interface ObjectRef {
   readonly mayBeUnknown?: boolean
 }
 
+/** Before a kind: the place holds the name that a caller chooses for what is made. It may be nobody's yet, and never another key's. */
+export const NEW = 'new '
+/** In place of a kind of what an answer makes: the place says which version it is, and only the first one comes into being by being made. */
+export const VERSION = 'version'
+
+/** The kind that a place is about. */
+export const plainKind = (kind: string): string => (kind.startsWith(NEW) ? kind.slice(NEW.length) : kind)
+
 /** Scheme and authority of an address (RFC 3986), also without a scheme; or of data that stands in one. */
 const AUTHORITY = /^(?:(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#]*)|data:)/i
 /** The APIs that name objects by their address as well: https://ai.google.dev/api/files, https://docs.x.ai/docs/api-reference. */

@@ -115,6 +115,8 @@ test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request
     [`POST ${TOGETHER}/chat/completions`, chat(tuned)], [`POST ${COHERE}/v2/chat`, chat(`${cohere}-ft`)],
     [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: 'alice-voice', input: 'x' }], [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: UUID, input: 'x' }],
     [`GET ${MISTRAL}/audio/voices/alice-voice`], [`POST ${MISTRAL}/audio/speech`, { model: 'v', voice_id: 'alice-renamed', input: 'x' }],
+    // A step of a job.
+    [`POST ${TOGETHER}/fine-tunes`, { model: 'm', from_checkpoint: 'ft-1:10' }],
     // A hash that happens to be a date.
     [`POST ${TOGETHER}/chat/completions`, chat(DATED)],
   ]
@@ -130,6 +132,47 @@ test('a fine-tuned model, and a voice by its slug, is its maker\'s: in a request
     return ending(served, who, `POST ${TOGETHER}/batches`, { input_file_id: id, endpoint: '/v1/chat/completions' })
   }
   assert.deepEqual([await upload(mine, 'file-mine'), await upload(theirs, 'file-theirs')], ['200', CLOSED])
+})
+
+test('what has a chosen name is its maker\'s where the answer tells that it is new', async (t) => {
+  const served = await startServed(t, answer(200, JSON_TYPE, '{}'), everywhere)
+  const { fake, key } = served
+  const [mine, theirs, upstream] = [await key(), await key(), await key({ objects: 'upstream' })]
+  const AGENTS = `${AZURE}/api/projects/p1/agents`
+  const make = async (who: { secret: string }, name: string, version: unknown, status = 200) => {
+    const latest = { object: 'agent.version', id: `${name}:${version}`, name, version }
+    fake.play(answer(status, JSON_TYPE, JSON.stringify({ object: 'agent', id: name, name, versions: { latest } })))
+    const ended = await ending(served, who, `POST ${AGENTS}`, { name, definition: { kind: 'prompt', model: 'gpt-5' } })
+    fake.play(answer(200, JSON_TYPE, '{}'))
+    return ended
+  }
+  const uses = (name: string): [line: string, body?: object][] => [
+    [FOUNDRY_RESPONSE, { input: 'x', agent: { type: 'agent_reference', name } }], [FOUNDRY_RESPONSE, { input: 'x', agent: { name: `${name}:1` } }],
+    [`GET ${AGENTS}/${name}`], [`POST ${AGENTS}/${name}/versions`, { definition: {} }], [`GET ${AGENTS}/${name}/versions/1`], [`DELETE ${AGENTS}/${name}`],
+  ]
+  const used = async (who: { secret: string }, name: string) => {
+    const ends = new Set<string>()
+    for (const [line, body] of uses(name)) ends.add(await ending(served, who, line, body))
+    return [...ends]
+  }
+  assert.deepEqual(await used(mine, 'planner'), [CLOSED])
+  assert.equal(await make(mine, 'planner', '1'), '200')
+  assert.deepEqual([await used(mine, 'planner'), await used(theirs, 'planner'), await used(upstream, 'planner')], [['200'], [CLOSED], [CLOSED]])
+  // Two keys choose the same name: the second one is refused before the provider sees it.
+  const reached = fake.requests.length
+  for (const other of [theirs, upstream]) assert.equal(await make(other, 'planner', '1'), CLOSED)
+  assert.equal(fake.requests.length, reached)
+  assert.deepEqual([await used(mine, 'planner'), await used(theirs, 'planner')], [['200'], [CLOSED]])
+  // It was there, or is not there now.
+  for (const [name, version, status] of [['was-there', '2', 200], ['was-there-too', 3, 200], ['unsaid', undefined, 200], ['conflict', '1', 409]] as const) {
+    assert.equal(await make(theirs, name, version, status), String(status))
+    assert.deepEqual(await used(theirs, name), [CLOSED], name)
+  }
+  // A list passes where all agents in it are the key's.
+  for (const [names, ended] of [[['planner'], '200'], [['planner', 'was-there'], CLOSED]] as const) {
+    fake.play(answer(200, JSON_TYPE, JSON.stringify({ data: names.map((name) => ({ id: name, name, versions: { latest: { id: `${name}:1`, version: '1' } } })) })))
+    assert.equal(await ending(served, mine, `GET ${AGENTS}`), ended)
+  }
 })
 
 test('a stored model is named by a form, and by a header that chooses a deployment', async (t) => {
