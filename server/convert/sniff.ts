@@ -1,4 +1,4 @@
-// What a file is, by its first bytes.
+// What a file is, by its first bytes, and what may be sent by mistake.
 import { looksLikeHtml, looksLikeZip } from '@tollmark/notion-markdown'
 
 /** How many bytes `sniff` wants to see, fewer only where the file has no more. */
@@ -12,4 +12,32 @@ export function sniff(head: Uint8Array, fileName: string): FileKind | undefined 
   if (looksLikeHtml(head, fileName)) return 'html'
   // A ZIP with something in front of it: the archive's reader says what is wrong with it.
   return /\.zip$/i.test(fileName) && Buffer.from(head).includes('PK\u0003\u0004', 0, 'latin1') ? 'zip' : undefined
+}
+
+/** TABLE of what is sent by mistake: what it is, bytes that tell (in Latin-1) and where they stand, or the end of its name. */
+const OTHERS: readonly { readonly name: string; readonly bytes?: string; readonly at?: number; readonly named?: RegExp; readonly isArchive?: true }[] = [
+  { name: 'a PDF document', bytes: '%PDF-' },
+  { name: 'a RAR archive', bytes: 'Rar!\x1a\x07', isArchive: true },
+  { name: 'a 7z archive', bytes: "7z\xbc\xaf'\x1c", isArchive: true },
+  { name: 'a gzip archive', bytes: '\x1f\x8b', isArchive: true },
+  { name: 'a bzip2 archive', bytes: 'BZh', isArchive: true },
+  { name: 'an xz archive', bytes: '\xfd7zXZ\0', isArchive: true },
+  { name: 'a tar archive', bytes: 'ustar', at: 257, isArchive: true },
+  { name: 'a picture', bytes: '\x89PNG\r\n' },
+  { name: 'a picture', bytes: '\xff\xd8\xff' },
+  { name: 'a picture', bytes: 'GIF8' },
+  { name: 'a picture', bytes: 'WEBP', at: 8 },
+  { name: 'an old Office document', bytes: '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1' },
+  { name: 'a Markdown file', named: /\.(?:md|markdown)$/i },
+  { name: 'a CSV file', named: /\.csv$/i },
+  { name: 'a JSON file', named: /\.json$/i },
+  { name: 'a text file', named: /\.txt$/i },
+]
+
+/** A sentence that says what a file is that `sniff` does not know, and what to do instead. */
+export function notAnExport(head: Uint8Array, fileName: string): string {
+  const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1')
+  const other = OTHERS.find(({ bytes, at = 0, named }) => (bytes === undefined ? named?.test(fileName) : text.startsWith(bytes, at)))
+  const what = `The file is ${other?.name ?? 'neither an HTML page nor a ZIP archive'}.`
+  return `${what} ${other?.isArchive ? 'Use the ZIP archive that Notion made, or pack the export as ZIP.' : 'In Notion choose Export with the format HTML, and use what that gives.'}`
 }

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { Problem, invalidField, invalidFields } from '../errors.ts'
 import { flag } from '../setting.ts'
-import { SNIFFED, sniff, type FileKind } from './sniff.ts'
+import { SNIFFED, notAnExport, sniff, type FileKind } from './sniff.ts'
 import { writeSteadily } from './steady-file.ts'
 
 export type Format = 'markdown' | 'json'
@@ -160,8 +160,9 @@ async function receiveFile(stream: Readable, path: string, fileName: string, lim
 
   const check = (isWhole: boolean): void => {
     if (!kind && (isWhole || size >= SNIFFED)) {
-      kind = sniff(Buffer.concat(head), fileName)
-      if (!kind) throw new Problem('unsupported_file_type', 'The file is neither an HTML page nor a ZIP archive. Send what Notion exported as HTML.')
+      const first = Buffer.concat(head)
+      kind = sniff(first, fileName)
+      if (!kind) throw new Problem('unsupported_file_type', notAnExport(first, fileName))
     }
     if (kind && size > limits[LIMITS[kind]]) throw tooLarge(kind, limits)
   }

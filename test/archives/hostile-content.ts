@@ -60,7 +60,7 @@ export const EXPORT: Row[] = [
   ['no page', /no HTML page\. In Notion choose/, only({ name: 'image.png', data: 'x' })],
   ['an export as Markdown', /export as Markdown & CSV/, only({ name: 'Page.md', data: '# x' }, { name: 'image.png' })],
   ['folders only', /no HTML page/, only({ name: 'Folder/', stored: true })],
-  ['only what an operating system added', /no HTML page/, only({ name: '__MACOSX/._Page.html', data: 'x' })],
+  ['only what an operating system added', /nothing but files that an operating system added/, only({ name: '__MACOSX/._Page.html', data: 'x' })],
   ['a page of 40 MB', /is 41,943,040 bytes large/, () => archive([{ name: 'Page.html', data: noise(40 * 1024 * 1024), stored: true }])],
   [
     'a page that inflates 1000 times',
@@ -136,6 +136,8 @@ export const EXPORT: Row[] = [
   ],
   ['a part in a folder', /lie in a folder of the ZIP archive \("Folder\/Export-1-Part-1\.zip"\)/, () => archive([{ ...part(sound()), name: 'Folder/Export-1-Part-1.zip' }])],
   ['somebody\'s archive at the root', /no page, but other archives \(such as "attachment\.zip"\)/, () => archive([{ ...part(sound()), name: 'attachment.zip' }])],
+  ['an export as PDF', /an export as PDF/, () => archive([{ name: 'a.pdf', data: 'x' }])],
+  ['a workbook', /The file is an Excel workbook/, () => archive([{ name: '[Content_Types].xml' }, { name: 'xl/workbook.xml' }])],
   ['a table of contents alone', /only the table of contents/, () => archive([{ name: 'index.html', data: sitemapHtml('a') }])],
   ['a part without its brothers, with pictures alone', /This is part 2 of an export/, () => archive([part(archive([{ name: 'a.png', data: 'x' }]), 2)])],
   [

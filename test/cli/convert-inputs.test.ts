@@ -102,7 +102,7 @@ test('what cannot be converted does not keep the others from it', async (t) => {
   writeFileSync(join(cwd, 'bad.txt'), 'no page')
   const { code, out, err } = await shell('tollmark convert a.html bad.txt c.html -o out/', { cwd, temporary })
   assert.deepEqual([code, out], [1, ''])
-  assert.equal(err, 'tollmark: bad.txt: neither an HTML page nor a ZIP archive. Give it what Notion exported as HTML.\ntollmark: 1 of 3 exports could not be converted.\n')
+  assert.equal(err, 'tollmark: bad.txt: The file is a text file. In Notion choose Export with the format HTML, and use what that gives.\ntollmark: 1 of 3 exports could not be converted.\n')
   assert.deepEqual(readdirSync(join(cwd, 'out')).sort(), ['a.md', 'c.md'])
   assert.deepEqual(readdirSync(temporary), [])
   await assert.rejects(perform(['convert', join(cwd, 'bad.txt'), '--json']), AlreadySaid)

@@ -90,7 +90,7 @@ test('misuse exits with 2 and a failure with 1; with --json both are JSON on sta
 /** TABLE of files that cannot be converted, and why. */
 const BAD_FILES: [args: string[], line: RegExp][] = [
   [['missing.html'], /^tollmark: missing\.html: there is no such file or folder\.\n$/],
-  [['notes.txt'], /^tollmark: notes\.txt: neither an HTML page nor a ZIP archive\..*\n$/],
+  [['notes.txt'], /^tollmark: notes\.txt: The file is a text file\..*\n$/],
   [['Empty.zip'], /^tollmark: Empty\.zip: .+\n$/],
   [['Page.html', '-o', 'no/such/folder/out.md'], /^tollmark: no\/such\/folder\/out\.md cannot be written: there is no such file or folder\.\n$/],
 ]

@@ -37,6 +37,10 @@ const WRONG: [what: string, bytes: Buffer, told: RegExp, fileName?: string][] = 
   ['a sitemap alone', zip({ 'index.html': sitemap, 'x.png': 'x' }), /only the table of contents of an export/],
   ['a ZIP of ZIPs', zip({ '0a_ExportBlock-1.zip': zip({ 'a.html': page('A') }), 'b.zip': zip({ 'b.html': page('B') }) }), /other archives \(such as "0a_ExportBlock-1\.zip"\)/],
   ['parts in a folder', zip({ [`Export/${part(1)}`]: zip({ 'a.html': page('A') }) }), /parts of the export lie in a folder/],
+  ['an export as PDF', zip({ [`A ${id(1)}.pdf`]: '%PDF-1.7', [`A ${id(1)}/B ${id(2)}.pdf`]: '%PDF-1.7' }), /an export as PDF/],
+  ['a Word document', zip({ '[Content_Types].xml': '<x/>', 'word/document.xml': '<x/>' }), /^The file is a Word document, not a Notion export\./],
+  ['an e-book', zip({ mimetype: 'application/epub+zip', 'META-INF/container.xml': '<x/>', 'OEBPS/1.xhtml': '<html/>' }), /^The file is an e-book/],
+  ['nothing but what macOS adds', zip({ '__MACOSX/._A.html': 'x', '.DS_Store': 'x' }), /nothing but files that an operating system added \("__MACOSX\/\._A\.html"\)/],
   ['Part-2 without a page', zip({ [part(2)]: zip({ 'x.png': 'x' }) }), /part 2 of an export, and it contains no page/],
   ['the inside of Part-3 without a page', zip({ 'x.png': 'x' }), /part 3 of an export/, part(3)],
 ]

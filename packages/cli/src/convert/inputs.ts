@@ -4,7 +4,7 @@ import { open, readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { SetupError, codeOf } from '../../../../server/errors.ts'
-import { SNIFFED, sniff, type FileKind } from '../../../../server/convert/sniff.ts'
+import { SNIFFED, notAnExport, sniff, type FileKind } from '../../../../server/convert/sniff.ts'
 import { Misuse } from '../failure.ts'
 import { StoredZip } from './stored-zip.ts'
 
@@ -133,8 +133,9 @@ async function* empty(): AsyncGenerator<Uint8Array> {}
 async function sniffed(path: string, fileName: string): Promise<Prepared> {
   await using file = await open(path, 'r')
   const { bytesRead, buffer } = await file.read(Buffer.alloc(SNIFFED), 0, SNIFFED, 0)
-  const kind = sniff(buffer.subarray(0, bytesRead), fileName)
-  if (!kind) throw new SetupError('neither an HTML page nor a ZIP archive. Give it what Notion exported as HTML.')
+  const head = buffer.subarray(0, bytesRead)
+  const kind = sniff(head, fileName)
+  if (!kind) throw new SetupError(notAnExport(head, fileName))
   return { path, kind, fileName }
 }
 

@@ -78,7 +78,7 @@ export async function unpackParts(source: ByteSource, limits: Partial<ArchiveLim
 export async function openExport(source: ByteSource, options: ExportOptions = {}): Promise<NotionExport> {
   const limits = limitsOf(options.limits)
   await using stack = new AsyncDisposableStack()
-  const { volumes, numbers } = await openVolumes(source, limits, options, stack)
+  const { volumes, numbers, junk } = await openVolumes(source, limits, options, stack)
   const own = numbers.length === 0 ? partNumber(options.fileName ?? '') : undefined
   const missing = missingParts(own === undefined ? numbers : [own])
   checkSizes(volumes, limits)
@@ -87,7 +87,10 @@ export async function openExport(source: ByteSource, options: ExportOptions = {}
   const files = listed.filter(({ entry }) => !isPage(entry.path))
   const exported = pages.map(toPage)
   const sitemap = await findSitemap(exported)
-  if (!exported.some((page) => page !== sitemap)) throw whyNoPages(files.map(({ entry }) => entry.path), sitemap !== null, missing, own ?? Math.max(0, ...numbers))
+  if (!exported.some((page) => page !== sitemap)) {
+    if (listed.length === 0 && junk !== undefined) throw new InvalidArchive('only_junk', { name: junk })
+    throw whyNoPages(files.map(({ entry }) => entry.path), sitemap !== null, missing, own ?? Math.max(0, ...numbers))
+  }
   const byPath = new Map(files.map((file) => [file.entry.path, file]))
   const fileAt = (path: string): Listed => {
     const file = byPath.get(path)
@@ -112,6 +115,15 @@ export async function openExport(source: ByteSource, options: ExportOptions = {}
   }
 }
 
+/** TABLE of documents that are ZIP archives, and how the paths of what they hold begin. */
+const OTHER_DOCUMENTS: readonly { readonly name: string; readonly holds: readonly string[] }[] = [
+  { name: 'a Word document', holds: ['[Content_Types].xml', 'word/'] },
+  { name: 'an Excel workbook', holds: ['[Content_Types].xml', 'xl/'] },
+  { name: 'a PowerPoint presentation', holds: ['[Content_Types].xml', 'ppt/'] },
+  { name: 'an e-book', holds: ['mimetype', 'META-INF/container.xml'] },
+  { name: 'an OpenDocument file', holds: ['mimetype', 'content.xml'] },
+]
+
 /** What an archive without a page is. @param part its number, where it is a part of an export alone */
 function whyNoPages(paths: readonly string[], hasSitemap: boolean, missing: readonly number[], part: number): InvalidArchive {
   if (paths.some((path) => /\.md$/i.test(path) || isDatabaseFile(path))) return new InvalidArchive('no_pages_markdown')
@@ -119,6 +131,9 @@ function whyNoPages(paths: readonly string[], hasSitemap: boolean, missing: read
   const inside = archivesInside(paths)
   if (inside) return inside
   if (hasSitemap) return new InvalidArchive('only_sitemap')
+  const document = OTHER_DOCUMENTS.find(({ holds }) => holds.every((part) => paths.some((path) => path.startsWith(part))))
+  if (document) return new InvalidArchive('other_document', { name: document.name })
+  if (paths.length > 0 && paths.every((path) => /\.pdf$/i.test(path))) return new InvalidArchive('no_pages_pdf')
   return new InvalidArchive(paths.some((path) => /\.csv$/i.test(path)) ? 'no_pages_markdown' : 'no_pages')
 }
 
@@ -139,7 +154,7 @@ async function openVolumes(
   limits: ArchiveLimits,
   { scratch, unpacked }: ExportOptions,
   stack: AsyncDisposableStack,
-): Promise<{ volumes: Volume[]; numbers: number[] }> {
+): Promise<{ volumes: Volume[]; numbers: number[]; junk: string | undefined }> {
   const { entries, parts } = await partsOf(source, limits)
   const isPart = new Set(parts)
   const volumes: Volume[] = [{ source, files: source, entries: entries.filter((entry) => isExported(entry) && !isPart.has(entry)) }]
@@ -149,7 +164,8 @@ async function openVolumes(
     left -= volume.entries.length
     volumes.push({ ...volume, entries: volume.entries.filter(isExported) })
   }
-  return { volumes, numbers: parts.flatMap(({ path }) => partNumber(path) ?? []) }
+  const junk = entries.find((entry) => !entry.isFolder && !isExported(entry))?.path
+  return { volumes, numbers: parts.flatMap(({ path }) => partNumber(path) ?? []), junk }
 }
 
 interface Listed {

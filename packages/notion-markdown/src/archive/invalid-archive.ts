@@ -78,6 +78,9 @@ export const REASONS = {
   // The export
   no_pages: 'The ZIP archive contains no HTML page. In Notion choose Export with the format HTML.',
   no_pages_markdown: 'The ZIP archive is an export as Markdown & CSV: it contains no HTML page. In Notion choose Export with the format HTML.',
+  no_pages_pdf: 'The ZIP archive is an export as PDF: it contains no HTML page. In Notion choose Export with the format HTML.',
+  other_document: 'The file is {name}, not a Notion export. In Notion choose Export with the format HTML.',
+  only_junk: 'The ZIP archive contains nothing but files that an operating system added ("{name}"). Upload the ZIP archive that Notion made.',
   only_sitemap: 'The ZIP archive contains only the table of contents of an export (index.html), and none of its pages. Upload the other parts of the export.',
   zip_of_zips: 'The ZIP archive contains no page, but other archives (such as "{name}"). Unpack it, and upload the archive inside.',
   parts_in_folder: 'The parts of the export lie in a folder of the ZIP archive ("{name}"). Upload the archive as Notion made it, or pack its parts without a folder.',
