@@ -89,23 +89,44 @@ function exportOf(roots: readonly Item[], shape: Shape, random: () => number): B
   }
   for (const root of roots) place(root, shape.top)
   const all = [...paths.keys()]
+  const insideOf = (item: Item): string => `${shape.folders === 'with ids' ? paths.get(item)! : paths.get(item)!.slice(0, -33)}/`
+  const hasFolders = shape.folders !== 'none' && roots.some((root) => ownPagesOf(root).some((one) => !isInline(one)))
   const write = (item: Item): void => {
     const path = paths.get(item)!
     const up = '../'.repeat(path.split('/').length - 1)
     const href = (to: Item): string => encode(`${up}${paths.get(to)!}.html`)
     const own = (to: Item): string => `<figure id="u" class="link-to-page"><a href="${href(to)}">${to.title}</a></figure>`
-    const table = (rows: readonly Item[]): string =>
-      `<table class="collection-content"><thead><tr><th>Name</th></tr></thead><tbody>${rows.map((row) => `<tr id="u"><td class="cell-title"><a href="${href(row)}">${row.title || 'Untitled'}</a></td></tr>`).join('')}</tbody></table>`
-    const csv = (rows: readonly Item[]): string => `\ufeffName,Status\n${rows.map(({ title }) => `"${title.replaceAll('"', '""')}",Done\n`).join('')}`
     const readable = all.filter((other) => other !== item && !isInline(other) && other.kind !== 'csv')
-    const mention = (): string => (random() < 0.5 && readable.length > 0 ? `<p id="u">see <a href="${href(readable[Math.floor(random() * readable.length)]!)}">that</a></p>` : '')
+    const anyOf = (items: readonly Item[]): Item | undefined => items[Math.floor(random() * items.length)]
+    const relation = (): string => {
+      const to = random() < 0.3 ? anyOf(readable) : undefined
+      return to ? `<a href="${href(to)}">${to.title}</a>` : ''
+    }
+    const table = (rows: readonly Item[]): string =>
+      `<table class="collection-content"><thead><tr><th>Name</th><th><span class="icon property-icon"><svg class="typesRelation"></svg></span>Related</th></tr></thead><tbody>${rows.map((row) => `<tr id="u"><td class="cell-title"><a href="${href(row)}">${row.title || 'Untitled'}</a></td><td class="cell-rel">${relation()}</td></tr>`).join('')}</tbody></table>`
+    const csv = (rows: readonly Item[]): string => `\ufeffName,Status\n${rows.map(({ title }) => `"${title.replaceAll('"', '""')}",Done\n`).join('')}`
+    const mention = (): string => {
+      const to = random() < 0.5 ? anyOf(readable) : undefined
+      return to ? `<p id="u">see <a href="${href(to)}">that</a></p>` : ''
+    }
+    // Blocks that show pages of others, as sub-pages are shown: only folders tell them apart. Of its own, nothing tells which of two blocks is the page's.
+    const ownPages = ownPagesOf(item)
+    // Without ids the folders of namesakes are one: then only the sitemap says whose a page is that both show.
+    const isBelowNamesake = (other: Item): boolean => !shape.sitemap && paths.get(other)!.startsWith(insideOf(item)) && !paths.get(other)!.slice(insideOf(item).length).includes('/')
+    const others = readable.filter((other) => !ownPages.includes(other) && !isBelowNamesake(other))
+    const foreign = (): string => {
+      if (!hasFolders || random() < 0.7) return ''
+      const to = anyOf(others)
+      if (to === undefined) return ''
+      return to.kind === 'table' ? `<div id="${to.id}" class="collection-content"><h4 class="collection-title">View of ${to.title}</h4>${table(to.below)}</div>` : own(to)
+    }
     const blocks = item.below.map((below): string => {
       const title = `<h4 class="collection-title">${below.title}</h4>`
       if (below.kind === 'inline table') return `<div id="${below.id}" class="collection-content">${title}${table(below.below)}</div>`
       if (below.kind === 'inline csv') return `<div class="collection-content">${title}<a href="${encode(`${up}${paths.get(below)!}.csv`)}">${below.title}</a></div>`
       return below.kind === 'csv' ? '' : own(below)
     })
-    const body = item.kind === 'table' ? table(item.below) : mention() + blocks.map((block) => block + mention()).join('')
+    const body = item.kind === 'table' ? table(item.below) : mention() + foreign() + blocks.map((block) => wrapped(block, random) + mention() + foreign()).join('')
     const dashed = item.id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
     if (item.kind === 'csv' || item.kind === 'inline csv') {
       files[`${path}_all.csv`] = csv(item.below)
@@ -121,6 +142,24 @@ function exportOf(roots: readonly Item[], shape: Shape, random: () => number): B
   if (shape.parts === 0) return zip(parts[0]!)
   const filled = parts.filter((part) => Object.keys(part).length > 0)
   return zip(Object.fromEntries(filled.map((part, i) => [`ExportBlock-00000000-0000-4000-8000-000000000000-Part-${i + 1}.zip`, zip(part)])))
+}
+
+/** The pages that stand below a page: its sub-pages, and the rows of the databases that have no page of their own. */
+function ownPagesOf({ below }: Item): Item[] {
+  return below.flatMap((one) => (isInline(one) ? [one, ...ownPagesOf(one)] : [one]))
+}
+
+/** A block inside of others, or in what the exporter wraps blocks. */
+function wrapped(block: string, random: () => number): string {
+  if (block === '') return ''
+  const wrappers = [
+    (inner: string) => `<ul id="u" class="toggle"><li><details open=""><summary>More</summary>${inner}</details></li></ul>`,
+    (inner: string) => `<div id="u" class="column-list"><div id="u" style="width:50%" class="column"><p id="u">left</p></div><div id="u" style="width:50%" class="column">${inner}</div></div>`,
+    (inner: string) => `<div style="display:contents" dir="auto">${inner}</div>`,
+    (inner: string) => `<ul id="u" class="bulleted-list"><li style="list-style-type:disc">item${inner}</li></ul>`,
+  ]
+  const wrap = wrappers[Math.floor(random() * 2 * wrappers.length)]
+  return wrap ? wrap(block) : block
 }
 
 function sitemapOf(roots: readonly Item[], paths: ReadonlyMap<Item, string>): string {

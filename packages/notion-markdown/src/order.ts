@@ -170,12 +170,13 @@ function ownersOf(pages: readonly Linked[], sitemap: number): Owners[] {
 }
 
 /**
- * The parent that the folders give a page. Where a folder belongs to one of several, the one that claims the page, else the one that the sitemap
- * names, else the one that links to it; where it is nobody's, a page beside it that claims the page, unless the owner of the folder above does.
+ * The parent that the folders give a page. Where a folder belongs to one of several, the one that claims the page (of several such the one that the
+ * sitemap names), else the one that the sitemap names, else the one that links to it; where it is nobody's, a page beside it that claims the page, unless the owner of the folder above does.
  */
 function folderParent(page: number, { owners, isDirect }: Owners, { claimers, surest, linkers, listedUnder }: Evidence, pages: readonly Linked[]): number {
   const isOwner = (other: number): boolean => owners.has(other)
-  const claimer = claimers.find(isOwner)
+  const claiming = claimers.filter(isOwner)
+  const claimer = claiming.find((by) => by === listedUnder) ?? claiming[0]
   const [first = -1] = owners
   const named = listedUnder !== undefined && isOwner(listedUnder) ? listedUnder : linkers.find(isOwner)
   const owner = claimer ?? named ?? first
