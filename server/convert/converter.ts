@@ -34,6 +34,13 @@ function keepCompiled(): void {
   kept = true
 }
 
-process.on('message', ({ task, step }: { task: Task; step: Step }) => void answer(task, step).then(send).then(keepCompiled))
+/** What a step of a large archive leaves is garbage, and an idle converter would keep it: 127 MB instead of 90 after a share of 170 MB of pages. */
+function letGo(step: Step): void {
+  if (!('whole' in step)) globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' })
+}
+
+process.on('message', ({ task, step }: { task: Task; step: Step }) => {
+  void answer(task, step).then(send).then(keepCompiled).then(() => letGo(step))
+})
 // The server is gone: nobody wants the result.
 process.on('disconnect', () => process.exit(0))
