@@ -3,7 +3,6 @@ import { DAY, HOUR } from '../clock.ts'
 import { first, type Steps } from '../store/procedure.ts'
 import type { UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import type { RollUp } from './added.ts'
 
 /** TABLE of tables: the column of their time, and whether they tell keys apart. */
 export const TABLES = {
@@ -16,6 +15,17 @@ export const TABLES = {
 
 type Table = keyof typeof TABLES
 
+/** Where a roll-up stands among those of a span: what tells it from the others, by the column. */
+export type Place = Readonly<Record<string, string | number>>
+
+/** How far a roll-up has been filled. */
+export interface Mark {
+  /** Hours before this moment have been added to it (milliseconds since 1970); 0: nothing yet. */
+  readonly before: number
+  /** Of the hour that begins then, what stands up to here in usage_hours has been added too; null: nothing. */
+  readonly upTo: Place | null
+}
+
 /**
  * TABLE of what can be read: the mark below which it has been filled, and its tables by day and by hour. Hours from the mark on stand in
  * usage_hours alone. `totals` tells nothing but the requests of keys (key-totals.ts).
@@ -24,7 +34,7 @@ export const SOURCES = {
   totals: { mark: 'keys', days: 'usage_key_days', hours: 'usage_hours' },
   keys: { mark: 'days', days: 'usage_days', hours: 'usage_hours' },
   accounts: { mark: 'accounts', days: 'usage_account_days', hours: 'usage_account_hours' },
-} as const satisfies Record<string, { mark: RollUp; days: Table; hours: Table }>
+} as const satisfies Record<string, { mark: string; days: Table; hours: Table }>
 
 export type Source = (typeof SOURCES)[keyof typeof SOURCES]
 
@@ -33,21 +43,37 @@ export interface Span {
   table: Table
   from: number
   to: number
+  /** Only up to this place, and to be taken off: days that are read hold it, and hours that are read hold it again. */
+  upTo?: Place
 }
 
 /**
  * Where a time is read.
  *
  * @param from start of an hour
- * @param mark everything before it stands in the tables of the source
+ * @param mark everything before it stands in the tables of the source, and of the hour behind it what it says
  * @param hourly whether hours must stay apart
  */
-export function spansOf(from: number, to: number, mark: number, source: Source, hourly = false): Span[] {
+export function spansOf(from: number, to: number, mark: Mark, source: Source, hourly = false): Span[] {
+  const { before, upTo } = mark
   const firstDay = Math.ceil(from / DAY) * DAY
-  // The day of the mark holds what is before the mark: it can be taken where all of that is wanted.
-  const end = to >= mark ? mark : Math.floor(to / DAY) * DAY
-  if (hourly || end <= firstDay) return hoursOf(from, to, mark, source)
-  return [...hoursOf(from, firstDay, mark, source), { table: source.days, from: firstDay, to: end }, ...hoursOf(end, to, mark, source)]
+  // The day of the mark holds what is before the mark, or a little more: it can be taken where all of that is wanted.
+  const isAll = upTo === null ? to >= before : to > before
+  const end = isAll ? before : Math.floor(to / DAY) * DAY
+  if (hourly || end <= firstDay) return hoursOf(from, to, before, source)
+  // A day that begins at the mark is not read; totals have no days.
+  const isTwice = isAll && upTo !== null && (before % DAY !== 0 || source === SOURCES.totals)
+  return [
+    ...hoursOf(from, firstDay, before, source),
+    { table: source.days, from: firstDay, to: end },
+    ...hoursOf(end, to, before, source),
+    ...(isTwice ? [partOf(before, upTo)] : []),
+  ]
+}
+
+/** What has been added of the hour that begins at a mark. */
+export function partOf(before: number, upTo: Place): Span {
+  return { table: 'usage_hours', from: before, to: before + HOUR, upTo }
 }
 
 function hoursOf(from: number, to: number, mark: number, { hours }: Source): Span[] {

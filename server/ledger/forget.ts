@@ -1,7 +1,7 @@
 // Where the operator says for how long, requests leave the ledger. What they sum up to stays in the roll-ups.
 import type { Store } from '../store/open.ts'
 import { all, procedure, run } from '../store/procedure.ts'
-import { addedBefore } from './added.ts'
+import { markOf } from './added.ts'
 import { CLOCK_ROOM } from './requests.ts'
 import { RESERVED_STATE } from './rows.ts'
 
@@ -22,7 +22,7 @@ export interface Old {
  * @returns the last row that was looked at, or null where nothing older follows it
  */
 export const forgetSome = procedure(import.meta.url, 'forgetSome', function* (db, { before, upTo, after }: Old & { after: number }) {
-  const added = yield* addedBefore(db, 'days')
+  const { before: added } = yield* markOf(db, 'days')
   const rows = yield* all(db.selectFrom('requests').select(['seq', 'created_at']).where('seq', '>', after).where('seq', '<=', upTo).orderBy('seq').limit(PAGE))
   const last = rows.at(-1)
   if (last === undefined) return null

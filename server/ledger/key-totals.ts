@@ -4,18 +4,20 @@ import { sql, type Expression, type RawBuilder } from 'kysely'
 import { all, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { withMark } from './added.ts'
-import { SOURCES, filledTime, spansOf, type RollUpFilter, type Span } from './days.ts'
-import { endOfStretch, rollUpLines, type Place } from './roll-up-lines.ts'
+import { SOURCES, filledTime, partOf, spansOf, type Mark, type Place, type RollUpFilter, type Span } from './days.ts'
+import { endOfStretch, rollUpLines } from './roll-up-lines.ts'
 import { SUMS } from './sums.ts'
-import { addLine, MOST_ROWS, sumUp, type SumLine } from './summing.ts'
+import { addLine, MOST_ROWS, sumsOfSpan, sumUp, takeOff, type SumLine } from './summing.ts'
 
 /** All that keys have used, by key; one that was never used is not there. */
 export function* totalsOfKeys(db: QueryBuilder, keys: readonly string[]): Steps<Map<string, SumLine>> {
-  return yield* withMark(db, 'keys', function* (mark) {
-    const totals = mark === 0 ? [] : yield* all(db.selectFrom('usage_keys').select(['key_id', ...SUMS]).where('key_id', 'in', keys))
-    const [since = []] = yield* sumUp(db, { keys, from: mark, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: ['key_id'] }])
+  return yield* withMark(db, 'keys', function* ({ before, upTo }) {
+    const totals = before === 0 ? [] : yield* all(db.selectFrom('usage_keys').select(['key_id', ...SUMS]).where('key_id', 'in', keys))
+    const [since = []] = yield* sumUp(db, { keys, from: before, to: Number.MAX_SAFE_INTEGER }, undefined, [{ by: ['key_id'] }])
+    const twice = upTo === null ? [] : yield* sumsOfSpan(db, partOf(before, upTo), { keys }, { by: ['key_id'] })
     const lines = new Map<string, SumLine>(totals.map((line) => [line.key_id, { ...line, latest: 0 }]))
     for (const line of since) addLine(lines, line.key_id ?? '', line)
+    for (const line of twice) takeOff(lines, line.key_id ?? '', line)
     return lines
   })
 }
@@ -25,7 +27,9 @@ export function requestsOfKey(id: Expression<unknown>): RawBuilder<number> {
   const mark = sql`(select before from usage_added where name = ${sql.lit(SOURCES.totals.mark)})`
   const total = sql`(select t.requests from usage_keys as t where t.key_id = ${id})`
   const since = sql`(select sum(h.requests) from usage_hours as h where h.key_id = ${id} and h.hour >= coalesce(${mark}, 0))`
-  return sql<number>`cast(coalesce(${total}, 0) + coalesce(${since}, 0) as bigint)`
+  const twice = sql`(select sum(h.requests) from usage_hours as h join usage_added as a on a.name = ${sql.lit(SOURCES.totals.mark)} and h.hour = a.before
+    and (h.key_id, h.provider, h.model) <= (a.key_id, a.provider, a.model) where h.key_id = ${id})`
+  return sql<number>`cast(coalesce(${total}, 0) + coalesce(${since}, 0) - coalesce(${twice}, 0) as bigint)`
 }
 
 /** Totals of keys that are looked at in one statement: others take their turns behind it. */
@@ -42,10 +46,11 @@ export function* requestsByKey(db: QueryBuilder, filter: RollUpFilter): Steps<Ma
   if (filled === null) return new Map()
   return yield* withMark(db, SOURCES.totals.mark, function* (mark) {
     const counts = new Map<string, number>()
-    const count: Count = (rows) => {
-      for (const { key_id, requests } of rows) if (requests > 0) counts.set(key_id, (counts.get(key_id) ?? 0) + requests)
+    const counting = (sign: 1 | -1): Count => (rows) => {
+      for (const { key_id, requests } of rows) if (requests > 0) counts.set(key_id, (counts.get(key_id) ?? 0) + sign * requests)
     }
     for (const span of spansOf(filled.from, filled.to, mark, SOURCES.totals)) {
+      const count = counting(span.upTo === undefined ? 1 : -1)
       yield* span.table === 'usage_hours' ? countHours(db, span, filter, count) : countDays(db, span, mark, filter, count)
     }
     return counts
@@ -70,8 +75,8 @@ function requestsBefore(day: number): RawBuilder<number> {
 }
 
 /** Whole days: what there was at their end, without what there was at their beginning. */
-function* countDays(db: QueryBuilder, { from, to }: Span, mark: number, { account = null }: RollUpFilter, count: Count): Steps<void> {
-  const requests = sql<number>`${to === mark ? sql.ref('usage_keys.requests') : requestsBefore(to)} - ${requestsBefore(from)}`
+function* countDays(db: QueryBuilder, { from, to }: Span, { before }: Mark, { account = null }: RollUpFilter, count: Count): Steps<void> {
+  const requests = sql<number>`${to === before ? sql.ref('usage_keys.requests') : requestsBefore(to)} - ${requestsBefore(from)}`
   let query = db.selectFrom('usage_keys').select(['key_id', requests.as('requests')]).orderBy('key_id').limit(KEYS_AT_ONCE)
   if (account !== null) query = query.where('account_id', '=', account)
   for (let after: string | undefined = ''; after !== undefined; ) {

@@ -4,11 +4,8 @@ import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { first, type Steps } from '../store/procedure.ts'
 import type { Database } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
-import { TABLES, type RollUpFilter, type RollUpLine, type Span } from './days.ts'
+import { TABLES, type Place, type RollUpFilter, type RollUpLine, type Span } from './days.ts'
 import { SUMS } from './sums.ts'
-
-/** Where a roll-up stands among those of a span: what tells it from the others, by the column. */
-export type Place = Readonly<Record<string, string | number>>
 
 /** The roll-ups behind one place, up to another one, which is included; null: from the beginning, to the end. */
 export interface Stretch {
@@ -19,6 +16,9 @@ export interface Stretch {
 export type LineFilter = Omit<RollUpFilter, 'from' | 'to'>
 
 type Lines = SelectQueryBuilder<Database & { lines: RollUpLine }, 'lines', object>
+
+/** What a place in usage_hours is told by. */
+const PLACE = ['hour', 'key_id', 'provider', 'model'] as const
 
 /** The tables differ in the name of their time, and in whether they tell keys apart. */
 const tableOf = ({ table }: Span): 'usage_hours' => table as 'usage_hours'
@@ -56,7 +56,8 @@ function orderOf({ table }: Span, { account = null, key }: LineFilter): readonly
   return [time, ...(account === null ? ['account_id'] : []), 'provider', 'model']
 }
 
-function within<O>(query: SelectQueryBuilder<Database, 'usage_hours', O>, span: Span, filter: LineFilter, { after, to }: Stretch) {
+/** Rows of a span's table that fit a filter, as far as it is about whose they are, in a stretch. */
+export function within<O>(query: SelectQueryBuilder<Database, 'usage_hours', O>, span: Span, filter: LineFilter, { after, to }: Stretch) {
   const { account = null, key, keys } = filter
   const time = sql.ref<number>(TABLES[span.table].time)
   const order = orderOf(span, filter)
@@ -65,6 +66,7 @@ function within<O>(query: SelectQueryBuilder<Database, 'usage_hours', O>, span: 
   // One bound on each side, so that the index is entered at the very row.
   let found = after === null ? query.where(time, '>=', span.from) : query.where(sql<boolean>`${columns} > ${valuesOf(after)}`)
   found = to === null ? found.where(time, '<', span.to) : found.where(sql<boolean>`${columns} <= ${valuesOf(to)}`)
+  if (span.upTo !== undefined) found = found.where(sql<boolean>`(${sql.join(PLACE.map((name) => sql.ref(name)))}) <= (${sql.join(PLACE.map((name) => span.upTo![name]))})`)
   if (key !== undefined) found = found.where('key_id', '=', key)
   if (keys !== undefined) found = found.where('key_id', 'in', keys)
   // A key is of one account, which is compared and not looked up: databases would take its index, which has the rows of all its keys.

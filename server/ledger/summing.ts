@@ -4,9 +4,9 @@ import { all, type Steps } from '../store/procedure.ts'
 import type { UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import { withMark } from './added.ts'
-import { SOURCES, filledTime, spansOf, type RollUpFilter, type Source, type Span } from './days.ts'
+import { SOURCES, filledTime, spansOf, type Place, type RollUpFilter, type Source, type Span } from './days.ts'
 import { minuteLines, minuteSpans } from './minutes.ts'
-import { endOfStretch, rollUpLines, type LineFilter, type Place, type Stretch } from './roll-up-lines.ts'
+import { endOfStretch, rollUpLines, type LineFilter, type Stretch } from './roll-up-lines.ts'
 import { isKeyOf } from './scan.ts'
 import { SUMS, plus } from './sums.ts'
 
@@ -38,6 +38,9 @@ export function* sumUp(db: QueryBuilder, filter: RollUpFilter, finest: number | 
   return sums
 }
 
+/** Whether lines are added or taken off. */
+type Sign = 1 | -1
+
 /** Lines of a grouping, by what they are told apart by. */
 interface Sums {
   readonly grouping: Grouping
@@ -65,6 +68,16 @@ function sumRollUps(db: QueryBuilder, { from, to, ...filter }: RollUpFilter, hou
   })
 }
 
+/** Sums over one span alone. */
+export function* sumsOfSpan(db: QueryBuilder, span: Span, filter: LineFilter, grouping: Grouping): Steps<SumLine[]> {
+  const sums: Sums = { grouping, merged: new Map() }
+  yield* sumSpan(db, span, filter, sums, 1)
+  return [...sums.merged.values()]
+}
+
+/** Whether the rows of a span are added to those of the others, or taken off. */
+const signOf = ({ upTo }: Span): Sign => (upTo === undefined ? 1 : -1)
+
 /** Roll-ups that one statement sums, of which each may be a line of its own: 8 µs each. */
 export const FEWEST_ROWS = 2_000
 /** The same where they make few lines: 1 µs each. */
@@ -72,22 +85,22 @@ export const MOST_ROWS = 16_000
 /** Few: a line for so many roll-ups. */
 const ROWS_OF_A_LINE = 4
 
-function* sumSpan(db: QueryBuilder, span: Span, filter: LineFilter, sums: Sums): Steps<void> {
+function* sumSpan(db: QueryBuilder, span: Span, filter: LineFilter, sums: Sums, sign = signOf(span)): Steps<void> {
   const { keys, ...rest } = filter
-  if (keys === undefined) return yield* sumStretches(db, span, rest, sums)
-  if ((yield* endOfStretch(db, span, filter, null, FEWEST_ROWS)) === null) return void (yield* sum(sums, rollUpLines(db, span, filter, WHOLE)))
-  for (const key of keys) yield* sumStretches(db, span, { ...rest, key }, sums)
+  if (keys === undefined) return yield* sumStretches(db, span, rest, sums, sign)
+  if ((yield* endOfStretch(db, span, filter, null, FEWEST_ROWS)) === null) return void (yield* sum(sums, rollUpLines(db, span, filter, WHOLE), sign))
+  for (const key of keys) yield* sumStretches(db, span, { ...rest, key }, sums, sign)
 }
 
 const WHOLE: Stretch = { after: null, to: null }
 
 /** Sums a span, a stretch after another: between two of them others have their turns. */
-function* sumStretches(db: QueryBuilder, span: Span, filter: LineFilter, sums: Sums): Steps<void> {
+function* sumStretches(db: QueryBuilder, span: Span, filter: LineFilter, sums: Sums, sign: Sign): Steps<void> {
   let after: Place | null = null
   let rows = FEWEST_ROWS
   do {
     const to: Place | null = yield* endOfStretch(db, span, filter, after, rows)
-    const lines = yield* sum(sums, rollUpLines(db, span, filter, { after, to }))
+    const lines = yield* sum(sums, rollUpLines(db, span, filter, { after, to }), sign)
     if (lines === null) return
     after = to
     rows = lines * ROWS_OF_A_LINE <= rows ? Math.min(rows * 2, MOST_ROWS) : FEWEST_ROWS
@@ -95,10 +108,10 @@ function* sumStretches(db: QueryBuilder, span: Span, filter: LineFilter, sums: S
 }
 
 /** Sums what a statement gives. @returns its lines; null where there are too many by now */
-function* sum({ grouping, merged }: Sums, from: ReturnType<typeof rollUpLines>): Steps<number | null> {
+function* sum({ grouping, merged }: Sums, from: ReturnType<typeof rollUpLines>, sign: Sign = 1): Steps<number | null> {
   if (merged.size > MOST_LINES) return null
   const lines: object[] = yield* all(grouped(from, grouping).limit(MOST_LINES + 1))
-  add(merged, grouping, lines)
+  add(merged, grouping, lines, sign)
   return lines.length
 }
 
@@ -108,15 +121,23 @@ function grouped(lines: ReturnType<typeof rollUpLines>, { by, step }: Grouping) 
   return step === undefined ? query : query.select((e) => e('at', '-', e('at', '%', step)).as('time')).groupBy('time')
 }
 
-function add(into: Map<string, SumLine>, { by, step }: Grouping, rows: readonly object[]): void {
+function add(into: Map<string, SumLine>, { by, step }: Grouping, rows: readonly object[], sign: Sign): void {
   // What `grouped` selects.
   for (const line of rows as SumLine[]) {
     // The sums of no rows.
     if (line.requests === null) continue
     let name = step === undefined ? '' : String(line.time)
     for (const column of by) name += `\0${line[column]}`
-    addLine(into, name, line)
+    if (sign === 1) addLine(into, name, line)
+    else takeOff(into, name, line)
   }
+}
+
+/** Takes a line off the one of its name, in place, which holds it twice. */
+export function takeOff<Name>(from: ReadonlyMap<Name, SumLine>, name: Name, line: SumLine): void {
+  const sums = from.get(name)
+  if (sums === undefined) return
+  for (const column of SUMS) sums[column] = plus(sums[column], line[column] === null ? null : -line[column])
 }
 
 /** Adds a line to the one of its name, in place; without one, it is the first. */

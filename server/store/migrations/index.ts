@@ -29,6 +29,7 @@ import { credentialTests } from './0075-credential-tests.ts'
 import { usageWalks } from './0076-usage-walks.ts'
 import { warnings } from './0080-warnings.ts'
 import { usageTotals } from './0081-usage-totals.ts'
+import { usageSteps } from './0082-usage-steps.ts'
 
 export interface Migration {
   /** Number and subject; recorded in the store when it has run. */
@@ -39,4 +40,4 @@ export interface Migration {
   readonly postgres?: readonly string[]
 }
 
-export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests, usageWalks, warnings, usageTotals]
+export const MIGRATIONS: readonly Migration[] = [accounts, quota, blobs, keys, ledger, credentials, jobs, sweeps, sessions, providers, usageDays, requestsByModel, changes, sharedLedger, announcedJobs, endedRequests, journal, keyObjects, fairJobs, failedRequests, refusals, upstreamErrors, purgedKeys, accountEnds, credentialTests, usageWalks, warnings, usageTotals, usageSteps]

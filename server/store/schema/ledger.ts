@@ -105,8 +105,12 @@ export interface UsageKeyDayRow {
 /** How far hours have been added to a roll-up: see ledger/added.ts. */
 export interface UsageAddedRow {
   name: string
-  /** Start of the first hour that has not. */
+  /** Start of the first hour that has not, or not wholly. */
   before: number
+  /** The last row of usage_hours that has been added of that hour; null: none. */
+  key_id: string | null
+  provider: string | null
+  model: string | null
 }
 
 /** Requests that a key's limit refused within an hour: the ledger holds only what was let through. */
