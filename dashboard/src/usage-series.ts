@@ -57,7 +57,7 @@ export const MEASURES: Readonly<Record<MeasureName, Measure>> = {
   requests: { label: 'Requests', kind: 'bars', of: (s) => s.requests, format: format.count, note: () => '' },
   tokens: { label: 'Tokens', kind: 'bars', of: (s) => plus(s.tokens_in, s.tokens_out), format: format.count, note: (s) => `${format.count(s.tokens_in)} in, ${format.count(s.tokens_out)} out` },
   errors: { label: 'Errors', kind: 'bars', of: (s) => s.errors, format: format.count, note: (s) => `${format.share(s.requests === 0 ? null : s.errors / s.requests)} of requests` },
-  latency: { label: 'Time to first byte', kind: 'line', of: (s) => s.first_byte_ms, format: format.duration, note: (s) => `on average; ${format.duration(s.total_ms)} in all` },
+  latency: { label: 'Time to first byte', kind: 'line', of: (s) => s.first_byte_ms, format: format.duration, note: (s) => `average; ${format.duration(s.total_ms)} total` },
   cached: { label: 'Cached tokens', kind: 'line', of: cachedShare, format: format.share, note: (s) => `${format.count(s.tokens_cached)} of ${format.count(s.tokens_in)} in` },
 }
 

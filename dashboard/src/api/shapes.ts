@@ -68,7 +68,7 @@ export const Overview = z.object({
   totals: z.extend(Sums, { refused: z.number() }),
   series: z.array(z.extend(Sums, { time: text })),
   keys: z.array(z.extend(Sums, { key_id: text, name: maybeText })),
-  models: z.array(z.extend(Sums, { model: maybeText })),
+  models: z.array(z.extend(Sums, { model: maybeText, provider: text })),
   attention: z.array(z.object({ kind: text, detail: text, key_id: maybeText, credential_id: maybeText, provider: maybeText })),
 })
 export const Model = z.object({ id: text, provider: text })

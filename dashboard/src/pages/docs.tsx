@@ -77,11 +77,12 @@ function OperationView({ operation }: { operation: Operation }) {
       </summary>
       {open && (
         <div className={css.body}>
-          {description !== '' && (
-            <p>
-              <Prose text={description} />
-            </p>
-          )}
+          {description !== '' &&
+            description.split('\n\n').map((part) => (
+              <p key={part}>
+                <Prose text={part} />
+              </p>
+            ))}
           <Fields title="Parameters" fields={parameters} />
           <Fields title={`Body, ${bodyType ?? ''}`} fields={body} />
           {responses.map(({ status, fields }) => (

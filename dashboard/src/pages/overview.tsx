@@ -25,11 +25,20 @@ export default function OverviewPage() {
       {overview.data && (
         <div className={css.two}>
           <Ranking title="Busiest keys" items={overview.data.keys.map(({ key_id, name, requests }) => ({ name: name ?? key_id, value: requests, href: `/keys/${key_id}` }))} />
-          <Ranking title="Busiest models" items={overview.data.models.map(({ model, requests }) => ({ name: model ?? 'No model named', value: requests }))} />
+          <Ranking title="Busiest models" items={modelsOf(overview.data.models)} />
         </div>
       )}
     </Page>
   )
+}
+
+/** A model that several providers have is told with its provider. */
+function modelsOf(models: Overview['models']): Ranked[] {
+  const times = Map.groupBy(models, ({ model }) => model)
+  return models.map(({ model, provider, requests }) => {
+    const name = model ?? 'No model named'
+    return { name: (times.get(model)?.length ?? 0) > 1 ? `${name} (${provider})` : name, value: requests }
+  })
 }
 
 function Attention({ items }: { items: Overview['attention'] }) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { GEMINI, type Site } from './seeded.ts'
-import { closeBrowser, faultsOf, startSite, visit } from './visit.ts'
+import { closeBrowser, cutOff, faultsOf, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
@@ -101,18 +101,6 @@ for (const [name, paths] of Object.entries(PAGES)) {
   })
 }
 
-/** Run in the page: what has to be moved sideways to be read, code aside. */
-const SIDEWAYS = `[...document.querySelectorAll('html, body *')].filter((element) => {
-  const beyond = element.scrollWidth - element.clientWidth
-  return beyond > 0 && element.tagName !== 'PRE' && (element === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(element).overflowX))
-}).map((element) => (element.getAttribute('class') ?? element.tagName) + ': ' + (element.scrollWidth - element.clientWidth) + ' px')`
-
-/** Run in the page: what is cut off on a button. */
-const CUT = `[...document.querySelectorAll('button *, a *')].filter((element) => {
-  const { overflowX, textOverflow } = getComputedStyle(element)
-  return overflowX === 'hidden' && textOverflow === 'clip' && element.scrollWidth > element.clientWidth && !element.matches('.hidden')
-}).map((element) => element.textContent + ' is cut off')`
-
 test('the longest names fit the narrowest screen, and a wide one', async (t) => {
   const site = await startSite(t)
   const { cookie, link } = await furnish(site)
@@ -120,6 +108,7 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
   const models = ['W'.repeat(200)]
   const { id, secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name, models, expires_at: new Date(Date.now() + 3 * 86_400_000).toISOString() })).json()) as { id: string; secret: string }
   await (await site.proxied(secret, GEMINI(models.join()), { contents: [] })).arrayBuffer()
+  await (await site.proxied(secret, 'https://nobody.example/v1', {})).arrayBuffer()
   for (const path of ['tokens', 'accounts']) await site.api(cookie, 'POST', `/api/v1/${path}`, { name })
   await site.api(cookie, 'POST', '/api/v1/credentials', { provider: 'anthropic', name, secret: 'sk-ant' })
   await site.api(cookie, 'POST', '/api/v1/providers', { id: 'w'.repeat(64), origin: `https://${'w'.repeat(60)}.example.com` })
@@ -127,15 +116,12 @@ test('the longest names fit the narrowest screen, and a wide one', async (t) => 
   await site.api(null, 'POST', '/api/v1/invitations/accept', { token: new URL(link).searchParams.get('token'), email: 'grace@example.com', password: 'another good password' })
   const { page } = await visit(t, site, cookie)
   const faults: string[] = []
-  for (const path of ['/?split=key', '/keys', '/keys?new=1', `/keys/${id}`, '/providers', '/requests', '/tokens', '/accounts', '/convert', '/docs', '/account']) {
+  for (const path of ['/?split=key', '/keys', '/keys?new=1', `/keys/${id}`, '/providers', '/requests', '/requests?list=refused', '/tokens', '/accounts', '/convert', '/docs', '/account']) {
     await page.setViewportSize({ width: 320, height: 720 })
     await open(page, site.url + path)
     for (const width of [320, 1440]) {
       await page.setViewportSize({ width, height: 720 })
-      // The second frame shows what follows the new width.
-      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
-      const found: string[] = [...(await page.evaluate<string[]>(SIDEWAYS)), ...(await page.evaluate<string[]>(CUT))]
-      faults.push(...found.map((fault) => `${path}, ${width} px: ${fault}`))
+      faults.push(...(await cutOff(page)).map((fault) => `${path}, ${width} px: ${fault}`))
     }
   }
   assert.deepEqual(faults, [])

@@ -10,7 +10,7 @@ import { many } from '../../archives/shapes.ts'
 import { archive, deflated } from '../../archives/writer.ts'
 import { zip } from '../../zip.ts'
 import { OPENAI } from './seeded.ts'
-import { closeBrowser, startSite, visit } from './visit.ts'
+import { closeBrowser, cutOff, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
 
@@ -278,6 +278,11 @@ test('a ZIP is taken along with its pictures', async (t) => {
   const picture = randomBytes(2000)
   const part = zip({ 'Home.html': page('Home', '<p><img src="Home/a%20b.png"></p>'), 'Home/a b.png': picture, 'Home/text.txt': 'words '.repeat(500) })
   await browser.locator('input[type=file]').setInputFiles({ name: 'Export.zip', mimeType: 'application/zip', buffer: zip({ 'Export-1-Part-1.zip': part }) })
+  await browser.getByRole('button', { name: 'With 2 files' }).waitFor()
+  for (const width of [320, 390]) {
+    await browser.setViewportSize({ width, height: 720 })
+    assert.deepEqual(await cutOff(browser), [], `${width} px`)
+  }
   const downloading = browser.waitForEvent('download')
   await browser.getByRole('button', { name: 'With 2 files' }).click()
   const download = await downloading

@@ -4,7 +4,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ANTHROPIC, GEMINI } from './seeded.ts'
+import { ANTHROPIC, GEMINI, OPENAI } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 
 after(closeBrowser)
@@ -191,7 +191,7 @@ test('every header that can be clicked sorts both ways, and an unknown order is 
   }
 })
 
-test('two keys of the same name are two in the charts', async (t) => {
+test('two keys of the same name are two in the charts, and a model is told by its provider where several have it', async (t) => {
   const site = await startSite(t)
   const cookie = await site.setUp()
   for (const requests of [1, 2]) {
@@ -207,6 +207,11 @@ test('two keys of the same name are two in the charts', async (t) => {
   await page.goto(`${site.url}/?split=key&period=hour`)
   await legend.first().waitFor()
   assert.deepEqual(await legend.allTextContents(), ['In total', 'Website2', 'Website1'], 'by the minute too')
+  const { secret } = (await (await site.api(cookie, 'POST', '/api/v1/keys', { name: 'Other' })).json()) as { secret: string }
+  for (const model of ['gemini-2.5-flash', 'gpt-5']) await (await site.proxied(secret, OPENAI, { model, messages: [] })).arrayBuffer()
+  await page.reload()
+  const models = page.getByRole('region', { name: 'Busiest models' })
+  for (const name of ['gemini-2.5-flash (google)', 'gemini-2.5-flash (openai)', 'gpt-5']) await models.getByText(name, { exact: true }).waitFor()
 })
 
 test('a request is told by the names of its provider and its credential', async (t) => {

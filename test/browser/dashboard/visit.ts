@@ -90,3 +90,22 @@ export async function faultsOf(page: Page, what: string): Promise<string[]> {
   }
   return faults
 }
+
+/** Run in the page: what has to be moved sideways to be read, code aside. */
+const SIDEWAYS = `[...document.querySelectorAll('html, body *')].filter((element) => {
+  const beyond = element.scrollWidth - element.clientWidth
+  return beyond > 0 && element.tagName !== 'PRE' && (element === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(element).overflowX))
+}).map((element) => (element.getAttribute('class') ?? element.tagName) + ': ' + (element.scrollWidth - element.clientWidth) + ' px')`
+
+/** Run in the page: what is cut off on a button. */
+const CUT = `[...document.querySelectorAll('button *, a *')].filter((element) => {
+  const { overflowX, textOverflow } = getComputedStyle(element)
+  return overflowX === 'hidden' && textOverflow === 'clip' && element.scrollWidth > element.clientWidth && !element.matches('.hidden')
+}).map((element) => element.textContent + ' is cut off')`
+
+/** What has to be moved sideways to be read, and what is cut off on a button, at the width that the page has now. */
+export async function cutOff(page: Page): Promise<string[]> {
+  // The second frame shows what follows a new width.
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  return [...(await page.evaluate<string[]>(SIDEWAYS)), ...(await page.evaluate<string[]>(CUT))]
+}
