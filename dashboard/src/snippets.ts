@@ -15,6 +15,8 @@ interface Row {
   prefix?: string
   /** The model of the example where the key allows it. */
   model: string
+  /** Others, for a key that allows another family only. */
+  others?: readonly string[]
   dialect: Dialect
   /** The provider's own SDK, or OpenAI's where the provider recommends that. */
   sdk: keyof typeof SDKS
@@ -29,14 +31,17 @@ const ai = (name: string, create: string, ...settings: string[]): Row['ai'] =>
 const ROWS: readonly [Row, ...Row[]] = [
   {
     id: 'google', models: /^(?:models\/)?(?:gemini|gemma)/, prefix: 'models/', model: 'gemini-2.5-flash',
+    others: ['gemini-2.5-pro', 'gemini-2.5-flash-lite', 'gemini-2.0-flash', 'gemma-3-27b-it'],
     dialect: 'gemini', sdk: 'google', ai: ai('google', 'createGoogleGenerativeAI'),
   },
   {
     id: 'openai', models: /^(?:gpt|o\d|chatgpt)/, model: 'gpt-5-mini',
+    others: ['gpt-4o-mini', 'gpt-4.1-mini', 'gpt-5', 'gpt-4o', 'gpt-4.1', 'o4-mini', 'o3'],
     dialect: 'responses', sdk: 'responses', ai: ai('openai', 'createOpenAI'),
   },
   {
     id: 'anthropic', models: /^claude/, model: 'claude-sonnet-5',
+    others: ['claude-haiku-4-5', 'claude-sonnet-4-5', 'claude-opus-4-5'],
     dialect: 'messages', sdk: 'anthropic', ai: ai('anthropic', 'createAnthropic'),
   },
   {
@@ -130,12 +135,13 @@ export function choicesFor(scope: Scope, all: readonly Provider[], seen: readonl
  * A model for an example that the key may reach; where we know none, what a person has to put
  * there; null where the key may reach none of that kind.
  */
-function modelOf({ models, prefix = '', model }: Row, scope: readonly string[] | null, seen: readonly string[]): string | null {
+function modelOf(row: Row, scope: readonly string[] | null, seen: readonly string[]): string | null {
+  const { models, prefix = '', model, others = [] } = row
   const plain = (name: string): string => (name.startsWith(prefix) ? name.slice(prefix.length) : name)
   if (scope === null) return model || (seen[0] ?? '<a model>')
   const own = scope.filter((entry) => models.test(entry) || /^[*]/.test(entry))
   const named = [...own.filter((entry) => !entry.includes('*')), ...seen]
-  const known = [model, ...named].filter((name) => name !== '').map(plain)
+  const known = [model, ...named, ...others].filter((name) => name !== '').map(plain)
   const fitting = (name: string): boolean => scope.some((entry) => fits(entry, name) || fits(entry, prefix + name))
   const allowed = known.find(fitting)
   if (allowed !== undefined) return allowed

@@ -82,7 +82,7 @@ const PROXY: Readonly<Record<string, readonly Step[]>> = {
     ['type', 'Expires', '01012040'],
     ['type', 'Allowed origins', 'nowhere'],
     ['press', 'button', 'Create key'],
-    ['see', 'text', /“nowhere”: An origin looks like/],
+    ['see', 'text', /“nowhere”: Must be an origin such as/],
     ['on', 'textbox', 'Allowed origins'],
     ['keys', 'Control+a', 'Delete', 'Enter'],
     ['dialog', '“Made” is ready'],
