@@ -82,6 +82,8 @@ interface Evidence {
   /** Who claims it, and those of them who do so most surely. */
   claimers: readonly number[]
   surest: readonly number[]
+  /** Who shows it as the row of a table of its own. */
+  tables: readonly number[]
   linkers: readonly number[]
   /** The page that the sitemap lists it under: −1 for none, undefined where it does not list it. */
   listedUnder: number | undefined
@@ -134,7 +136,7 @@ function gather(pages: readonly Linked[], sitemap: number, listed: readonly Plac
     const all = [...claimers[page]!]
     const most = all.reduce((highest, [, strength]) => Math.max(highest, strength), 0)
     const pagesOf = (claims: typeof all): number[] => claims.map(([by]) => by)
-    return { claimers: pagesOf(all), surest: pagesOf(all.filter(([, strength]) => strength === most)), linkers: linkers[page]!, listedUnder: listedUnder.get(page) }
+    return { claimers: pagesOf(all), surest: pagesOf(all.filter(([, strength]) => strength === most)), tables: pagesOf(all.filter(([, strength]) => strength < 3)), linkers: linkers[page]!, listedUnder: listedUnder.get(page) }
   })
 }
 
@@ -173,9 +175,10 @@ function ownersOf(pages: readonly Linked[], sitemap: number): Owners[] {
  * The parent that the folders give a page. Where a folder belongs to one of several, the one that claims the page (of several such the one that the
  * sitemap names), else the one that the sitemap names, else the one that links to it; where it is nobody's, a page beside it that claims the page, unless the owner of the folder above does.
  */
-function folderParent(page: number, { owners, isDirect }: Owners, { claimers, surest, linkers, listedUnder }: Evidence, pages: readonly Linked[]): number {
+function folderParent(page: number, { owners, isDirect }: Owners, { claimers, surest, tables, linkers, listedUnder }: Evidence, pages: readonly Linked[]): number {
   const isOwner = (other: number): boolean => owners.has(other)
-  const claiming = claimers.filter(isOwner)
+  // Where its own folder is nobody's, that is of a database without a page: whoever shows its row shows that database.
+  const claiming = (isDirect ? claimers : [...tables, ...claimers]).filter(isOwner)
   const claimer = claiming.find((by) => by === listedUnder) ?? claiming[0]
   const [first = -1] = owners
   const named = listedUnder !== undefined && isOwner(listedUnder) ? listedUnder : linkers.find(isOwner)
