@@ -216,7 +216,7 @@ class Reader {
       // A frame that is never ended holds the text.
       const held = elements(frame?.childNodes ?? []).filter((inner) => inner.tagName === 'div')
       const isIcon = (body: Element) => bodies.length + held.length > 1 && body === frame
-      const icon = plainText(bodies.filter(isIcon).flatMap((body) => readRuns(body.childNodes.filter((node) => !isElement(node) || !held.includes(node)))))
+      const icon = plainText(bodies.filter(isIcon).flatMap((body) => readRuns(hasClass(body, 'icon') ? [body] : body.childNodes.filter((node) => !isElement(node) || !held.includes(node)))))
       return this.#quote(element.childNodes.flatMap((node) => (!isElement(node) || !isIcon(node) ? [node] : held)), depth, icon)
     }
     // What follows the first element belongs to the figure only because its end tag is missing.

@@ -177,7 +177,8 @@ class Printer {
       case 'divider':
         return `<hr ${id}/>`
       case 'callout': {
-        const icon = block.icon ? `<div style="font-size:1.5em">${this.#icon(block.icon)}</div>` : ''
+        const isFramed = this.#era < 6 || this.#ids % 2 === 0
+        const icon = block.icon && isFramed ? `<div style="font-size:1.5em">${this.#icon(block.icon)}</div>` : block.icon && this.#icon(block.icon)
         const text = this.#era >= 4 ? `<p ${id} class="">${this.inline(block.text)}</p>` : this.inline(block.text)
         const tag = this.#era >= 6 ? 'aside' : 'figure'
         return `<${tag} class="block-color-gray_background callout" style="white-space:pre-wrap;display:flex" ${id}>${icon}<div style="width:100%">${text}${this.blocks(block.children, depth + 1)}</div></${tag}>`

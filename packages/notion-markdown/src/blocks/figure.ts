@@ -36,7 +36,8 @@ function isCaption(node: Element | string): node is Element {
 function readCallout(element: Element, flow: Flow): void {
   const frame = find(element, 1, (part) => part.name === 'div' && (attribute(part, 'style') ?? '').includes('font-size')) ?? iconOnly(element)
   // A frame whose end tag is missing holds the callout's text, too.
-  const icon = frame ? takeUntil(frame, (child) => child.name === 'div').map(iconText).join('').trim() : ''
+  const shown = frame ? takeUntil(frame, (child) => child.name === 'div') : []
+  const icon = (shown.map(iconText).join('') || (frame && hasClass(frame, 'icon') ? iconText(frame) : '')).trim()
   const children = flow.inside(element.children.flatMap((node) => (node === frame ? frame.children : [node])))
   if (icon !== '') {
     const [first] = children
