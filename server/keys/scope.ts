@@ -37,23 +37,39 @@ const PLAIN = /^(?!.*(?:\.\.|\/\/|@preset))[A-Za-z0-9._:/@#+~,=()-]+$/
 export function compileScope(models: readonly string[] | null): Scope {
   if (models === null) return ALL
   const exact = new Set<string>()
-  const patterns: string[][] = []
+  const patterns: Pattern[] = []
   for (const entry of models) {
-    if (entry.includes('*')) patterns.push(entry.split('*'))
+    if (entry.includes('*')) patterns.push({ pieces: entry.split('*'), hashes: hashesIn(entry) })
     else exact.add(entry)
+  }
+  const allowsOne = (name: string): boolean => {
+    if (!PLAIN.test(name)) return false
+    const hashes = hashesIn(name)
+    return patterns.some((pattern) => pattern.hashes === hashes && fits(pattern.pieces, name))
   }
   return {
     all: false,
     allows: (spellings) =>
-      spellings.some((name) => exact.has(name)) || (patterns.length > 0 && spellings.some((name) => PLAIN.test(name) && patterns.some((p) => fits(p, name)))),
+      spellings.some((name) => exact.has(name)) || (patterns.length > 0 && spellings.some(allowsOne)),
   }
 }
 
-/** Whether `name` has the literal pieces of a pattern in order, the first and last at its ends. */
+/** An entry with `*`: what stands between these, and how many `#` it has, which no `*` matches. */
+interface Pattern {
+  readonly pieces: readonly string[]
+  readonly hashes: number
+}
+
+function hashesIn(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('#'); at >= 0; at = text.indexOf('#', at + 1)) count++
+  return count
+}
+
+/** Whether `name`, which has as many `#` as a pattern, has its literal pieces in order, the first and last at its ends. */
 function fits(pieces: readonly string[], name: string): boolean {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''
-  if (name.split('#').length !== pieces.join('').split('#').length) return false
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false
   const end = name.length - last.length
   let at = first.length
