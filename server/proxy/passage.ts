@@ -116,10 +116,8 @@ export class Passage implements Passing {
     headers.push('X-Proxy-Request-Id', this.#trip.id)
     if (this.#trip.key!.rpm !== null && !tellsLimits(headers)) headers.push(...limitLeft(this.#parts, this.#trip))
     if (valueOf(headers, 'x-request-id') === undefined) headers.push('X-Request-Id', this.#trip.id)
-    const types = valuesOf(headers, 'content-type')
-    const isHarmless = types.length === 1 && HARMLESS_TYPE.test(types[0]!)
-    const isSandboxed = this.#trip.keyInQuery || (this.#isCached && !isHarmless)
-    if (this.#isCacheable) headers.push('Vary', whatAnswersDependOn(named.provider, this.#trip.caller.target))
+    const isSandboxed = this.#trip.keyInQuery || (this.#isCached && !isHarmless(headers))
+    if (this.#isCacheable && mayBeKept(headers)) headers.push('Vary', whatAnswersDependOn(named.provider, this.#trip.caller.target))
     const safe = isSandboxed ? sandboxed(headers) : headers
     return this.#cors ? safe.concat(corsHeaders(safe)) : safe
   }
@@ -199,6 +197,17 @@ export class Passage implements Passing {
 
 /** Types of which a browser makes no page: data and media, but for what is XML. Any other might be one, and so might none, and two, of which it takes the last. */
 const HARMLESS_TYPE = /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream)|text\/event-stream|(?:audio|video|image)\/(?!svg|[\w.+-]*xml)[\w.+-]+)[ \t]*(?:;[^,]*)?$/i
+
+/** What says that an answer may be kept, or asked for again only where it has changed (RFC 9111, sections 4.2 and 4.3). Most answers of APIs have none of it, and pass as they are. */
+const KEEPING: ReadonlySet<string> = new Set(['cache-control', 'expires', 'etag', 'last-modified'])
+
+const mayBeKept = (headers: RawHeaders): boolean =>
+  headers.some((name, i) => i % 2 === 0 && KEEPING.has(name.toLowerCase()) && !/^no-store$/i.test(headers[i + 1]!.trim()))
+
+function isHarmless(headers: RawHeaders): boolean {
+  const types = valuesOf(headers, 'content-type')
+  return types.length === 1 && HARMLESS_TYPE.test(types[0]!)
+}
 
 /** What a provider says of types gives way: only the first of two words counts. */
 const sandboxed = (headers: RawHeaders): RawHeaders => [...without(headers, 'x-content-type-options'), ...SANDBOX]

@@ -24,6 +24,16 @@ test('what can be kept says by which headers it was answered', async (t) => {
     fake.play(answer(200, CACHED, '{}'))
     assert.deepEqual(valuesOf((await send(secret, `${OPENAI}/v1/chat/completions`, { form, body: '{"model":"m"}', headers: JSON_TYPE })).rawHeaders, 'vary'), ['Accept-Encoding'])
   }
+  // Where nothing says that it can be kept, the answer is the provider's own.
+  for (const headers of [JSON_TYPE, { ...JSON_TYPE, 'Cache-Control': 'no-store' }]) {
+    fake.play(answer(200, headers, '{"data":[]}'))
+    assert.deepEqual(valuesOf((await send(secret, `${OPENAI}/v1/models`, { method: 'GET' })).rawHeaders, 'vary'), [])
+  }
+  for (const headers of [{ ETag: '"1"' }, { 'Last-Modified': 'Tue, 24 Nov 2026 00:00:00 GMT' }, { 'Cache-Control': 'private, max-age=5' }, { Expires: 'Tue, 24 Nov 2026 00:00:00 GMT' }]) {
+    fake.play(answer(200, { ...JSON_TYPE, ...headers }, '{"data":[]}'))
+    assert.equal(valuesOf((await send(secret, `${OPENAI}/v1/models`, { method: 'GET' })).rawHeaders, 'vary').length, 1)
+  }
+  fake.play(answer(200, CACHED, '{"data":[]}'))
   const named = await call(port, { method: 'GET', target: '/proxy', headers: { Authorization: `Bearer ${secret}`, 'x-fal-target-url': `${OPENAI}/v1/models` } })
   assert.match(valuesOf(named.rawHeaders, 'vary').join(), /x-fal-target-url/)
 })
