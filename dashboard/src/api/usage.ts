@@ -12,7 +12,9 @@ export type Range = 'hour' | 'day' | 'week' | 'month'
 export function useOverview(range: Range, key?: string) {
   return useQuery({
     queryKey: ['overview', range, key ?? null],
-    queryFn: ({ signal }) => call(Overview, '/api/v1/overview', { query: { range, key }, signal }),
+    // With its range: while another one loads, this one is still shown.
+    queryFn: async ({ signal }) =>
+      ({ range, ...(await call(Overview, '/api/v1/overview', { query: { range, key }, signal })) }),
     placeholderData: keepPreviousData,
     // The last minutes move on while somebody looks.
     refetchInterval: range === 'hour' ? LIVE : 30_000,

@@ -89,7 +89,7 @@ export function TimeChart({ label, buckets: names, ticks, series, kind, format, 
           ))}
           {ticks.map((tick, index) =>
             index % every === 0 && index * step + 40 < inner.width ? (
-              <text key={buckets[index]} x={x(index) + step / 2} y={HEIGHT - 5} textAnchor="middle">
+              <text key={index} x={x(index) + step / 2} y={HEIGHT - 5} textAnchor="middle">
                 {tick}
               </text>
             ) : null,

@@ -34,7 +34,7 @@ export function UsagePanel({ keyId }: { keyId?: string }) {
   return (
     <Card flush>
       <Loaded query={overview} rows={8}>
-        {(found) => <Panel overview={found} period={period} keyId={keyId} />}
+        {(found) => <Panel overview={found} period={found.range} keyId={keyId} />}
       </Loaded>
     </Card>
   )

@@ -35,6 +35,26 @@ test('in detail', async (t) => {
     assert.deepEqual([await send(secret), await send(newer)], [401, 200])
   })
 
+  await t.test('a chart keeps its labels until the period that was chosen has come', async (t) => {
+    const { page } = await visit(t, site, cookie)
+    await page.goto(`${site.url}/?period=day`)
+    const ticks = page.getByRole('slider').locator('text[text-anchor="middle"]')
+    await ticks.first().waitFor()
+    const hours = await ticks.allTextContents()
+    const week = Promise.withResolvers<void>()
+    await page.route(/overview\?.*range=week/, async (route) => {
+      await week.promise
+      await route.continue()
+    })
+    await page.getByRole('radio', { name: '7 days' }).click()
+    await page.getByRole('radio', { name: '7 days', checked: true }).waitFor()
+    assert.deepEqual(await ticks.allTextContents(), hours)
+    week.resolve()
+    await ticks.getByText(/^\w{3} \d+$/).first().waitFor()
+    const days = await ticks.allTextContents()
+    assert.equal(new Set(days).size, days.length, days.join())
+  })
+
   await t.test('the five busiest keys have a series each, and all others one', async (t) => {
     for (let number = 1; number <= 7; number++) {
       const { secret } = await key(`Busy ${number}`)
