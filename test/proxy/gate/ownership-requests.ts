@@ -51,7 +51,8 @@ async function passes(objects: Objects, key: CachedKey, { provider: id, method, 
   })
   if (inspection.refusal !== null || inspection.findings.unclear || (key.objects === 'own' && inspection.isUnreadable)) return false
   try {
-    await checkOwnership(objects, { provider, key, match, method, headers }, [...match.objects, ...inspection.findings.mentioned])
+    const besideProse = () => match.objects.concat(inspection.mentionedBesideProse())
+    await checkOwnership(objects, { provider, key, match, method, headers }, [...match.objects, ...inspection.findings.mentioned], besideProse)
     return true
   } catch (error) {
     if (error instanceof Refused) return false
@@ -153,6 +154,11 @@ function objectOf(provider: string, draw: Draw): Made {
   }
 }
 
+/** A message that is nothing but a text. */
+const saying = (text: string): Body => ({ type: 'application/json', body: Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: text }] })) })
+/** Endpoints at which that is a message, by provider. */
+const CHATS = PROVIDERS.flatMap(({ id, endpoints }) => endpoints.flatMap(({ on }) => (/^POST \S*\/(?:chat\/completions|messages)$/.test(on) && !on.includes('{') ? [[id, on.slice('POST '.length)] as const] : [])))
+
 /** How many of `count` requests that name another key's object pass, for either kind of key; and the first of them. */
 export async function foreignThatPass(count: number, seed: number): Promise<{ passed: number; first: string | null }> {
   const draw = drawing(seed)
@@ -165,8 +171,10 @@ export async function foreignThatPass(count: number, seed: number): Promise<{ pa
     const text = pick(draw, spelled)
     const place = draw(8)
     const body = pick(draw, HOSTILE_BODIES)(text, written(draw, bodyWith(draw, text, place === 2 ? text : null), text))
+    const chat = CHATS.find(([id]) => id === provider)
     const made =
-      place === 0 ? request(draw, provider, { type: 'application/json', body: Buffer.from('{"model":"m"}') }, `?x=${encodeURIComponent(text)}`)
+      place === 3 && chat !== undefined ? { ...request(draw, provider, saying(text)), path: chat[1] }
+      : place === 0 ? request(draw, provider, { type: 'application/json', body: Buffer.from('{"model":"m"}') }, `?x=${encodeURIComponent(text)}`)
       : place === 1 ? { ...request(draw, provider, body), path: '/of/tomorrow' }
       : request(draw, provider, body)
     if (!(await passes(objects, ATTACKERS[i % 2]!, made))) continue
@@ -185,6 +193,14 @@ export async function ordinaryThatFail(count: number, seed: number): Promise<{ r
   }
   let [refused, first]: [number, string | null] = [0, null]
   for (let i = 0; i < count; i++) {
+    // An id of nobody's as the whole of a message.
+    if (draw(20) === 0) {
+      const [provider, path] = pick(draw, CHATS)
+      const said = { provider, method: 'POST', path, headers: ['Content-Type', 'application/json'], body: saying(madeAt(provider, draw).written).body }
+      if (await passes(objects, ATTACKERS[0]!, said)) continue
+      refused++
+      first ??= `${provider} ${path} ${said.body.toString()}`
+    }
     const text = ordinary(draw)
     // A field that is JSON as a whole names what stands in it.
     const kinds = text.startsWith('{') ? BODIES.slice(0, 2) : BODIES
