@@ -121,7 +121,8 @@ function readElement(element: Element, marks: readonly string[]): Run[] {
   if (mark) return readRuns(childNodes, marks.includes(mark) ? marks : [...marks, mark])
   if (LINES.has(tagName)) return [{ text: ELEMENT_BREAK, marks }, ...readRuns(childNodes, marks), { text: ELEMENT_BREAK, marks }]
   const address = tagName === 'a' ? attribute(element, 'href') : ''
-  if (address === '' || address === 'https://app.notion.comundefined' || isUnsafe(address) || isFrame(element)) return readRuns(childNodes, marks)
+  // Neither an address that the exporter failed to write nor the export itself is a place.
+  if (address === 'https://app.notion.comundefined' || /^\.{0,2}\/?$/.test(address) || isUnsafe(address) || isFrame(element)) return readRuns(childNodes, marks)
   return linkRuns(readRuns(nameOfStored(childNodes), []), personal(element, address), marks)
 }
 

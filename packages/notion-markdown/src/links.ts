@@ -135,7 +135,9 @@ export class Links {
     if (href.startsWith('#')) return placeOfBlock(decodeOnce(href.slice(1)))
     const key = this.#keyOf(href)
     if (key !== undefined) return this.#page(key)
-    return WITHIN_NOTION.test(href) ? `https://www.notion.so${href}` : this.#relative(href, kind)
+    if (WITHIN_NOTION.test(href)) return `https://www.notion.so${href}`
+    // The export itself is no place in a document.
+    return this.#path(href) === '' ? null : this.#relative(href, kind)
   }
 
   /** The page of the archive that an address leads to, else the address where others can follow it. */
