@@ -4,6 +4,7 @@ import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreError, readError } from './error.ts'
 import { findProcedure } from './find-procedure.ts'
+import type { Steps } from './procedure.ts'
 import type { QueryBuilder, Statement, StatementResult } from './statement.ts'
 import { TimedTurns, type Runner } from './timed-turns.ts'
 import type { Answer, FromThread, ReadSource, ToThread, Unit } from './units.ts'
@@ -13,9 +14,6 @@ const port = parentPort!
 const turns = new TimedTurns('url' in source ? source.most : 1)
 const send = (message: FromThread, moved: ArrayBuffer[] = []): void => port.postMessage(message, moved)
 
-// On Linux this is the priority of the calling thread alone (sched(7)); elsewhere it would be that of the whole process.
-if (source.patient && process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-
 interface Opened {
   execute(statement: Statement): StatementResult | Promise<StatementResult>
   close(): void | Promise<void>
@@ -24,6 +22,14 @@ interface Opened {
 const { execute, close } = await open()
 send({ opened: true })
 let builder: Promise<QueryBuilder> | undefined
+let isPatient = false
+
+/** From now on others go first. Before, whoever has asked for the first report waits for all that has to be loaded, and on a busy machine would for seconds. */
+function giveWay(): void {
+  // On Linux this is the priority of the calling thread alone (sched(7)); elsewhere it would be that of the whole process.
+  if (!isPatient && source.patient && process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  isPatient = true
+}
 
 /** Kysely takes longer to load than everything else here, and only procedures need it. */
 function loadBuilder(): Promise<QueryBuilder> {
@@ -50,21 +56,25 @@ async function open(): Promise<Opened> {
 
 async function perform(unit: Unit, runner: Runner): Promise<unknown> {
   const { within = Infinity } = unit
+  const steps = 'procedure' in unit ? findProcedure(unit.procedure).body(await loadBuilder(), unit.args) : each(unit.statements)
+  giveWay()
+  // What is loaded for the first unit is not its work.
   const until = performance.now() + within
   const step = async (statement: Statement): Promise<StatementResult> => {
     await turns.turn(runner)
     if (performance.now() > until) throw new StoreError('slow', `it took longer than ${within} ms`)
     return execute(statement)
   }
-  if ('statements' in unit) {
-    const results = []
-    for (const statement of unit.statements) results.push(await step(statement))
-    return results
-  }
-  const steps = findProcedure(unit.procedure).body(await loadBuilder(), unit.args)
   let next = steps.next()
   while (!next.done) next = steps.next(await step(next.value))
   return next.value
+}
+
+/** Statements, one after the other. */
+function* each(statements: readonly Statement[]): Steps<StatementResult[]> {
+  const results: StatementResult[] = []
+  for (const one of statements) results.push(yield one)
+  return results
 }
 
 async function answer(unit: Unit): Promise<Answer> {
