@@ -58,7 +58,7 @@ export function pictures(firstKey: string): readonly Picture[] {
       before: async (page) => {
         await page.locator('summary', { hasText: 'List the plans' }).click()
         await page.getByRole('button', { name: 'Run', exact: true }).click()
-        await page.getByLabel('Answer', { exact: true }).scrollIntoViewIfNeeded()
+        await page.getByLabel('Response', { exact: true }).scrollIntoViewIfNeeded()
       },
     },
     { name: 'account', path: '/account' },
