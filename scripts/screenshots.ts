@@ -15,6 +15,10 @@ const folder = process.argv[2] ?? docs
 const only = process.argv[3]
 const WIDTHS = [390, 1024, 1440]
 
+/** Run in the page: whether every chart has its axis. It is drawn once its width is known. */
+const DRAWN = `[...document.querySelectorAll('figure svg[role=slider]')]
+  .every((chart) => chart.querySelector('text[text-anchor=middle]'))`
+
 /** TABLE of the docs' pictures: file, and the picture that it is. */
 const DOCS: Readonly<Record<string, string>> = {
   'setup-1024-light': 'setup',
@@ -73,6 +77,7 @@ try {
           if (name.endsWith('-loading')) await page.getByRole('heading', { level: 1 }).waitFor()
           else await page.waitForLoadState('networkidle')
           await before?.(page)
+          await page.waitForFunction(DRAWN)
           await page.waitForTimeout(150)
           const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
           if (sideways !== 0) complain(`${String(sideways)} px too wide`)
