@@ -13,6 +13,7 @@ import type { Store } from '../store/open.ts'
 import type { AccountRow } from '../store/schema.ts'
 import { Name } from './fields.ts'
 
+/** An account as the API shows it. */
 export const AccountSchema = z
   .object({
     id: z.string(),
@@ -120,7 +121,7 @@ export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, '
   ])
 }
 
-/** What is wrong with the name of a plan: there is none of that name. */
+/** The fault of a plan's name: there is no such plan. */
 export function planError(plans: Plans, plan: string | undefined): FieldError | null {
   if (plan === undefined || plans.has(plan)) return null
   return fieldError('plan', `Must be one of ${plans.all.map(({ name }) => JSON.stringify(name)).join(', ')}.`)

@@ -1,4 +1,4 @@
-// /api/v1/credentials: what the proxy presents to providers. Written once, never shown again; administrators only.
+// /api/v1/credentials: the credentials for providers. Their secrets are never shown again; administrators only.
 import { z } from '@hono/zod-openapi'
 import { countedListOf, whole, type Api } from '../api.ts'
 import { isoTime } from '../clock.ts'
@@ -31,6 +31,7 @@ export const LastErrorSchema = z
   .nullable()
   .openapi({ description: 'The last call that the provider refused, limited, had trouble with or did not answer, as this process saw it; null if one has worked since.' })
 
+/** A credential as the API shows it, without its secret. */
 export const CredentialSchema = z
   .object({
     id: z.string(),
@@ -51,12 +52,14 @@ export const CredentialSchema = z
 
 const TestSchema = z.object({ object: z.literal('credential_test'), ...tested }).openapi('CredentialTest')
 
-/** The parameter that tries what is stored. */
+/** The query parameter that tests a credential once it is stored. */
 export const Tested = strictObject({
   test: z.enum(['true', 'false']).default('false').openapi({ description: '`true`: the credential is tried with one cheap call; it is stored, whatever comes of it (`last_test`).' }),
 })
 
+/** A credential's share of the requests to its provider; 0 uses it for none. */
 export const weight = z.number().int().min(0).max(1000)
+/** The secret of a credential. */
 export const secret = z.string().trim().regex(CREDENTIAL, 'Must be printable ASCII without spaces.')
 
 const Wanted = strictObject({
@@ -69,7 +72,7 @@ const Wanted = strictObject({
 const Change = patchOf(CredentialSchema, { name: Name, weight, status: z.enum(['active', 'paused']) }, ['readable', 'resting_ms', 'last_error', 'last_test'])
 
 type Proxied = Health & Pick<Proxy, 'table' | 'configured' | 'master' | 'refresh' | 'probe'>
-/** What knows how the credentials do. */
+/** Where the health of credentials comes from. */
 type Health = Pick<Proxy, 'credentials' | 'unreadable'>
 
 /** The routes of credentials. */
@@ -190,7 +193,7 @@ export async function allCredentials(store: Store, health: Health, now: number) 
   return [...given, ...stored.map((row) => withHealth(row, 'stored', health, tests, now))]
 }
 
-/** Tries a credential, and keeps what came of it; undefined where there is none of that id. */
+/** Tests a credential and stores the result; undefined if there is no credential with this id. */
 export async function tryOut(store: Store, { probe }: Pick<Proxy, 'probe'>, id: string, clock: () => number): Promise<ShownTest | undefined> {
   const outcome = await probe(id)
   return outcome && keepTest(store, id, outcome, clock())

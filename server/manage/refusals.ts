@@ -13,6 +13,7 @@ import { Moment } from './fields.ts'
 const count = z.number().int()
 const Code = z.enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]])
 
+/** A refused request as the API shows it. */
 export const RefusalSchema = z
   .object({
     id: z.string().openapi({ description: 'The X-Request-Id of the answer.' }),
@@ -75,10 +76,10 @@ export function refusalRoutes(store: Store, log: Pick<RefusalLog, 'flush'>, cloc
   ])
 }
 
-/** How long a reader waits for a store that cannot be written (milliseconds); then it sees what is there. */
+/** How long a list waits for refusals to be written (milliseconds); then it shows what is stored. */
 const FLUSHED_WITHIN = 500
 
-/** Lets what this process has just refused be seen. */
+/** Writes the refusals that this process still has in memory, so that a list shows them. */
 export async function flushed(log: Pick<RefusalLog, 'flush'>): Promise<void> {
   const late = new Promise<void>((resolve) => setTimeout(resolve, FLUSHED_WITHIN).unref())
   await Promise.race([log.flush(), late])

@@ -12,6 +12,7 @@ import { created, done, ok, route, routes } from '../route.ts'
 import type { Store } from '../store/open.ts'
 import { AccountSchema } from './accounts.ts'
 
+/** An e-mail address to sign in with, in lower case. */
 export const email = z
   .string()
   .trim()
@@ -20,10 +21,12 @@ export const email = z
   .transform((text) => text.toLowerCase())
   .openapi({ type: 'string', description: 'Upper and lower case are the same.' })
 const { least, most } = SIGN_IN.password
+/** A password that is being set. */
 export const newPassword = z.string().min(least, `Must have at least ${least} characters.`).max(most, `Must have at most ${most} characters.`)
-/** What is compared only: whatever it is, it is refused as a wrong one. */
+/** A password to compare. It has no rules, so that a bad one is answered like a wrong one. */
 const password = z.string().max(1024)
 
+/** The answer to a sign-in. */
 export const SignedInSchema = z.object({ object: z.literal('session'), account: AccountSchema }).openapi('SignedIn')
 const SessionSchema = z
   .object({

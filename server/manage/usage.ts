@@ -64,12 +64,12 @@ const Query = Whose.extend({
   format: z.enum(['json', 'csv']).default('json'),
 })
 
-/** How long a report is about where it is not said. */
+/** Default length of a report. */
 const USUALLY = { minutes: HOUR, more: 30 * DAY }
-/** How long one by the minute can be about: the ledger itself is read for it. */
+/** Longest report by the minute, which is read from the ledger itself. */
 const MOST_MINUTES = DAY
 
-/** What a report is about, where nothing is wrong with it. */
+/** The dimensions and the time of a valid report. */
 interface Question {
   readonly dimensions: readonly Dimension[]
   /** Milliseconds since 1970; `until` is not included. */
@@ -110,7 +110,7 @@ function columnsOf(dimensions: readonly Dimension[], isRanked: boolean): string[
 
 type Asked = z.output<typeof Query>
 
-/** Reads what a report is about; words of `by` that are none are left out. */
+/** Reads dimensions and time from the query; unknown words of `by` are ignored. */
 function questionOf({ by, from, to }: Pick<Asked, 'by' | 'from' | 'to'>, now: number): Question {
   const dimensions = wordsOf(by).filter(isDimension)
   const until = to === undefined ? now + 1 : Date.parse(to)
@@ -119,7 +119,7 @@ function questionOf({ by, from, to }: Pick<Asked, 'by' | 'from' | 'to'>, now: nu
   return { dimensions, since, until }
 }
 
-/** What is wrong with a question that each parameter alone does not tell. */
+/** Faults that no single parameter shows. */
 function errorsOf({ by, from, to, top }: Partial<Asked>, now: number): readonly (FieldError | null)[] {
   if (by === undefined) return []
   const wrong = wordsOf(by).find((word) => !isDimension(word))

@@ -1,13 +1,13 @@
-// This side of a thread of the store: sends units in bunches, hands each answer to who waits for it.
+// The main thread's side of a store thread: sends units in batches and passes each answer to its caller.
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { StoreError } from './error.ts'
 import type { Answer, FromThread, ToThread, Unit, Work } from './units.ts'
 
-/** Units that may wait for their answer. More means that the disk cannot follow: refusing is better than a queue without bound. */
+/** Most units waiting for an answer. Beyond it the disk cannot keep up, and refusing is better than an unbounded queue. */
 const MOST_WAITING = 50_000
 
-/** Who has sent a unit. */
+/** The caller of a unit. */
 interface Waiting {
   readonly id: number
   resolve(value: unknown): void

@@ -1,5 +1,5 @@
-// One row for each running process. What a process holds on behalf of its requests (quota, idempotency keys) refers to its row and is deleted
-// with it: so nothing stays held when a process is killed, and nothing of a living process is ever taken away.
+// One row for each running process. What a process holds for its requests (quota, idempotency keys) refers to its row and is deleted with it. So a killed
+// process leaves nothing held, and a living one never loses anything.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { bootName } from '../clock.ts'
@@ -8,21 +8,21 @@ import { newId } from '../id.ts'
 import type { Store } from './open.ts'
 import { first, procedure, run } from './procedure.ts'
 
-/** Also how long it takes at most until what a killed process of this machine held is free. */
+/** Interval of heartbeats, and so the longest time until what a killed process of this machine held is released. */
 const BEAT = 5000
-/** A process on another machine counts as dead when it has not been seen for so long. On this machine we look whether it runs. */
+/** A process on another machine is considered dead after this time without a heartbeat. On this machine we check whether it runs. */
 const LEASE = 30_000
-/** Whose own last sign of life is older has stood still, or the store has, or its clock was set: then nobody else is dead for that. */
+/** If our own last heartbeat is older, we or the store were suspended, or its clock was set. Then do not expire others. */
 const LATE = 15_000
-/** How many signs in time there must have been since, so that all others have given theirs. */
+/** Heartbeats in time before others may be expired again, so that they have sent theirs. */
 const STEADY = 2
 
-/** Ids of the instances that this process itself has: a row with our process id and another instance id is from before a restart. */
+/** Instances of this process. A row with our process id and another instance id is from before a restart. */
 const ours = new Set<string>()
 
 export interface Instance extends AsyncDisposable {
   readonly id: string
-  /** Whether the store did not take the last sign of life. */
+  /** Whether the last heartbeat failed. */
   failing(): boolean
 }
 
@@ -51,7 +51,7 @@ export const beat = procedure(import.meta.url, 'beat', function* (db, { id, host
   return inTime
 })
 
-/** What gives the signs of life of one instance, one after the other. */
+/** Sends the heartbeats of one instance, one after the other. */
 export function signer(self: Self): (store: Store, now: number, dead: string[]) => Promise<void> {
   // Who comes to a store on which all have died clears it at once.
   let inTime = STEADY
@@ -61,7 +61,7 @@ export function signer(self: Self): (store: Store, now: number, dead: string[]) 
 }
 
 /**
- * Enters this process among the instances, clears away those that have died, and keeps doing both.
+ * Registers this process as an instance, deletes dead ones, and keeps doing both.
  *
  * @param onError told when the store does not take a sign of life, of which the next one follows, or the last word
  */

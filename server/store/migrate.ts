@@ -1,4 +1,4 @@
-// Which migrations a store still needs, and how a SQLite file gets them: every migration once, in order, under the file's write lock.
+// Finds the migrations that a store still needs, and runs them on a SQLite file: each once, in order, under the file's write lock.
 import { SetupError } from '../errors.ts'
 import { MIGRATIONS, type Migration } from './migrations/index.ts'
 import type { Connection } from './sqlite.ts'
@@ -6,13 +6,14 @@ import { statement, type QueryBuilder } from './statement.ts'
 
 /** Where it is recorded what has run. */
 export const CREATE_MIGRATIONS = 'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at bigint NOT NULL)'
+/** Reads the migrations that have run. */
 export const SELECT_MIGRATIONS = 'SELECT name FROM migrations'
 
 /**
  * The migrations that have not run yet.
  *
  * @param rows what SELECT_MIGRATIONS gave
- * @throws SetupError where the store was written by a newer version of the program
+ * @throws SetupError if a newer version of the program wrote the store
  */
 export function pending(rows: readonly unknown[]): readonly Migration[] {
   const applied = new Set(rows.map((row) => (row as { name: string }).name))

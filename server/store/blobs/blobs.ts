@@ -26,11 +26,13 @@ export interface BlobStore {
   check(): Promise<void>
 }
 
+/** A range of bytes, both ends included. */
 export interface BlobRange {
   readonly start: number
   readonly end: number
 }
 
+/** A blob that is being read. */
 export interface OpenedBlob {
   /** Bytes that the stream gives. */
   readonly size: number
