@@ -42,8 +42,8 @@ function peakMemory(): number {
 }
 
 async function measureAll(): Promise<void> {
-  const { HOSTILE } = await import('../test/archives/hostile.ts')
-  const { LARGE } = await import('../test/archives/large.ts')
+  const { HOSTILE } = await import('../test/support/archives/hostile.ts')
+  const { LARGE } = await import('../test/support/archives/large.ts')
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-archives-'))
   const file = join(folder, 'export.zip')
   const measure = (bytes: Uint8Array): Outcome => {

@@ -10,7 +10,7 @@ import { readUsage } from '../server/ledger/usage.ts'
 import { openLog } from '../server/log.ts'
 import { enterInstance } from '../server/store/instance.ts'
 import { openStore } from '../server/store/open.ts'
-import { startPostgres } from '../test/postgres.ts'
+import { startPostgres } from '../test/support/postgres.ts'
 
 const { values } = parseArgs({
   options: { rows: { type: 'string', default: '30000' }, callers: { type: 'string', default: '1,32,256' }, postgres: { type: 'boolean', default: false } },

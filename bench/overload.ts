@@ -11,7 +11,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { file, form } from '../test/form.ts'
+import { file, form } from '../test/support/form.ts'
 import { makeSecrets } from './parts/secrets.ts'
 import { startServer } from './parts/server.ts'
 

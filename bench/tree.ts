@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { treeOf } from '../test/engine/tree.ts'
 import { workspace } from '../test/engine/workspaces.ts'
-import { seeded } from '../test/random.ts'
+import { seeded } from '../test/support/random.ts'
 
 const { values } = parseArgs({ options: { count: { type: 'string', default: '10000' }, from: { type: 'string', default: '1' } } })
 const [count, from] = [Number(values.count), Number(values.from)]

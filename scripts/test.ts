@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildWhereChanged } from '../dashboard/build.ts'
-import { NODE_FLAGS, TEST_FLAGS } from '../test/node.ts'
-import { startPostgres } from '../test/postgres.ts'
+import { NODE_FLAGS, TEST_FLAGS } from '../test/support/node.ts'
+import { startPostgres } from '../test/support/postgres.ts'
 import { prebundle } from './prebundle.ts'
 
 const root = join(import.meta.dirname, '..')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { joinBurst } from '../server/http/burst.ts'
-import { until } from './until.ts'
+import { until } from './support/until.ts'
 
 /** What a writer wrote, in which turn of the event loop, and in which callback of that turn. */
 interface Written {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { envExample, environment, readConfig, unknownSettings } from '../server/config.ts'
 import { SetupError } from '../server/errors.ts'
-import { temporaryFolder } from './temporary.ts'
+import { temporaryFolder } from './support/temporary.ts'
 
 test('an empty environment gives the documented defaults', () => {
   const config = readConfig({})

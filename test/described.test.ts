@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { checkDescribed } from './described.ts'
+import { checkDescribed } from './support/described.ts'
 
 const text = { type: 'string' }
 const DOCUMENT = {

@@ -4,8 +4,8 @@ import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openLines } from '../server/lines.ts'
-import { temporaryFolder } from './temporary.ts'
-import { until } from './until.ts'
+import { temporaryFolder } from './support/temporary.ts'
+import { until } from './support/until.ts'
 
 const LINES = Array.from({ length: 20_000 }, (_, i) => `${i} ${'ü'.repeat(i % 50)}\n`)
 

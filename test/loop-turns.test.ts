@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LoopTurns } from '../server/http/loop-turns.ts'
-import { until } from './until.ts'
+import { until } from './support/until.ts'
 
 test('work is done a few in each turn of the event loop, by account and key in turns', async () => {
   const turns = new LoopTurns(8)

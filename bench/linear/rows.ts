@@ -6,7 +6,7 @@ import { FairQueue, type Owner } from '../../server/ledger/fair-queue.ts'
 import { reservations, reserved, type Reservation } from '../../server/ledger/rows.ts'
 import { written } from '../../server/ledger/text.ts'
 import { Window } from '../../server/ledger/window.ts'
-import { archive } from '../../test/archives/writer.ts'
+import { archive } from '../../test/support/archives/writer.ts'
 import { NEEDLE, shapes } from '../parts/shapes.ts'
 import { large, ofRows, type Row } from './row.ts'
 

@@ -1,6 +1,6 @@
 // Runs one row of a bench in a process of its own.
 import { spawn } from 'node:child_process'
-import { NODE_FLAGS } from '../../test/node.ts'
+import { NODE_FLAGS } from '../../test/support/node.ts'
 
 /**
  * Runs a program that prints its result as JSON. A sentence says why it failed.

@@ -1,6 +1,6 @@
 // A server in a process of its own, as a benchmark measures one.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { MAIN, NODE_FLAGS } from '../../test/node.ts'
+import { MAIN, NODE_FLAGS } from '../../test/support/node.ts'
 
 /** The heap as the launcher sets it up. */
 export const HEAP_FLAGS = process.execArgv.filter((flag) => /^--(?:max|initial)-/.test(flag))

@@ -2,7 +2,7 @@
 // and CSV files, and pictures, with what Notion puts into headers and descriptors.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import { seeded } from '../../test/random.ts'
+import { seeded } from '../../test/support/random.ts'
 
 const MB = 1024 * 1024
 

@@ -1,5 +1,5 @@
 // What the dashboard of the pictures shows: a month of traffic, and names and numbers as long as they come.
-import { seeded } from '../../test/random.ts'
+import { seeded } from '../../test/support/random.ts'
 import { ADMIN, ANTHROPIC, cookieOf, GEMINI, OPENAI, type Site } from '../../test/browser/dashboard/seeded.ts'
 
 const DAY = 86_400_000

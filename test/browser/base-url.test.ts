@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { answer } from '../providers/fake.ts'
+import { answer } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
 import { launchChromium } from './chromium.ts'
 

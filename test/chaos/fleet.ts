@@ -3,7 +3,7 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { MAIN, NODE_FLAGS, TEST_FLAGS } from '../node.ts'
+import { MAIN, NODE_FLAGS, TEST_FLAGS } from '../support/node.ts'
 
 /** Runs one command of the command line; what it prints. Rejects with what it says where it fails. */
 export async function command(args: readonly string[], env: Record<string, string> = {}): Promise<string> {

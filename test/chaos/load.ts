@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { file, form, pageOf } from '../form.ts'
-import { zip } from '../zip.ts'
+import { file, form, pageOf } from '../support/form.ts'
+import { zip } from '../support/zip.ts'
 import type { Fleet } from './fleet.ts'
 
 /** A token or key of each kind that the load uses. */

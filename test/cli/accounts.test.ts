@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { tollmark } from '../harness.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { tollmark } from '../support/harness.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 test('another administrator, and a link for a lost password, need no browser', async (t) => {
   const env = { TOLLMARK_DATA: temporaryFolder(t), TOLLMARK_PUBLIC_URL: 'https://ai.example.com' }

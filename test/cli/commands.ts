@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
-import { NODE_FLAGS } from '../node.ts'
+import { NODE_FLAGS } from '../support/node.ts'
 
 export interface Said {
   code: number

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { AlreadySaid } from '../../packages/cli/src/failure.ts'
 import { perform } from '../../packages/cli/src/run.ts'
-import { startServer } from '../harness.ts'
-import { MAIN, NODE_FLAGS } from '../node.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { until } from '../until.ts'
-import { zip } from '../zip.ts'
+import { startServer } from '../support/harness.ts'
+import { MAIN, NODE_FLAGS } from '../support/node.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
+import { zip } from '../support/zip.ts'
 
 const page = (title: string, body = '<p>text</p>'): string =>
   `<html><body><article class="page sans"><header><h1 class="page-title">${title}</h1></header><div class="page-body">${body}</div></article></body></html>`

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { PAGE } from '../form.ts'
-import { tollmark } from '../harness.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { zip } from '../zip.ts'
+import { PAGE } from '../support/form.ts'
+import { tollmark } from '../support/harness.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { zip } from '../support/zip.ts'
 
 test('a file is converted to standard output, to a file, and into a folder', async (t) => {
   const cwd = temporaryFolder(t)

@@ -8,7 +8,7 @@ import { CLIENTS, filled } from '../../packages/cli/src/clients.ts'
 import { clientsPage } from '../../scripts/clients-page.ts'
 import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { readTarget } from '../../server/proxy/target.ts'
-import { MAIN, NODE_FLAGS } from '../node.ts'
+import { MAIN, NODE_FLAGS } from '../support/node.ts'
 import { refusalOf } from './in-process.ts'
 
 const PAGE = join(import.meta.dirname, '../../docs/clients.md')

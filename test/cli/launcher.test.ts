@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { temporaryFolder } from '../temporary.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import { spawnServer, tollmark } from '../harness.ts'
-import { freshDatabase } from '../postgres.ts'
-import { answer, startFake } from '../providers/fake.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { until } from '../until.ts'
+import { spawnServer, tollmark } from '../support/harness.ts'
+import { freshDatabase } from '../support/postgres.ts'
+import { answer, startFake } from '../support/providers/fake.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 process.env['TEST_STORE'] = 'postgres'
 

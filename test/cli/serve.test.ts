@@ -9,12 +9,12 @@ import { after, test } from 'node:test'
 import { readConfig } from '../../server/config.ts'
 import { isLoopback } from '../../server/listen.ts'
 import { openStore } from '../../server/store/open.ts'
-import { freePort } from '../free-port.ts'
-import { call, spawnLogging, spawnServer, tollmark } from '../harness.ts'
-import { MAIN, NODE_FLAGS } from '../node.ts'
-import { closeDatabases, freshDatabase } from '../postgres.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { until } from '../until.ts'
+import { freePort } from '../support/free-port.ts'
+import { call, spawnLogging, spawnServer, tollmark } from '../support/harness.ts'
+import { MAIN, NODE_FLAGS } from '../support/node.ts'
+import { closeDatabases, freshDatabase } from '../support/postgres.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 after(closeDatabases)
 

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from '../temporary.ts'
-import { PAGE } from '../form.ts'
-import { NODE_FLAGS } from '../node.ts'
-import { until } from '../until.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { PAGE } from '../support/form.ts'
+import { NODE_FLAGS } from '../support/node.ts'
+import { until } from '../support/until.ts'
 
 test('what the first converter has compiled the next ones find, although converters are killed', async (t) => {
   const folder = temporaryFolder(t)

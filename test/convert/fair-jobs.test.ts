@@ -5,8 +5,8 @@ import { newId } from '../../server/id.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
 import type { TestContext } from 'node:test'
-import type { Place } from '../place.ts'
-import { onEveryStore, openAt } from '../stores.ts'
+import type { Place } from '../support/place.ts'
+import { onEveryStore, openAt } from '../support/stores.ts'
 import { enterJobAlone } from './queue.ts'
 
 const NOW = 1_000_000

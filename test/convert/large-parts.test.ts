@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { convert } from '../../server/convert/convert.ts'
 import { openConverters } from '../../server/convert/converters.ts'
 import type { Step } from '../../server/convert/run.ts'
-import { noise } from '../archives/bombs.ts'
-import { pageHtml } from '../archives/pages.ts'
-import { archive, type EntrySpec } from '../archives/writer.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { noise } from '../support/archives/bombs.ts'
+import { pageHtml } from '../support/archives/pages.ts'
+import { archive, type EntrySpec } from '../support/archives/writer.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const PARTS = 3
 const pages = [1, 2, 3, 4, 5, 6]

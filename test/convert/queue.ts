@@ -19,7 +19,7 @@ import type { Store } from '../../server/store/open.ts'
 import { procedure } from '../../server/store/procedure.ts'
 import type { JobRow } from '../../server/store/schema.ts'
 import { openScratch } from '../../server/store/scratch.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 export const enterJobAlone = procedure(import.meta.url, 'enterJobAlone', function* (db, { job, instance }: { job: Parameters<typeof enterJob>[1]; instance: string }) {
   yield* enterJob(db, job, instance)

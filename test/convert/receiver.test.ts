@@ -11,9 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openReceiver } from '../../server/convert/receiver.ts'
 import { takeTurns } from '../../server/convert/turns.ts'
 import type { Upload } from '../../server/convert/upload.ts'
-import { file, form } from '../form.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { until } from '../until.ts'
+import { file, form } from '../support/form.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 const LIMITS = { maxHtml: 8_000_000, maxZip: 50_000_000, transferIdle: 60_000, uploadGrace: 60_000 }
 const page = (bytes: number): Buffer => Buffer.from(`<!DOCTYPE html><html><body>${randomBytes(bytes / 2).toString('hex')}</body></html>`)

@@ -7,7 +7,7 @@ import { openLog } from '../../server/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
 import { openStore } from '../../server/store/open.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 const NOW = Date.UTC(2026, 10, 3, 12)
 

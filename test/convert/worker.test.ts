@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { StoreError } from '../../server/store/error.ts'
-import { until } from '../until.ts'
+import { until } from '../support/until.ts'
 import { openQueue } from './queue.ts'
 import type { Queue } from './queue.ts'
 

@@ -8,8 +8,8 @@ import { convertFile, convertShare, joinShares, InvalidArchive } from '@tollmark
 import type { ConvertOptions } from '@tollmark/notion-markdown/archive'
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import { parse } from 'yaml'
-import { temporaryFolder } from '../temporary.ts'
-import { zip } from '../zip.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { zip } from '../support/zip.ts'
 
 const id = (n: number) => n.toString(16).padStart(32, '0')
 const page = (n: number, title: string, body: string, head = '') =>

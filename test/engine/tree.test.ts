@@ -1,8 +1,8 @@
 // The tree of a document is the one that its workspace was made from, however it was exported.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seeded } from '../random.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { seeded } from '../support/random.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { treeOf } from './tree.ts'
 import { workspace } from './workspaces.ts'
 

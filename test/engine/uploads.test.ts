@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { InvalidArchive, OWN_LIMITS, convertFile, extractAssets, type Converted } from '@tollmark/notion-markdown/archive'
-import { archive } from '../archives/writer.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { zip } from '../zip.ts'
+import { archive } from '../support/archives/writer.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { zip } from '../support/zip.ts'
 
 const id = (n: number): string => n.toString(16).padStart(32, '0')
 const page = (title: string): string => `<html><body><article class="page sans"><header><h1 class="page-title">${title}</h1></header><div class="page-body"><p>words</p></div></article></body></html>`

@@ -1,5 +1,5 @@
 // Generated workspaces, exported as Notion does, with the tree that they were made from.
-import { zip } from '../zip.ts'
+import { zip } from '../support/zip.ts'
 
 /** A page, or a database; an inline one has no page of its own: its rows belong to the page that shows it. */
 interface Item {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { convertFile } from '../../packages/notion-markdown/src/archive/index.ts'
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { zip } from '../zip.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { zip } from '../support/zip.ts'
 import { judge } from './compare.ts'
 
 /** A page around a body. */

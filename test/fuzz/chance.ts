@@ -1,5 +1,5 @@
 // Chance for generated input: the same seed makes the same input.
-import { seeded } from '../random.ts'
+import { seeded } from '../support/random.ts'
 
 export class Chance {
   readonly seed: number

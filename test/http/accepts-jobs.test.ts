@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { call, convert, startServer } from '../harness.ts'
-import { ASYNC, finished, getJob, pagesOf, upload } from '../jobs.ts'
-import type { Job } from '../jobs.ts'
-import { storedFiles, until } from '../until.ts'
+import { call, convert, startServer } from '../support/harness.ts'
+import { ASYNC, finished, getJob, pagesOf, upload } from '../support/jobs.ts'
+import type { Job } from '../support/jobs.ts'
+import { storedFiles, until } from '../support/until.ts'
 
 test('a large archive is answered 202 with its job, which ends with the document that 200 would have had', async (t) => {
   const [jobs, requests] = [await startServer(t, ASYNC), await startServer(t)]

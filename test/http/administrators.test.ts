@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
 import { createPasswordReset, passwordResetPath } from '../../server/accounts/password-resets.ts'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
-import { assertProblem, startServer } from '../harness.ts'
-import { ADMIN, invite, openBrowser, setUp, tokenOf } from './browser.ts'
-import { requestNow } from './ledger-row.ts'
+import { assertProblem, startServer } from '../support/harness.ts'
+import { ADMIN, invite, openBrowser, setUp, tokenOf } from '../support/browser-request.ts'
+import { requestNow } from '../support/ledger-row.ts'
 
 const BEA = { email: 'bea@example.com', password: 'a password of some length' }
 

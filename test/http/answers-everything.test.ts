@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import { assertProblem, call, startServer } from '../harness.ts'
-import { until } from '../until.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { assertProblem, call, startServer } from '../support/harness.ts'
+import { until } from '../support/until.ts'
 
 test('an address where nothing is, and a method that an address does not know', async (t) => {
   const server = await startServer(t)

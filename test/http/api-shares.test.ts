@@ -1,8 +1,8 @@
 // One token with far too many requests at once: it is told so, and another account's requests are answered.
 import assert from 'node:assert/strict'
-import { assertProblem, call, start, startServer } from '../harness.ts'
-import { onEveryStore } from '../stores.ts'
-import { until } from '../until.ts'
+import { assertProblem, call, start, startServer } from '../support/harness.ts'
+import { onEveryStore } from '../support/stores.ts'
+import { until } from '../support/until.ts'
 
 onEveryStore('requests of one account beyond its share are 429 while there is no room, and those of another are answered', async (t, { databaseUrl }) => {
   const server = await startServer(t, databaseUrl === null ? {} : { DATABASE_URL: databaseUrl.href })

@@ -9,8 +9,8 @@ import { clientOf } from '../../server/client.ts'
 import { Addresses } from '../../server/http/addresses.ts'
 import { listen } from '../../server/listen.ts'
 import { openLog } from '../../server/log.ts'
-import { startServer } from '../harness.ts'
-import { until } from '../until.ts'
+import { startServer } from '../support/harness.ts'
+import { until } from '../support/until.ts'
 
 interface Caller {
   readonly socket: Socket

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../until.ts'
-import { answerOf, assertProblem, start, startServer } from '../harness.ts'
+import { until } from '../support/until.ts'
+import { answerOf, assertProblem, start, startServer } from '../support/harness.ts'
 
 const BODY = JSON.stringify({ email: 'me@example.com', password: 'x'.repeat(12) })
 const HEADERS = { 'content-type': 'application/json', 'content-length': BODY.length }

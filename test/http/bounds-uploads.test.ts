@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import { answerOf, assertProblem, convert, start, startServer } from '../harness.ts'
-import { until, scratchFiles } from '../until.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { answerOf, assertProblem, convert, start, startServer } from '../support/harness.ts'
+import { until, scratchFiles } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 

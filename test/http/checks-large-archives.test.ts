@@ -1,10 +1,10 @@
 // What would be refused in a request is refused for a large archive too, before it becomes a job.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import { assertProblem, convert, startServer } from '../harness.ts'
-import { ASYNC, pagesOf } from '../jobs.ts'
-import { zip } from '../zip.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { assertProblem, convert, startServer } from '../support/harness.ts'
+import { ASYNC, pagesOf } from '../support/jobs.ts'
+import { zip } from '../support/zip.ts'
 
 const TEXT = 'no page, but long enough '.repeat(10)
 const encrypted = (archive: Buffer): Buffer => {

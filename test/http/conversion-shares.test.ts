@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import type { ClientRequest } from 'node:http'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import { answerOf, assertProblem, call, convert, start, startServer, type TestServer } from '../harness.ts'
-import { ASYNC, finished, pagesOf, upload, type Job } from '../jobs.ts'
-import { scratchFiles, until } from '../until.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { answerOf, assertProblem, call, convert, start, startServer, type TestServer } from '../support/harness.ts'
+import { ASYNC, finished, pagesOf, upload, type Job } from '../support/jobs.ts'
+import { scratchFiles, until } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 const PLANS = { TOLLMARK_PLANS: '{"all":{"conversions_per_day":null}}' }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import { assertProblem, convert, startServer } from '../harness.ts'
-import { zip } from '../zip.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { assertProblem, convert, startServer } from '../support/harness.ts'
+import { zip } from '../support/zip.ts'
 
 test('an HTML page is answered as Markdown', async (t) => {
   const server = await startServer(t)

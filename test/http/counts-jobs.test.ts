@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { file, form } from '../form.ts'
-import { assertProblem, call, convert, startServer, type TestServer } from '../harness.ts'
-import { ASYNC, damaged, finished, pagesOf, upload } from '../jobs.ts'
-import type { Job } from '../jobs.ts'
+import { file, form } from '../support/form.ts'
+import { assertProblem, call, convert, startServer, type TestServer } from '../support/harness.ts'
+import { ASYNC, damaged, finished, pagesOf, upload } from '../support/jobs.ts'
+import type { Job } from '../support/jobs.ts'
 
 const keyed = { 'idempotency-key': 'a' }
 

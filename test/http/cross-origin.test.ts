@@ -1,8 +1,8 @@
 // Pages of other origins may call the conversion API where the operator allows it (https://fetch.spec.whatwg.org/#http-cors-protocol).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import { call, convert, startServer } from '../harness.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { call, convert, startServer } from '../support/harness.ts'
 
 const APP = 'https://app.example.com'
 const PATHS = ['/api/v1/convert', '/api/v1/jobs', '/api/v1/jobs/job_x', '/api/v1/jobs/job_x/result']

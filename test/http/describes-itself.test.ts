@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { call, startServer } from '../harness.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { call, startServer } from '../support/harness.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 interface Described {
   paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: { required?: string[] } }> }; responses: Record<string, { headers: object }> }>>

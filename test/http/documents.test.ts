@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { PAGE, file, form } from '../form.ts'
-import { assertProblem, call, convert, startServer, type Answer } from '../harness.ts'
-import { finished, type Job } from '../jobs.ts'
-import { zip } from '../zip.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { assertProblem, call, convert, startServer, type Answer } from '../support/harness.ts'
+import { finished, type Job } from '../support/jobs.ts'
+import { zip } from '../support/zip.ts'
 
 const PLANS = { TOLLMARK_PLANS: '{"all":{"conversions_per_day":null}}' }
 const PLAIN = '<html><body><p>shop</p></body></html>'

@@ -6,12 +6,12 @@ import { test } from 'node:test'
 import { sweepJobs } from '../../server/convert/jobs.ts'
 import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
-import { assertProblem, call, convert, startServer } from '../harness.ts'
-import type { Answer, TestServer } from '../harness.ts'
-import { ASYNC, SLOW, damaged, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
-import type { Job } from '../jobs.ts'
-import { scratchFiles, storedFiles, until } from '../until.ts'
-import { zip } from '../zip.ts'
+import { assertProblem, call, convert, startServer } from '../support/harness.ts'
+import type { Answer, TestServer } from '../support/harness.ts'
+import { ASYNC, SLOW, damaged, finished, getJob, jobWhen, pagesOf, slow, upload } from '../support/jobs.ts'
+import type { Job } from '../support/jobs.ts'
+import { scratchFiles, storedFiles, until } from '../support/until.ts'
+import { zip } from '../support/zip.ts'
 
 const HOUR = 3_600_000
 

@@ -1,9 +1,9 @@
 // The ledger as a CSV: every row, however many there are.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startServer, type TestServer } from '../harness.ts'
-import { setUp } from './browser.ts'
-import { ledgerRow } from './ledger-row.ts'
+import { startServer, type TestServer } from '../support/harness.ts'
+import { setUp } from '../support/browser-request.ts'
+import { ledgerRow } from '../support/ledger-row.ts'
 
 const ROWS = 12_345
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { answer, type Script } from '../providers/fake.ts'
+import { answer, type Script } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
-import { until } from '../until.ts'
-import { manager } from './manager.ts'
+import { until } from '../support/until.ts'
+import { manager } from '../support/manager.ts'
 
 interface Row {
   id: string

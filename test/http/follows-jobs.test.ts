@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertProblem, call, convert, startServer } from '../harness.ts'
-import { ASYNC, SLOW, finished, follow, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
-import type { Job } from '../jobs.ts'
-import { until } from '../until.ts'
+import { assertProblem, call, convert, startServer } from '../support/harness.ts'
+import { ASYNC, SLOW, finished, follow, jobWhen, pagesOf, slow, upload } from '../support/jobs.ts'
+import type { Job } from '../support/jobs.ts'
+import { until } from '../support/until.ts'
 
 /** What every stream of events of a job that succeeds is. */
 function assertWhole(jobs: Job[], last: Job): void {

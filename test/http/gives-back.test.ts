@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assertProblem, convert, startServer } from '../harness.ts'
-import { pagesOf, upload } from '../jobs.ts'
-import { startPostgres } from '../postgres.ts'
-import { until } from '../until.ts'
+import { assertProblem, convert, startServer } from '../support/harness.ts'
+import { pagesOf, upload } from '../support/jobs.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 test('a conversion that the store cannot count is answered 503, and its key and quota are free as soon as the store is back', async (t) => {
   const postgres = await startPostgres()

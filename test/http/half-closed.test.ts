@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { PAGE, file, form, type Form } from '../form.ts'
-import { startServer, type TestServer } from '../harness.ts'
+import { PAGE, file, form, type Form } from '../support/form.ts'
+import { startServer, type TestServer } from '../support/harness.ts'
 
 function requestOf(token: string, { contentType, body }: Form): Buffer {
   const head = ['POST /api/v1/convert HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${token}`, `Content-Type: ${contentType}`, `Content-Length: ${body.length}`]

@@ -7,10 +7,10 @@ import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { usedToday } from '../../server/accounts/quota.ts'
-import { PAGE, file, form } from '../form.ts'
-import { assertProblem, convert, startServer } from '../harness.ts'
-import type { Answer } from '../harness.ts'
-import { freshDatabase } from '../postgres.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { assertProblem, convert, startServer } from '../support/harness.ts'
+import type { Answer } from '../support/harness.ts'
+import { freshDatabase } from '../support/postgres.ts'
 
 /** Where a way to PostgreSQL ends, which carries one commit there and its answer not back: the first of a transaction that holds `statement`. */
 async function deafWay(t: TestContext, to: URL, statement: string): Promise<URL> {

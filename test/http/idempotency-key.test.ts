@@ -9,9 +9,9 @@ import type { Admission } from '../../server/convert/admission.ts'
 import { openLog } from '../../server/log.ts'
 import { keepBlob, sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
-import { PAGE, file, form } from '../form.ts'
-import { assertProblem, convert, startServer } from '../harness.ts'
-import type { TestServer } from '../harness.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { assertProblem, convert, startServer } from '../support/harness.ts'
+import type { TestServer } from '../support/harness.ts'
 
 const HOUR = 3_600_000
 const GOOD = form(file('Page.html', PAGE))

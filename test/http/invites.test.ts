@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
 import type { Invitation } from '../../server/accounts/invitations.ts'
-import { forged } from '../forged.ts'
-import { assertProblem, call, startServer } from '../harness.ts'
-import { ADMIN, invite, openBrowser, setUp, tokenOf } from './browser.ts'
+import { forged } from '../support/forged.ts'
+import { assertProblem, call, startServer } from '../support/harness.ts'
+import { ADMIN, invite, openBrowser, setUp, tokenOf } from '../support/browser-request.ts'
 
 const BOB = { email: 'bob@example.com', password: 'hunter2hunter2' }
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
 import { newId } from '../../server/id.ts'
-import { requestNow } from './ledger-row.ts'
-import { assertProblem, call, startServer } from '../harness.ts'
-import { invite, openBrowser, setUp } from './browser.ts'
-import type { Browser } from './browser.ts'
+import { requestNow } from '../support/ledger-row.ts'
+import { assertProblem, call, startServer } from '../support/harness.ts'
+import { invite, openBrowser, setUp } from '../support/browser-request.ts'
+import type { Browser } from '../support/browser-request.ts'
 
 /** What an account has; every text of it is unmistakable. */
 interface Belongings {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
-import { assertProblem } from '../harness.ts'
-import { answer, headerOf } from '../providers/fake.ts'
+import { assertProblem } from '../support/harness.ts'
+import { answer, headerOf } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
-import { manager } from './manager.ts'
+import { manager } from '../support/manager.ts'
 
 interface Keys {
   data: Key[]

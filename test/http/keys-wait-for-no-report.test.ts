@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NewKey } from '../../server/keys/key-record.ts'
-import { call, startServer } from '../harness.ts'
+import { call, startServer } from '../support/harness.ts'
 
 const HOUR = 3_600_000
 const [MODELS, REPORTS] = [12_000, 6]

@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { file, form, pageOf } from '../form.ts'
-import { startServer } from '../harness.ts'
-import { until } from '../until.ts'
+import { file, form, pageOf } from '../support/form.ts'
+import { startServer } from '../support/harness.ts'
+import { until } from '../support/until.ts'
 
 /** More than the system's buffers take on their own. */
 const LARGE = form(file('Page.html', pageOf(10_000_000)))

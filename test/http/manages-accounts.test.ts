@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
-import { PAGE, file, form } from '../form.ts'
-import { assertProblem, call, convert, startServer } from '../harness.ts'
-import type { Answer } from '../harness.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { assertProblem, call, convert, startServer } from '../support/harness.ts'
+import type { Answer } from '../support/harness.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 

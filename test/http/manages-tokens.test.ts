@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { authenticate, createToken, getToken } from '../../server/accounts/tokens.ts'
-import { PAGE, file, form } from '../form.ts'
-import { assertProblem, call, convert, startServer } from '../harness.ts'
-import type { Answer } from '../harness.ts'
-import { openAt, placeOn } from '../stores.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { assertProblem, call, convert, startServer } from '../support/harness.ts'
+import type { Answer } from '../support/harness.ts'
+import { openAt, placeOn } from '../support/stores.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NewKey } from '../../server/keys/key-record.ts'
-import { assertProblem, startServer } from '../harness.ts'
-import { answer } from '../providers/fake.ts'
+import { assertProblem, startServer } from '../support/harness.ts'
+import { answer } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
-import { until } from '../until.ts'
-import { setUp } from './browser.ts'
-import { ledgerRow } from './ledger-row.ts'
-import { manager } from './manager.ts'
+import { until } from '../support/until.ts'
+import { setUp } from '../support/browser-request.ts'
+import { ledgerRow } from '../support/ledger-row.ts'
+import { manager } from '../support/manager.ts'
 
 interface Measures {
   requests: number

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { test } from 'node:test'
-import { spawnServer } from '../harness.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { until } from '../until.ts'
+import { spawnServer } from '../support/harness.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 test('a burst of callers is taken in while the server does something else', async (t) => {
   const server = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) })

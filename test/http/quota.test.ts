@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import { answerOf, assertProblem, convert, start, startServer } from '../harness.ts'
-import type { Answer } from '../harness.ts'
-import { scratchFiles, until } from '../until.ts'
-import { zip } from '../zip.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { answerOf, assertProblem, convert, start, startServer } from '../support/harness.ts'
+import type { Answer } from '../support/harness.ts'
+import { scratchFiles, until } from '../support/until.ts'
+import { zip } from '../support/zip.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 const BAD = form(file('Page.html', PAGE), { name: 'format', content: 'docx' })

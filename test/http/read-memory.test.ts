@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as z from 'zod'
 import { countRead } from '../../server/http/read-memory.ts'
-import { until } from '../until.ts'
+import { until } from '../support/until.ts'
 
 const { NODE_PERFORMANCE_GC_MINOR, NODE_PERFORMANCE_GC_FLAGS_FORCED } = constants
 /** The entry as https://nodejs.org/api/perf_hooks.html#performanceentrydetail has it. */

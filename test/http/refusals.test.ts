@@ -1,12 +1,12 @@
 // Requests that the proxy refused: listed, counted, and found by the id that their caller was told.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertProblem } from '../harness.ts'
-import { answer, headerOf } from '../providers/fake.ts'
+import { assertProblem } from '../support/harness.ts'
+import { answer, headerOf } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
 import { call as send } from '../proxy/data/relayed.ts'
-import { until } from '../until.ts'
-import { manager } from './manager.ts'
+import { until } from '../support/until.ts'
+import { manager } from '../support/manager.ts'
 
 interface Refusal {
   id: string

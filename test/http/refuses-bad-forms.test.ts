@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { archive } from '../archives/writer.ts'
-import { PAGE, file, form } from '../form.ts'
-import type { Form } from '../form.ts'
-import { assertProblem, call, convert, startServer } from '../harness.ts'
-import { zip } from '../zip.ts'
+import { archive } from '../support/archives/writer.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import type { Form } from '../support/form.ts'
+import { assertProblem, call, convert, startServer } from '../support/harness.ts'
+import { zip } from '../support/zip.ts'
 
 const page = file('Page.html', PAGE)
 const PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000001', 'hex')

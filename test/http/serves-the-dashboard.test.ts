@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { buildWhereChanged } from '../../dashboard/build.ts'
 import { openDashboard } from '../../server/dashboard.ts'
-import { assertProblem, answerOf, start, startServer } from '../harness.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { until } from '../until.ts'
+import { assertProblem, answerOf, start, startServer } from '../support/harness.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 assert.equal(buildWhereChanged(), null)
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { openStore } from '../../server/store/open.ts'
-import { convert, getToken, spawnServer } from '../harness.ts'
-import { ASYNC, SLOW, finished, getJob, jobWhen, pagesOf, slow, upload } from '../jobs.ts'
-import type { Job } from '../jobs.ts'
-import { placeOf } from '../store-settings.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { convert, getToken, spawnServer } from '../support/harness.ts'
+import { ASYNC, SLOW, finished, getJob, jobWhen, pagesOf, slow, upload } from '../support/jobs.ts'
+import type { Job } from '../support/jobs.ts'
+import { placeOf } from '../support/store-settings.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 test('a worker serves its health only', async (t) => {
   const worker = await spawnServer(t, { TOLLMARK_DATA: temporaryFolder(t) }, '--role', 'worker')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import { answerOf, call, spawnServer, start, tollmark } from '../harness.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { scratchFiles, until } from '../until.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { answerOf, call, spawnServer, start, tollmark } from '../support/harness.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { scratchFiles, until } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { asAttempt, refuseBlocked } from '../../server/accounts/attempts.ts'
 import { inTurn } from '../../server/accounts/passwords.ts'
 import type { Problem } from '../../server/errors.ts'
-import { onEveryStore, openAt } from '../stores.ts'
+import { onEveryStore, openAt } from '../support/stores.ts'
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

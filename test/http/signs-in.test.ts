@@ -5,11 +5,11 @@ import { asAttempt } from '../../server/accounts/attempts.ts'
 import { enterIfStill, makeSession } from '../../server/accounts/sessions.ts'
 import { setUpBySettings } from '../../server/accounts/setup.ts'
 import { SetupError } from '../../server/errors.ts'
-import { forged } from '../forged.ts'
-import { assertProblem, call, spawnServer, startServer, tollmark } from '../harness.ts'
-import { openAt, placeOn } from '../stores.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { ADMIN, invite, openBrowser, setUp, tokenOf } from './browser.ts'
+import { forged } from '../support/forged.ts'
+import { assertProblem, call, spawnServer, startServer, tollmark } from '../support/harness.ts'
+import { openAt, placeOn } from '../support/stores.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { ADMIN, invite, openBrowser, setUp, tokenOf } from '../support/browser-request.ts'
 
 interface Session {
   object: string

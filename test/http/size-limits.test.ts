@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAGE, file, form, pageOf } from '../form.ts'
-import type { Form } from '../form.ts'
-import { answerOf, assertProblem, convert, start, startServer } from '../harness.ts'
-import { zipOf } from '../zip.ts'
+import { PAGE, file, form, pageOf } from '../support/form.ts'
+import type { Form } from '../support/form.ts'
+import { answerOf, assertProblem, convert, start, startServer } from '../support/harness.ts'
+import { zipOf } from '../support/zip.ts'
 
 const MB = 1_048_576
 

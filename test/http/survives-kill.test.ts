@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import { convert, spawnServer, start, tollmark } from '../harness.ts'
-import { temporaryFolder } from '../temporary.ts'
-import { scratchFiles, until } from '../until.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { convert, spawnServer, start, tollmark } from '../support/harness.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { scratchFiles, until } from '../support/until.ts'
 
 const GOOD = form(file('Page.html', PAGE))
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAGE, file, form } from '../form.ts'
-import type { Form } from '../form.ts'
-import { answerOf, convert, start, startServer } from '../harness.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import type { Form } from '../support/form.ts'
+import { answerOf, convert, start, startServer } from '../support/harness.ts'
 
 const page = file('Page.html', PAGE)
 const metadata = (content: string) => form({ name: 'include_metadata', content }, page)

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { startServer } from '../harness.ts'
-import { until } from '../until.ts'
+import { startServer } from '../support/harness.ts'
+import { until } from '../support/until.ts'
 
 const CALLERS = 60
 /** One is begun in a turn; what ends in one is at times the end of two or three. */

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NewKey } from '../../server/keys/key-record.ts'
 import type { UsageLine } from '../../server/ledger/usage.ts'
-import { assertProblem, call, startServer } from '../harness.ts'
-import { setUp } from './browser.ts'
-import { ledgerRow } from './ledger-row.ts'
+import { assertProblem, call, startServer } from '../support/harness.ts'
+import { setUp } from '../support/browser-request.ts'
+import { ledgerRow } from '../support/ledger-row.ts'
 
 const HOUR = 3_600_000
 

@@ -4,10 +4,10 @@ import { test } from 'node:test'
 import type { FieldError } from '../../server/errors.ts'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { PROVIDERS } from '../../server/proxy/providers/table.ts'
-import { answer } from '../providers/fake.ts'
+import { answer } from '../support/providers/fake.ts'
 import { startServed } from '../proxy/data/served.ts'
-import { assertProblem, call, startServer, type Answer } from '../harness.ts'
-import { manager } from './manager.ts'
+import { assertProblem, call, startServer, type Answer } from '../support/harness.ts'
+import { manager } from '../support/manager.ts'
 
 interface Schema {
   type?: string | string[]

@@ -8,9 +8,9 @@ import { revokeToken } from '../../server/accounts/tokens.ts'
 import type { NewToken } from '../../server/accounts/tokens.ts'
 import { makeSecret } from '../../server/secret.ts'
 import type { Store } from '../../server/store/open.ts'
-import { forged } from '../forged.ts'
-import { PAGE, file, form } from '../form.ts'
-import { answerOf, assertProblem, call, convert, start, startServer } from '../harness.ts'
+import { forged } from '../support/forged.ts'
+import { PAGE, file, form } from '../support/form.ts'
+import { answerOf, assertProblem, call, convert, start, startServer } from '../support/harness.ts'
 
 const FORM = form(file('Page.html', PAGE))
 

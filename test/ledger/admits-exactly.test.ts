@@ -6,8 +6,8 @@ import { enter } from '../../server/ledger/journal.ts'
 import { readRefusals } from '../../server/ledger/refusals.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { WINDOW_MS } from '../../server/ledger/window.ts'
-import { onEveryStore } from '../stores.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { onEveryStore } from '../support/stores.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { asking, movedClock, openFor, openOn, pass, type Opened } from './opened.ts'
 
 onEveryStore('10,000 requests at once on a key of 5 a minute: exactly 5, whatever the wall clock does, and across a restart', async (t, place) => {

@@ -2,7 +2,7 @@
 // key that they are asked for in turn. It begins when a line comes in, so that several begin together.
 import { once } from 'node:events'
 import { openOn, asking } from './opened.ts'
-import { placeFrom } from '../place.ts'
+import { placeFrom } from '../support/place.ts'
 
 const [count = '', ...keys] = process.argv.slice(4)
 const { ledger, close } = await openOn(placeFrom(process.argv.slice(2)))

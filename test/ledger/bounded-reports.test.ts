@@ -5,7 +5,7 @@ import { FEWEST_ROWS, MOST_ROWS } from '../../server/ledger/summing.ts'
 import { usageLines, type UsageLine, type UsageQuestion } from '../../server/ledger/usage.ts'
 import { queryBuilder } from '../../server/store/dialect.ts'
 import type { Store } from '../../server/store/open.ts'
-import { onEveryStore, openAt } from '../stores.ts'
+import { onEveryStore, openAt } from '../support/stores.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

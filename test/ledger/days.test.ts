@@ -8,8 +8,8 @@ import { requestsOfKey } from '../../server/ledger/key-totals.ts'
 import { readOverview } from '../../server/ledger/overview.ts'
 import { readUsage, usageLines, usageOfKeys, type UsageLine, type UsageQuestion } from '../../server/ledger/usage.ts'
 import { queryBuilder } from '../../server/store/dialect.ts'
-import { ledgerRow } from '../http/ledger-row.ts'
-import { onEveryStore } from '../stores.ts'
+import { ledgerRow } from '../support/ledger-row.ts'
+import { onEveryStore } from '../support/stores.ts'
 import { asking, openFor } from './opened.ts'
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]

@@ -5,8 +5,8 @@ import type { Asking, Admission } from '../../server/ledger/admit.ts'
 import { enter } from '../../server/ledger/journal.ts'
 import { getRequest, listRequests } from '../../server/ledger/requests.ts'
 import { abandon } from '../../server/ledger/settle.ts'
-import { onEveryStore, placeOn } from '../stores.ts'
-import { until } from '../until.ts'
+import { onEveryStore, placeOn } from '../support/stores.ts'
+import { until } from '../support/until.ts'
 import { asking, openFor, openOn, settlement, type Opened } from './opened.ts'
 
 onEveryStore('a request enters the ledger as under way soon, although nothing else happens', async (t, place) => {

@@ -8,8 +8,8 @@ import { keepUp } from '../../server/ledger/upkeep.ts'
 import { readUsage, usageOfKeys } from '../../server/ledger/usage.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import type { Store } from '../../server/store/open.ts'
-import { onEveryStore } from '../stores.ts'
-import { until } from '../until.ts'
+import { onEveryStore } from '../support/stores.ts'
+import { until } from '../support/until.ts'
 import { asking, openFor, settlement } from './opened.ts'
 
 const DAY = 86_400_000

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { readRefusals } from '../../server/ledger/refusals.ts'
 import { Window, WINDOW_MS } from '../../server/ledger/window.ts'
-import { onEveryStore } from '../stores.ts'
+import { onEveryStore } from '../support/stores.ts'
 import { asking, openFor, pass } from './opened.ts'
 
 onEveryStore('a window is known to be full once it has refused, until the next request can pass', async (t, place) => {

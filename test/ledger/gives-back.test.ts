@@ -9,8 +9,8 @@ import { verifyWindows } from '../../server/ledger/verify.ts'
 import { openLog } from '../../server/log.ts'
 import { StoreError } from '../../server/store/error.ts'
 import type { Store } from '../../server/store/open.ts'
-import { onEveryStore } from '../stores.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { onEveryStore } from '../support/stores.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { asking, openFor } from './opened.ts'
 
 const gone = { gone: true }

@@ -10,10 +10,10 @@ import { createKey } from '../../server/keys/keys.ts'
 import { enter } from '../../server/ledger/journal.ts'
 import { verifyWindows } from '../../server/ledger/verify.ts'
 import { openStore } from '../../server/store/open.ts'
-import { spawnServer } from '../harness.ts'
-import { answer, headerOf, startFake } from '../providers/fake.ts'
-import { settingsOf } from '../place.ts'
-import type { Place } from '../place.ts'
+import { spawnServer } from '../support/harness.ts'
+import { answer, headerOf, startFake } from '../support/providers/fake.ts'
+import { settingsOf } from '../support/place.ts'
+import type { Place } from '../support/place.ts'
 
 /** Three servers share the store, and all three are killed in every round. */
 const ROUNDS = 4

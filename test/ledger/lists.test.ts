@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { listRequests, type RequestFilter } from '../../server/ledger/requests.ts'
 import type { Store } from '../../server/store/open.ts'
-import { onEveryStore } from '../stores.ts'
+import { onEveryStore } from '../support/stores.ts'
 import { asking, openFor, settlement } from './opened.ts'
 
 const HOUR = 3_600_000

@@ -5,8 +5,8 @@ import { openLedger, type Asking, type Ledger, type Settlement } from '../../ser
 import { openLog } from '../../server/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { openStore, type Store } from '../../server/store/open.ts'
-import type { Place } from '../place.ts'
-import { query } from '../postgres.ts'
+import type { Place } from '../support/place.ts'
+import { query } from '../support/postgres.ts'
 
 export type Opened = {
   store: Store

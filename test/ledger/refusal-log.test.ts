@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { countRefused, listRefusals } from '../../server/ledger/refusal-list.ts'
 import { MOST_OF_KEY, SAMPLES, openRefusalLog, forgetRefusals, type Refusal } from '../../server/ledger/refusal-log.ts'
 import type { Store } from '../../server/store/open.ts'
-import { onEveryStore, openAt } from '../stores.ts'
+import { onEveryStore, openAt } from '../support/stores.ts'
 
 const MINUTE = 60_000
 const NOW = 1_000_000 * MINUTE

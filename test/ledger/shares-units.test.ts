@@ -6,7 +6,7 @@ import { unpack, type Packed } from '../../server/ledger/fold.ts'
 import { reserve, type ReserveArgs } from '../../server/ledger/reserve.ts'
 import { openLog } from '../../server/log.ts'
 import type { Store } from '../../server/store/open.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { asking, openFor } from './opened.ts'
 
 /** Longer than any test. */

@@ -1,6 +1,6 @@
 // What providers answer to the AI SDK's calls, as one script: each answer tells in its text what it was asked.
-import { BINARY } from '../providers/scripts.ts'
-import { chunk, head, type Call, type Script } from '../providers/fake.ts'
+import { BINARY } from '../support/providers/scripts.ts'
+import { chunk, head, type Call, type Script } from '../support/providers/fake.ts'
 
 const GEMINI = 'https://generativelanguage.googleapis.com'
 /** Where there is no provider. */

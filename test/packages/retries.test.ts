@@ -1,7 +1,7 @@
 // What the AI SDK makes of the proxy's refusals: it waits as long as Retry-After-Ms says, and shows our sentence.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer } from '../providers/fake.ts'
+import { answer } from '../support/providers/fake.ts'
 import { providers } from './answers.ts'
 import { load, MAJORS, makeProject } from './project.ts'
 import { startProxied } from './proxied.ts'

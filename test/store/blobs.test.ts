@@ -13,7 +13,7 @@ import { s3Blobs } from '../../server/store/blobs/s3.ts'
 import { openStore } from '../../server/store/open.ts'
 import type { Store } from '../../server/store/open.ts'
 import { openScratch } from '../../server/store/scratch.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 import { release, take } from './blob-steps.ts'
 import { S3_CREDENTIALS, startS3 } from './s3-server.ts'
 

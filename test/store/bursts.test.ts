@@ -4,7 +4,7 @@ import { jobChanges } from '../../server/convert/changes.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { openLog } from '../../server/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
-import { onEveryStore, openAt } from '../stores.ts'
+import { onEveryStore, openAt } from '../support/stores.ts'
 
 const NOW = Date.UTC(2026, 10, 3, 12)
 const PLAN = { name: 'free', conversionsPerDay: 30 }

@@ -14,9 +14,9 @@ import { sweepBlobs } from '../../server/store/blobs/blobs.ts'
 import { folderBlobs } from '../../server/store/blobs/folder.ts'
 import { enterInstance, processSpace, signer } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
-import type { Place } from '../place.ts'
-import { onEveryStore, openAt } from '../stores.ts'
-import { until } from '../until.ts'
+import type { Place } from '../support/place.ts'
+import { onEveryStore, openAt } from '../support/stores.ts'
+import { until } from '../support/until.ts'
 import { take } from './blob-steps.ts'
 
 const NOW = Date.UTC(2026, 10, 3, 12)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { query } from '../postgres.ts'
-import { openAt, placeOn } from '../stores.ts'
-import { until } from '../until.ts'
+import { query } from '../support/postgres.ts'
+import { openAt, placeOn } from '../support/stores.ts'
+import { until } from '../support/until.ts'
 
 test('postgres: every process hears of a job that comes or changes its state, and not of its progress', async (t) => {
   const place = await placeOn.postgres(t)

@@ -7,9 +7,9 @@ import { createKey, revokeKey, updateKey } from '../../server/keys/keys.ts'
 import { rotateKey } from '../../server/keys/rotation.ts'
 import { shareObject, unshareObject } from '../../server/keys/shared-objects.ts'
 import type { Store } from '../../server/store/open.ts'
-import { query } from '../postgres.ts'
-import { onEveryStore, openAt, placeOn } from '../stores.ts'
-import { until } from '../until.ts'
+import { query } from '../support/postgres.ts'
+import { onEveryStore, openAt, placeOn } from '../support/stores.ts'
+import { until } from '../support/until.ts'
 import { slowChange } from './slow-change.ts'
 
 const wishes = { name: 'k', models: null, rpm: 1, allowed_origins: null, expires_at: null }

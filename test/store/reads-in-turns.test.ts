@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { StoreError } from '../../server/store/error.ts'
-import { onEveryStore, openAt } from '../stores.ts'
+import { onEveryStore, openAt } from '../support/stores.ts'
 import { longRead } from './long-read.ts'
 
 const SHORT = { times: 40, most: 10 }

@@ -1,8 +1,8 @@
 // An S3 server on a folder, in this process.
 import type { TestContext } from 'node:test'
 import S3rver from 's3rver'
-import { freePort } from '../free-port.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { freePort } from '../support/free-port.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 /** The credentials that it takes. */
 export const S3_CREDENTIALS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { openScratch } from '../../server/store/scratch.ts'
 import { passingTrouble } from '../../server/store/trouble.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 /** Goes on making files for a moment, or until its folder is gone. */
 const WRITER = `

@@ -4,9 +4,9 @@ import { changeAccount, provideAccount } from '../../server/accounts/accounts.ts
 import { hashPassword, matchesPassword } from '../../server/accounts/passwords.ts'
 import { changePassword, makeSession } from '../../server/accounts/sessions.ts'
 import type { Store } from '../../server/store/open.ts'
-import { query } from '../postgres.ts'
-import { onEveryStore, openAt, placeOn } from '../stores.ts'
-import { until } from '../until.ts'
+import { query } from '../support/postgres.ts'
+import { onEveryStore, openAt, placeOn } from '../support/stores.ts'
+import { until } from '../support/until.ts'
 import { slowEntry } from './slow-change.ts'
 
 const NOW = 1_000

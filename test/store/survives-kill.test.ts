@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { openStore } from '../../server/store/open.ts'
-import { NODE_FLAGS } from '../node.ts'
-import { argumentsOf } from '../place.ts'
-import type { Place } from '../place.ts'
-import { onEveryStore } from '../stores.ts'
+import { NODE_FLAGS } from '../support/node.ts'
+import { argumentsOf } from '../support/place.ts'
+import type { Place } from '../support/place.ts'
+import { onEveryStore } from '../support/stores.ts'
 
 /** Three processes write to the same store at a time. */
 const ROUNDS = 4

@@ -10,9 +10,9 @@ import { CREATE_MIGRATIONS } from '../../server/store/migrate.ts'
 import { MIGRATIONS } from '../../server/store/migrations/index.ts'
 import { Connection } from '../../server/store/sqlite.ts'
 import { statement } from '../../server/store/statement.ts'
-import type { Place } from '../place.ts'
-import { query } from '../postgres.ts'
-import { onEveryStore, openAt } from '../stores.ts'
+import type { Place } from '../support/place.ts'
+import { query } from '../support/postgres.ts'
+import { onEveryStore, openAt } from '../support/stores.ts'
 
 /** The last migration of the older version. */
 const UP_TO = '0060-fair-jobs'

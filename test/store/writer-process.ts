@@ -2,7 +2,7 @@
 // tests kill it. Arguments: the store's place, name of this run.
 import { writeSync } from 'node:fs'
 import { openStore } from '../../server/store/open.ts'
-import { placeFrom } from '../place.ts'
+import { placeFrom } from '../support/place.ts'
 
 const run = process.argv[4] ?? ''
 const store = await openStore({ ...placeFrom(process.argv.slice(2)), now: Date.now() })

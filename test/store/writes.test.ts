@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { StoreError } from '../../server/store/error.ts'
 import type { Store } from '../../server/store/open.ts'
-import { onEveryStore, openAt, placeOn } from '../stores.ts'
+import { onEveryStore, openAt, placeOn } from '../support/stores.ts'
 import { end, fail, insertOrTell, names, rename } from './counter.ts'
 
 const insert = (store: Store, id: string, name = id) =>

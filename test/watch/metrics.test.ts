@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openMetrics } from '../../server/watch/metrics.ts'
-import { call, startServer } from '../harness.ts'
+import { call, startServer } from '../support/harness.ts'
 
 test('the API counts its answers by route, method and status', async (t) => {
   const server = await startServer(t)

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { openLog } from '../../server/log.ts'
 import { openTraces } from '../../server/watch/traces.ts'
-import { call, startServer } from '../harness.ts'
-import { until } from '../until.ts'
+import { call, startServer } from '../support/harness.ts'
+import { until } from '../support/until.ts'
 
 interface Span {
   traceId: string

@@ -9,7 +9,7 @@ import type { RawHeaders } from '../../server/http/fields.ts'
 import { openFront, type Front } from '../../server/http/front.ts'
 import { NodeCaller } from '../../server/http/node-caller.ts'
 import { openLog } from '../../server/log.ts'
-import { until } from '../until.ts'
+import { until } from '../support/until.ts'
 
 /** What happened to a caller, in order. */
 type Seen = { caller: Caller; body: string; ended: boolean; gone: boolean; taken: boolean }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createManagedFetch, createProxyFetch, DEFAULT_PROXY_URL, PROXY_MANAGED, type Fetch, type ManagedFetchConfig, type ProxyFetchConfig } from '@proxy-sdk/core'
-import { answer, startFake } from '../../../test/providers/fake.ts'
+import { answer, startFake } from '../../../test/support/providers/fake.ts'
 import { startProxied } from '../../../test/packages/proxied.ts'
 
 const KEY = 'tmk_test'

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createProxyFetch, type Fetch } from '@proxy-sdk/core'
-import { chunk, head, type Received, type Script } from '../../../test/providers/fake.ts'
+import { chunk, head, type Received, type Script } from '../../../test/support/providers/fake.ts'
 import { startProxied } from '../../../test/packages/proxied.ts'
-import { until } from '../../../test/until.ts'
+import { until } from '../../../test/support/until.ts'
 
 /** `at` is the provider's origin; `count` how many requests it has had. */
 interface Case {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import * as fc from 'fast-check'
 import * as yauzl from 'yauzl'
-import { noise } from '../../../test/archives/bombs.ts'
-import { CHILD, HOME, IMAGE, pageHtml, sitemapHtml, someEntries } from '../../../test/archives/pages.ts'
+import { noise } from '../../../test/support/archives/bombs.ts'
+import { CHILD, HOME, IMAGE, pageHtml, sitemapHtml, someEntries } from '../../../test/support/archives/pages.ts'
 import {
   archive,
   deflated,
@@ -18,7 +18,7 @@ import {
   unicodePath,
   type ArchiveSpec,
   type EntrySpec,
-} from '../../../test/archives/writer.ts'
+} from '../../../test/support/archives/writer.ts'
 import { bytesSource, convertShare, fileSource, InvalidArchive, joinShares, openExport, pathKey, unpackArchive, type ByteSource } from '../src/archive/index.ts'
 
 let folder = ''

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { HOSTILE } from '../../../test/archives/hostile.ts'
+import { HOSTILE } from '../../../test/support/archives/hostile.ts'
 import { bytesSource, InvalidArchive, openExport } from '../src/archive/index.ts'
 import { REASONS } from '../src/archive/invalid-archive.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../../until.ts'
+import { until } from '../../support/until.ts'
 import { ADMIN, GEMINI } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 

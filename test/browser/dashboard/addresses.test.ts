@@ -1,7 +1,7 @@
 // Addresses as they are sent around: what stands in one is what is shown, and what no filter can be is none.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { until } from '../../until.ts'
+import { until } from '../../support/until.ts'
 import { GEMINI, provider } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 

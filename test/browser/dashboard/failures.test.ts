@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { until } from '../../until.ts'
+import { until } from '../../support/until.ts'
 import { GEMINI } from './seeded.ts'
 import { closeBrowser, faultsOf, startSite, visit } from './visit.ts'
 

@@ -1,7 +1,7 @@
 // What a person does with the parts of a page that others have no test for: one server for all of it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { PAGE } from '../../form.ts'
+import { PAGE } from '../../support/form.ts'
 import { OPENAI } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 

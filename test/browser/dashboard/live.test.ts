@@ -1,7 +1,7 @@
 // What a person sees without reloading, where things fail, and where they live: one server for all of it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { until } from '../../until.ts'
+import { until } from '../../support/until.ts'
 import { GEMINI, OPENAI, provider } from './seeded.ts'
 import { closeBrowser, startSite, visit } from './visit.ts'
 

@@ -1,6 +1,6 @@
 // A server with a month behind it: accounts, keys, credentials, and requests through the real proxy to a scripted provider.
-import type { Call, FakeProvider, Script } from '../../providers/fake.ts'
-import { chunk, head, startFake } from '../../providers/fake.ts'
+import type { Call, FakeProvider, Script } from '../../support/providers/fake.ts'
+import { chunk, head, startFake } from '../../support/providers/fake.ts'
 import { readConfig } from '../../../server/config.ts'
 import { openLog } from '../../../server/log.ts'
 import { serve, type Running } from '../../../server/main.ts'

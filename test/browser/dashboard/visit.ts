@@ -5,7 +5,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { buildWhereChanged } from '../../../dashboard/build.ts'
 import { launchChromium } from '../chromium.ts'
-import { temporaryFolder } from '../../temporary.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 import { openSite, type Site } from './seeded.ts'
 
 let browser: Promise<Browser> | undefined

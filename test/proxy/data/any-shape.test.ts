@@ -1,7 +1,7 @@
 // Another key's object is refused whatever the body's shape: as a list or an object where the other is expected, under another name, escaped.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
 import { GEMINI, MISTRAL, more, V1 } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed } from './served.ts'
 

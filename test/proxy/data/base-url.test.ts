@@ -2,7 +2,7 @@
 // they follow as they stand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
 import { call } from './relayed.ts'
 import { ANTHROPIC, FORMS, GOOGLE, OPENAI, raw, startServed, TARGETS } from './served.ts'
 

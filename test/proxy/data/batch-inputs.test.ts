@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { shareObject } from '../../../server/keys/shared-objects.ts'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
 import { COHERE, GEMINI, MISTRAL, more, V1 } from './object-places.ts'
 import { GOOGLE, startServed } from './served.ts'
 

@@ -1,7 +1,7 @@
 // What caches and browsers keep of our answers: by one address different keys get different ones, and one address is no other.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
 import { call } from './relayed.ts'
 import { ANTHROPIC, FORMS, GOOGLE, OPENAI, startServed } from './served.ts'
 

@@ -1,9 +1,9 @@
 // What one key is answered takes no credential from another key.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { answer, headerOf, type Script } from '../../providers/fake.ts'
-import { manager } from '../../http/manager.ts'
-import { until } from '../../until.ts'
+import { answer, headerOf, type Script } from '../../support/providers/fake.ts'
+import { manager } from '../../support/manager.ts'
+import { until } from '../../support/until.ts'
 import { OPENAI, SECRETS, startServed } from './served.ts'
 
 const CHAT = `${OPENAI}/v1/chat/completions`

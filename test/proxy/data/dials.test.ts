@@ -9,9 +9,9 @@ import { promisify } from 'node:util'
 import { isPrivateAddress, openSocket, publicLookup } from '../../../server/proxy/upstream/dial.ts'
 import { sharedResolve } from '../../../server/proxy/upstream/lookup.ts'
 import { dialOf, PrivateAddressError } from '../../../server/proxy/upstream.ts'
-import { NODE_FLAGS } from '../../node.ts'
-import { certificateOf } from '../../providers/certificate.ts'
-import { answer, startFake } from '../../providers/fake.ts'
+import { NODE_FLAGS } from '../../support/node.ts'
+import { certificateOf } from '../../support/providers/certificate.ts'
+import { answer, startFake } from '../../support/providers/fake.ts'
 
 test('addresses that no provider has are private', () => {
   const rows: [address: string, isPrivate: boolean][] = [

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
 import { MISTRAL, more, V1 } from './object-places.ts'
 import { startServed } from './served.ts'
 

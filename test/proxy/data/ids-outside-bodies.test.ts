@@ -1,7 +1,7 @@
 // An object that another key made is refused wherever a request spells its id outside of a body: a query, a header, a file name, a trailer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
 import { GOOGLE, raw, startServed } from './served.ts'
 import { V1 } from './object-places.ts'
 

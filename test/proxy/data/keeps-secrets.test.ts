@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLog } from '../../../server/log.ts'
-import { answer, type Script } from '../../providers/fake.ts'
-import { until } from '../../until.ts'
+import { answer, type Script } from '../../support/providers/fake.ts'
+import { until } from '../../support/until.ts'
 import { GOOGLE, OPENAI, SECRETS, startServed } from './served.ts'
 
 const THEIRS = 'AIzaSyTheCallersOwnGoogleKey0123456789'

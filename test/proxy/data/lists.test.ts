@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { answer, chunk, head, headerOf, type Script } from '../../providers/fake.ts'
+import { answer, chunk, head, headerOf, type Script } from '../../support/providers/fake.ts'
 import { COHERE, GEMINI, MISTRAL, more, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed } from './served.ts'
 

@@ -5,7 +5,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answer, chunk, head, headerOf } from '../../providers/fake.ts'
+import { answer, chunk, head, headerOf } from '../../support/providers/fake.ts'
 import { readAnswer } from './relayed.ts'
 import { OPENAI, startServed } from './served.ts'
 

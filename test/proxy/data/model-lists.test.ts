@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { answer, headerOf, type Script } from '../../providers/fake.ts'
+import { answer, headerOf, type Script } from '../../support/providers/fake.ts'
 import { ORIGINS, startScoped, type Id } from './scoped.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }

@@ -1,7 +1,7 @@
 // An answer of a provider is never a document, script, style or frame of our origin: what a browser asks for as one is refused at its head.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
 import { OPENAI, startServed } from './served.ts'
 
 /** TABLE of Fetch Metadata headers (https://www.w3.org/TR/fetch-metadata/), and whether the request passes. */

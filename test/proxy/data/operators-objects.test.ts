@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { listPlaces } from '../../../server/proxy/providers/lists.ts'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
 import { COHERE, MISTRAL, more, OPENROUTER, V1 } from './object-places.ts'
 import { startServed, type Served } from './served.ts'
 

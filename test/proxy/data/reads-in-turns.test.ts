@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { createSender, dialOf, type UpstreamCall } from '../../../server/proxy/upstream.ts'
-import { until } from '../../until.ts'
+import { until } from '../../support/until.ts'
 
 const LIMITS = { connect: 10_000, firstByte: 10_000, idle: 10_000, keepAlive: 1_000, idlePerDial: 1 }
 const STREAMS = 150

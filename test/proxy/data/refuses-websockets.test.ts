@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { enter } from '../../../server/ledger/journal.ts'
-import { answer } from '../../providers/fake.ts'
-import { until } from '../../until.ts'
+import { answer } from '../../support/providers/fake.ts'
+import { until } from '../../support/until.ts'
 import { GOOGLE, OPENAI, raw, startServed } from './served.ts'
 
 const handshake = (address: string, secret: string, upgrade: string) =>

@@ -10,7 +10,7 @@ import { NodeCaller } from '../../../server/http/node-caller.ts'
 import { openLog } from '../../../server/log.ts'
 import { relay, type Relayed } from '../../../server/proxy/relay.ts'
 import { createSender, dialOf, type Dial, type UpstreamLimits } from '../../../server/proxy/upstream.ts'
-import { startFake, type FakeProvider, type Script } from '../../providers/fake.ts'
+import { startFake, type FakeProvider, type Script } from '../../support/providers/fake.ts'
 
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'host', 'content-length', 'expect', 'te', 'upgrade'])
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { createSender, dialOf, type Dial, type Outgoing, type Sender } from '../../../server/proxy/upstream.ts'
-import { answer, head, startFake, type Call, type FakeProvider, type Script } from '../../providers/fake.ts'
-import { until } from '../../until.ts'
+import { answer, head, startFake, type Call, type FakeProvider, type Script } from '../../support/providers/fake.ts'
+import { until } from '../../support/until.ts'
 import { LIMITS } from './relayed.ts'
 
 async function start(t: TestContext, script: Script): Promise<{ fake: FakeProvider; upstream: Sender; dial: Dial }> {

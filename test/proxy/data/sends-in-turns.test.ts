@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { LoopTurns } from '../../../server/http/loop-turns.ts'
 import { dialOf } from '../../../server/proxy/upstream.ts'
 import { Sending } from '../../../server/proxy/upstream/sending.ts'
-import { until } from '../../until.ts'
+import { until } from '../../support/until.ts'
 
 const PIECE = Buffer.alloc(64 * 1024, 'x')
 const PIECES = 200

@@ -7,8 +7,8 @@ import { openObjects } from '../../../server/proxy/objects.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { openStore } from '../../../server/store/open.ts'
-import { placeOf } from '../../store-settings.ts'
-import { temporaryFolder } from '../../temporary.ts'
+import { placeOf } from '../../support/store-settings.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
 import { keyOf } from '../gate/ownership-requests.ts'
 
 const provider = createProviderTable({}).byId('openai')!

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answer, chunk, head, type Script } from '../../providers/fake.ts'
-import { chunked } from '../../providers/scripts.ts'
-import { until } from '../../until.ts'
+import { answer, chunk, head, type Script } from '../../support/providers/fake.ts'
+import { chunked } from '../../support/providers/scripts.ts'
+import { until } from '../../support/until.ts'
 import { both, call, readAnswer } from './relayed.ts'
 
 both('each event arrives before the next one is sent', async (rig) => {

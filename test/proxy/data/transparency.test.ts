@@ -1,8 +1,8 @@
 // Bytes, statuses and headers arrive as they were sent, for every method, kind of body and kind of answer.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { answer, headerOf } from '../../providers/fake.ts'
-import { BINARY, SCRIPTED } from '../../providers/scripts.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
+import { BINARY, SCRIPTED } from '../../support/providers/scripts.ts'
 import { both, call, type Sent } from './relayed.ts'
 
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareObject } from '../../../server/keys/shared-objects.ts'
-import { answer, headerOf } from '../../providers/fake.ts'
+import { answer, headerOf } from '../../support/providers/fake.ts'
 import { more, MISTRAL, OPENROUTER, V1, XAI } from './object-places.ts'
 import { ANTHROPIC, GOOGLE, startServed } from './served.ts'
 

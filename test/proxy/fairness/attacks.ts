@@ -1,6 +1,6 @@
 // TABLE of what one key, account or address can do to starve the others, each with the settings that bound it.
 import { JSON_BODIES, largeForm } from '../../../bench/parts/bodies.ts'
-import { file, form, PAGE } from '../../form.ts'
+import { file, form, PAGE } from '../../support/form.ts'
 import { Hostile } from './hostile.ts'
 
 /** Where an attack takes place. */

@@ -5,7 +5,7 @@ import type { BodySink, CallerBody } from '../../../server/http/caller.ts'
 import { readWhole } from '../../../server/proxy/body.ts'
 import { PieceList } from '../../../server/proxy/pieces.ts'
 import { Shares } from '../../../server/proxy/shares.ts'
-import { seeded } from '../../random.ts'
+import { seeded } from '../../support/random.ts'
 import { heldBytes } from './memory.ts'
 
 /** A body that comes as the test says. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Shares, type Place } from '../../../server/proxy/shares.ts'
-import { seeded } from '../../random.ts'
+import { seeded } from '../../support/random.ts'
 
 const LIMITS = { open: 8, held: 800, body: 100 }
 

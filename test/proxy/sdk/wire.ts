@@ -1,6 +1,6 @@
 // How providers write their answers: the few forms, so that a case gives only what matters in it.
 import { crc32 } from 'node:zlib'
-import { chunk, head, type Script } from '../../providers/fake.ts'
+import { chunk, head, type Script } from '../../support/providers/fake.ts'
 
 /** Tokens that the ledger must hold of an answer: in, out, cached, reasoning; null for what the provider did not say. */
 export type Tokens = readonly [input: number | null, output: number | null, cached: number | null, reasoning: number | null]

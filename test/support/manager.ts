@@ -1,7 +1,7 @@
 // The management API, as a program asks it with a token.
 import { createToken, type NewToken } from '../../server/accounts/tokens.ts'
 import type { Running } from '../../server/main.ts'
-import { call, type Answer } from '../harness.ts'
+import { call, type Answer } from './harness.ts'
 
 export interface Manager {
   readonly token: NewToken

@@ -1,8 +1,8 @@
 // TABLE of stores: a test of the contract runs on each of them.
 import { after, test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { openStore } from '../server/store/open.ts'
-import type { Store } from '../server/store/open.ts'
+import { openStore } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/open.ts'
 import { closeDatabases, freshDatabase } from './postgres.ts'
 import type { Place } from './place.ts'
 import { temporaryFolder } from './temporary.ts'

