@@ -5,7 +5,7 @@ WORKDIR /app
 ENV NODE_ENV=production
 # What npm needs to know before the sources: this layer is made again only when a dependency changes.
 COPY package.json package-lock.json ./
-COPY packages/cli/package.json packages/cli/
+COPY server/cli/package.json server/cli/
 COPY packages/notion-markdown/package.json packages/notion-markdown/
 COPY packages/core/package.json packages/core/
 COPY packages/genai/package.json packages/genai/
@@ -16,7 +16,7 @@ FROM base AS dashboard
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 # The table of clients is the command line's.
-COPY packages/cli/src/clients.ts packages/cli/src/
+COPY server/cli/clients.ts server/cli/
 COPY dashboard dashboard
 RUN node dashboard/build.ts
 
@@ -47,5 +47,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8484) + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # As scripts/launch.mjs starts it.
-ENTRYPOINT ["node", "--conditions=tollmark", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=16", "--initial-old-space-size=128", "--expose-gc", "packages/cli/src/main.ts"]
+ENTRYPOINT ["node", "--conditions=tollmark", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=16", "--initial-old-space-size=128", "--expose-gc", "server/cli/main.ts"]
 CMD ["serve"]

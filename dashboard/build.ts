@@ -11,7 +11,7 @@ const dist = join(here, 'dist')
 const current = join(dist, 'current')
 
 /** What a build is made from. */
-const SOURCES = ['src/**/*.{ts,tsx,css}', 'public/*', 'index.html', 'vite.config.ts', 'build.ts', '../packages/cli/src/clients.ts', '../package-lock.json']
+const SOURCES = ['src/**/*.{ts,tsx,css}', 'public/*', 'index.html', 'vite.config.ts', 'build.ts', '../server/cli/clients.ts', '../package-lock.json']
 
 function hashOfSources(): string {
   const hash = createHash('sha256')

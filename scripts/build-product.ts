@@ -13,7 +13,7 @@ import { buildWhereChanged } from '../dashboard/build.ts'
 import { ASSEMBLY } from './build-wasm.ts'
 
 const root = join(import.meta.dirname, '..')
-const SOURCES = ['server/**/*.ts', 'packages/cli/src/**/*.ts', 'packages/notion-markdown/src/**/*.ts']
+const SOURCES = ['server/**/*.ts', 'packages/notion-markdown/src/**/*.ts']
 /** TABLE of imports that lead to sources of ours. */
 const OURS: Readonly<Record<string, string>> = {
   '@tollmark/notion-markdown': 'packages/notion-markdown/src/index.js',
@@ -132,11 +132,11 @@ export async function buildProduct(folder: string): Promise<void> {
   // The dashboard is built already.
   mkdirSync(join(dist, 'dashboard'))
   writeFileSync(join(dist, 'dashboard', 'build.js'), 'export const buildWhereChanged = () => null\n')
-  cpSync(join(root, 'packages/cli/package.json'), join(dist, 'packages/cli/package.json'))
+  cpSync(join(root, 'server/cli/package.json'), join(dist, 'server/cli/package.json'))
   const modules = await bundle(wanted, dist)
   cpDashboard(dist)
   writeManifest(folder)
-  for (const [from, to] of [['LICENSE', 'LICENSE'], ['scripts/hand-over.mjs', 'hand-over.mjs'], ['scripts/published-bin.mjs', 'bin.mjs'], ['packages/cli/README.md', 'README.md']] as const) cpSync(join(root, from), join(folder, to))
+  for (const [from, to] of [['LICENSE', 'LICENSE'], ['scripts/hand-over.mjs', 'hand-over.mjs'], ['scripts/published-bin.mjs', 'bin.mjs'], ['server/cli/README.md', 'README.md']] as const) cpSync(join(root, from), join(folder, to))
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES'), licences(modules))
 }
 
@@ -150,7 +150,7 @@ function cpDashboard(dist: string): void {
 }
 
 function writeManifest(folder: string): void {
-  const { version } = Manifest.parse(JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')))
+  const { version } = Manifest.parse(JSON.parse(readFileSync(join(root, 'server/cli/package.json'), 'utf8')))
   const { optionalDependencies } = z.looseObject({ optionalDependencies: z.record(z.string(), z.string()) }).parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
   const manifest = {
     name: 'tollmark',

@@ -1,6 +1,6 @@
 // docs/clients.md, made from the table of clients. A test holds the file to it; `UPDATE=1` with that test writes it.
-import type { ClientSetup } from '../packages/cli/src/clients.ts'
-import { filled } from '../packages/cli/src/clients.ts'
+import type { ClientSetup } from '../server/cli/clients.ts'
+import { filled } from '../server/cli/clients.ts'
 
 const HEAD = `# Programs and SDKs
 

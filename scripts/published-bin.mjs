@@ -13,4 +13,4 @@ const node = findNode((name) => {
     return undefined
   }
 })
-handOver(node, [join(here, 'dist', 'packages', 'cli', 'src', 'main.js'), ...process.argv.slice(2)], join(here, '.compiled'))
+handOver(node, [join(here, 'dist', 'server', 'cli', 'main.js'), ...process.argv.slice(2)], join(here, '.compiled'))

@@ -71,7 +71,7 @@ console.log(`licences of what runs or builds: ${[...licences].map(([licence, { l
 
 const sbom = process.argv[2]
 if (sbom !== undefined) {
-  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')))
+  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(root, 'server/cli/package.json'), 'utf8')))
   writeFileSync(sbom, sbomOf(dependencies, version))
   console.log(`SBOM: ${sbom}`)
 }

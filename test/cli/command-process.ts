@@ -1,6 +1,6 @@
 // Runs command lines one after the other, as its parent sends them; a process for each would take half a second.
 import { writeSync } from 'node:fs'
-import { run } from '../../packages/cli/src/run.ts'
+import { run } from '../../server/cli/run.ts'
 
 /** What ends the output of each. */
 const END = '\0'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { COMMANDS } from '../../packages/cli/src/commands/table.ts'
-import { SHELLS } from '../../packages/cli/src/completion.ts'
+import { COMMANDS } from '../../server/cli/commands/table.ts'
+import { SHELLS } from '../../server/cli/completion.ts'
 
 /** TABLE of what has been typed, and what bash offers. */
 const TYPED: [typed: string, offered: string][] = [

@@ -1,6 +1,6 @@
 // The command line without a process of its own, where nothing is printed: a process takes half a second.
-import { EXIT, Misuse, shown } from '../../packages/cli/src/failure.ts'
-import { perform } from '../../packages/cli/src/run.ts'
+import { EXIT, Misuse, shown } from '../../server/cli/failure.ts'
+import { perform } from '../../server/cli/run.ts'
 
 /** What a command line is refused with, and the exit code that this is. @throws Error where it is done */
 export async function refusalOf(args: string[]): Promise<{ detail: string; exit: number }> {

@@ -13,7 +13,7 @@ type Lock = Record<string, { version?: string; dev?: boolean; optional?: boolean
 
 const WANTED: Lock = {
   '': {},
-  'packages/cli': { version: '0.1.0' },
+  'server/cli': { version: '0.1.0' },
   'node_modules/tollmark': { link: true },
   'node_modules/hono': { version: '4.0.0' },
   'node_modules/oxlint': { version: '1.0.0', dev: true },

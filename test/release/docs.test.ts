@@ -97,5 +97,5 @@ test('the page that the README shows becomes what the README says', () => {
 // Where a clone has no packages yet, npx would look for a package "tollmark" in the registry, which is not ours.
 test('npx tollmark runs the clone, whether or not its packages are installed', () => {
   const { bin } = JSON.parse(read('package.json')) as { bin?: Record<string, string> }
-  assert.equal(bin?.['tollmark'], join('packages/cli', (JSON.parse(read('packages/cli/package.json')) as { bin: Record<string, string> }).bin['tollmark'] ?? ''))
+  assert.equal(bin?.['tollmark'], join('server/cli', (JSON.parse(read('server/cli/package.json')) as { bin: Record<string, string> }).bin['tollmark'] ?? ''))
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 export const NODE_FLAGS = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--expose-gc']
 
 /** The command line; with `serve`, the server. */
-export const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts')
+export const MAIN = join(import.meta.dirname, '../../server/cli/main.ts')
 
 /**
  * For the processes of tests, which live for seconds: room for young objects from the start (megabytes), where the default begins with 1 MB

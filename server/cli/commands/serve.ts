@@ -16,11 +16,11 @@ export const SERVE: Command = {
   examples: ['tollmark serve', 'PORT=3000 tollmark serve --role web'],
   run: async (values) => {
     const role = values.text('role')
-    const { buildWhereChanged } = await import('../../../../dashboard/build.ts')
+    const { buildWhereChanged } = await import('../../../dashboard/build.ts')
     // A process that only works shows no pages.
     const problem = role === 'worker' ? null : buildWhereChanged()
     if (problem !== null) say(problem)
-    const { main } = await import('../../../../server/main.ts')
+    const { main } = await import('../../main.ts')
     await main(role === undefined ? {} : { TOLLMARK_ROLE: role }, values.flag('json'))
   },
 }

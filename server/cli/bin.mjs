@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-process.argv.splice(2, 0, 'packages/cli/src/main.ts')
+process.argv.splice(2, 0, 'server/cli/main.ts')
 await import('../../scripts/launch.mjs')

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { provideAccount } from '../../../server/accounts/accounts.ts'
-import { FREE, readPlans, type Plans } from '../../../server/accounts/plans.ts'
-import type { Caller } from '../../../server/accounts/tokens.ts'
-import { newApi, type Api } from '../../../server/api.ts'
-import type { Config } from '../../../server/config.ts'
-import { Problem, SetupError } from '../../../server/errors.ts'
-import { newId } from '../../../server/id.ts'
-import { openStore, sqlitePath, type Store } from '../../../server/store/open.ts'
-import type { AccountRow } from '../../../server/store/schema.ts'
+import { provideAccount } from '../accounts/accounts.ts'
+import { FREE, readPlans, type Plans } from '../accounts/plans.ts'
+import type { Caller } from '../accounts/tokens.ts'
+import { newApi, type Api } from '../api.ts'
+import type { Config } from '../config.ts'
+import { Problem, SetupError } from '../errors.ts'
+import { newId } from '../id.ts'
+import { openStore, sqlitePath, type Store } from '../store/open.ts'
+import type { AccountRow } from '../store/schema.ts'
 import { Client } from './client.ts'
 
 interface Parts {
@@ -32,31 +32,31 @@ const UNBUFFERED = { flush: () => Promise.resolve() }
 /** TABLE of the first words of the API's paths, and their routes; each is loaded when it is called. */
 const ROUTES: Readonly<Record<string, (parts: Parts) => Promise<Api>>> = {
   accounts: async ({ store, plans, clock }) => {
-    const { accountRoutes } = await import('../../../server/manage/accounts.ts')
-    const { passwordResetRoutes } = await import('../../../server/manage/password-resets.ts')
+    const { accountRoutes } = await import('../manage/accounts.ts')
+    const { passwordResetRoutes } = await import('../manage/password-resets.ts')
     const api = newApi()
     api.route('/', accountRoutes(store, plans, UNCACHED, clock))
     api.route('/', passwordResetRoutes(store, plans, clock))
     return api
   },
-  tokens: async ({ store, clock }) => (await import('../../../server/manage/tokens.ts')).tokenRoutes(store, clock),
+  tokens: async ({ store, clock }) => (await import('../manage/tokens.ts')).tokenRoutes(store, clock),
   keys: async ({ store, config, clock }) => {
-    const { keyRoutes } = await import('../../../server/manage/keys.ts')
-    const { PROVIDERS } = await import('../../../server/proxy/providers/table.ts')
-    const { storedProviders } = await import('../../../server/proxy/providers/stored.ts')
+    const { keyRoutes } = await import('../manage/keys.ts')
+    const { PROVIDERS } = await import('../proxy/providers/table.ts')
+    const { storedProviders } = await import('../proxy/providers/stored.ts')
     const all = [...PROVIDERS, ...config.customProviders, ...(await storedProviders(store))]
     const providers = [...new Set(all.map(({ id }) => id))].map((id) => ({ id }))
     return keyRoutes(store, { keys: UNCACHED, table: () => ({ providers }) }, clock)
   },
-  usage: async ({ store, clock }) => (await import('../../../server/manage/usage.ts')).usageRoutes(store, clock),
+  usage: async ({ store, clock }) => (await import('../manage/usage.ts')).usageRoutes(store, clock),
   requests: async ({ store, clock }) =>
-    (await import('../../../server/manage/requests.ts')).requestRoutes(store, UNBUFFERED, clock),
+    (await import('../manage/requests.ts')).requestRoutes(store, UNBUFFERED, clock),
   credentials: async (parts) => {
-    const { credentialRoutes } = await import('../../../server/manage/credentials.ts')
+    const { credentialRoutes } = await import('../manage/credentials.ts')
     return credentialRoutes(parts.store, await providersOf(parts), parts.clock)
   },
   providers: async (parts) => {
-    const { providerRoutes } = await import('../../../server/manage/providers.ts')
+    const { providerRoutes } = await import('../manage/providers.ts')
     return providerRoutes(parts.store, await providersOf(parts), parts.clock)
   },
   jobs: async (parts) => jobRoutes(parts),
@@ -66,18 +66,18 @@ const untried = () => Promise.resolve(undefined)
 
 /** The providers and their credentials; none is tried from here. */
 async function providersOf({ store, config }: Parts) {
-  const { masterKey } = await import('../../../server/master-key.ts')
-  const { openProviders } = await import('../../../server/proxy/open-providers.ts')
+  const { masterKey } = await import('../master-key.ts')
+  const { openProviders } = await import('../proxy/open-providers.ts')
   const master = masterKey(config.storage.masterKey, config.storage.data)
   const surroundings = { clock: { mono: () => performance.now() }, log: { warn: () => {} }, tryOut: untried }
   return { ...(await openProviders(config, store, master, surroundings)), probe: untried }
 }
 
 async function jobRoutes({ store, config, clock, closing }: Parts): Promise<Api> {
-  const { jobRoutes } = await import('../../../server/convert/job-routes.ts')
-  const { jobChanges } = await import('../../../server/convert/changes.ts')
-  const { watchJobs } = await import('../../../server/convert/watch.ts')
-  const { openBlobs } = await import('../../../server/store/blobs/open.ts')
+  const { jobRoutes } = await import('../convert/job-routes.ts')
+  const { jobChanges } = await import('../convert/changes.ts')
+  const { watchJobs } = await import('../convert/watch.ts')
+  const { openBlobs } = await import('../store/blobs/open.ts')
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-'))
   closing.defer(() => rmSync(folder, { recursive: true, force: true }))
   let places = 0

@@ -1,6 +1,6 @@
 // tollmark verify
-import { isoTime } from '../../../../server/clock.ts'
-import { environment, readConfig } from '../../../../server/config.ts'
+import { isoTime } from '../../clock.ts'
+import { environment, readConfig } from '../../config.ts'
 import type { Command } from '../command.ts'
 import { AlreadySaid } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'
@@ -13,8 +13,8 @@ export const VERIFY: Command = {
   notes: 'Proves that no key was ever let through more often than its limit in any 60 seconds; exit code 1 where one was.',
   examples: ['tollmark verify'],
   run: async (values) => {
-    const { openStore } = await import('../../../../server/store/open.ts')
-    const { verifyWindows } = await import('../../../../server/ledger/verify.ts')
+    const { openStore } = await import('../../store/open.ts')
+    const { verifyWindows } = await import('../../ledger/verify.ts')
     const { storage } = readConfig(environment(process.cwd()))
     await using store = await openStore({ ...storage, now: Date.now(), existing: true })
     const { keys, requests, limited, violations } = await verifyWindows(store)

@@ -1,6 +1,6 @@
 // A progress bar on a terminal, and silence elsewhere.
 import type { WriteStream } from 'node:tty'
-import type { Progress } from '../../../../server/convert/run.ts'
+import type { Progress } from '../../convert/run.ts'
 
 const WIDTH = 30
 /** Milliseconds between two drawings. */
