@@ -1,5 +1,5 @@
 // What the documentation says of the table of settings: docs/settings.md. A test holds the file to it; `UPDATE=1` with that test writes it.
-import type { Setting } from '../server/setting.ts'
+import type { Setting } from '../server/config/setting-kinds.ts'
 
 /** TABLE of areas of settings → their heading, and what is to be known of them all. */
 const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
@@ -17,7 +17,7 @@ const AREAS: Readonly<Record<string, [heading: string, says: string]>> = {
 /**
  * The text of docs/settings.md.
  *
- * @param settings as `settings()` of server/config.ts gives them
+ * @param settings as `settings()` of server/config/settings.ts gives them
  * @throws Error for an area that has no heading
  */
 export function settingsPage(settings: readonly [area: string, rows: readonly Setting<unknown>[]][]): string {

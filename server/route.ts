@@ -6,7 +6,7 @@ import {
   callerOf, createRoute, guarded, jsonBody, jsonContent, newApi, problems, queryParameters, refuseOtherSites, security,
   type Api, type ApiContext, type Middleware,
 } from './api.ts'
-import { invalidFields, type ErrorCode, type FieldError } from './errors.ts'
+import { invalidFields, type ErrorCode, type FieldError } from './common/errors.ts'
 import { COMMON_PROBLEMS } from './request/described.ts'
 import { readPart } from './request/field-errors.ts'
 import { strictObject } from './request/strict.ts'

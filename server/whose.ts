@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { getAccount } from './accounts/accounts.ts'
 import type { Caller } from './accounts/tokens.ts'
-import { Problem } from './errors.ts'
+import { Problem } from './common/errors.ts'
 import { strictObject } from './request/strict.ts'
 import type { Store } from './store/open.ts'
 import type { AccountRow } from './store/schema.ts'

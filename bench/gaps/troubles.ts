@@ -1,7 +1,7 @@
 // TABLE of what one key, account or stranger can do to everybody else's streams.
-import { systemClock } from '../../server/clock.ts'
+import { systemClock } from '../../server/common/clock.ts'
 import { openLedger } from '../../server/ledger/admit.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { openStore } from '../../server/store/open.ts'
 import { noise } from '../../test/support/archives/bombs.ts'

@@ -1,7 +1,7 @@
 // TABLE of readers of what stands in heads and addresses.
 import type { IncomingMessage } from 'node:http'
 import { parse as parseCookies } from 'hono/utils/cookie'
-import { clientOf } from '../../server/client.ts'
+import { clientOf } from '../../server/common/client-info.ts'
 import { readKey } from '../../server/convert/admission.ts'
 import { beginsProxied, RequestReader } from '../../server/http/request.ts'
 import { valueOf, valuesOf } from '../../server/http/fields.ts'
@@ -15,7 +15,7 @@ import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { readAddress, readTarget } from '../../server/proxy/target.ts'
 import { ResponseReader } from '../../server/proxy/upstream/response.ts'
 import { createWays } from '../../server/proxy/ways.ts'
-import { publicIdOf } from '../../server/secret.ts'
+import { publicIdOf } from '../../server/common/secrets.ts'
 import { fill, ofHead, ofRows, split, type Row } from './row.ts'
 
 const table = createProviderTable()

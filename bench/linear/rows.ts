@@ -2,7 +2,7 @@
 import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { readZip } from '../../packages/notion-markdown/src/archive/zip.ts'
 import { bytesSource } from '../../packages/notion-markdown/src/archive/source.ts'
-import { FairQueue, type Owner } from '../../server/ledger/fair-queue.ts'
+import { FairQueue, type Owner } from '../../server/fairness/owner-queue.ts'
 import { reservations, reserved, type Reservation } from '../../server/ledger/rows.ts'
 import { written } from '../../server/ledger/text.ts'
 import { Window } from '../../server/ledger/window.ts'

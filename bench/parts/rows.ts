@@ -1,6 +1,6 @@
 // Fills a SQLite store with a month of proxied requests, and their roll-ups by the hour.
 import { DatabaseSync } from 'node:sqlite'
-import { DAY } from '../../server/clock.ts'
+import { DAY } from '../../server/common/clock.ts'
 
 const MODELS = ['gpt-5', 'gpt-5-mini', 'o3', 'gemini-2.5-pro', 'gemini-2.5-flash', 'claude-sonnet-4-5', 'claude-haiku-4-5', 'mistral-large']
 const PROVIDERS = ['openai', 'openai', 'openai', 'google', 'google', 'anthropic', 'anthropic', 'mistral']

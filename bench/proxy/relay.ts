@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { Caller } from '../../server/http/caller.ts'
 import { openFront } from '../../server/http/front.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 import { relay } from '../../server/proxy/relay.ts'
 import { createSender, dialOf } from '../../server/proxy/upstream.ts'
 

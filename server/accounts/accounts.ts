@@ -1,8 +1,8 @@
 // Accounts: who owns tokens, quota, jobs and keys.
 import { sql } from 'kysely'
-import { isoTime } from '../clock.ts'
-import { Problem, invalidField } from '../errors.ts'
-import { newId } from '../id.ts'
+import { isoTime } from '../common/clock.ts'
+import { Problem, invalidField } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { AccountRow } from '../store/schema.ts'

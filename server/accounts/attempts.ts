@@ -7,8 +7,8 @@
 // The wait per e-mail does not apply to an address from which the owner has signed in, nor to the first guess of an address within an hour. Otherwise
 // an attacker who knows the e-mail could lock the owner out, from many addresses.
 import { hash } from 'node:crypto'
-import { DAY, HOUR } from '../clock.ts'
-import { Problem } from '../errors.ts'
+import { DAY, HOUR } from '../common/clock.ts'
+import { Problem } from '../common/errors.ts'
 import type { Store } from '../store/open.ts'
 import { all, procedure, run } from '../store/procedure.ts'
 import type { AttemptRow } from '../store/schema.ts'

@@ -1,8 +1,8 @@
 // Invitations: a link that creates one account, once, within a week.
-import { DAY, isoTime } from '../clock.ts'
-import { Problem, invalidField } from '../errors.ts'
-import { newId } from '../id.ts'
-import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
+import { DAY, isoTime } from '../common/clock.ts'
+import { Problem, invalidField } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
+import { makeSecret, matchesHash, publicIdOf } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow, InvitationRow } from '../store/schema.ts'

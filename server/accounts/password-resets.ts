@@ -1,7 +1,7 @@
 // Links to set a new or first password. An administrator creates one, or the command line on the server's own store.
-import { DAY } from '../clock.ts'
-import { Problem, invalidField } from '../errors.ts'
-import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
+import { DAY } from '../common/clock.ts'
+import { Problem, invalidField } from '../common/errors.ts'
+import { makeSecret, matchesHash, publicIdOf } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow, PasswordResetRow } from '../store/schema.ts'

@@ -1,9 +1,9 @@
 // Passwords: argon2id (RFC 9106), computed off the main thread, a few at a time.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { Problem } from '../errors.ts'
-import { FairQueue } from '../fair-queue.ts'
-import { FairShares, type NoPlace } from '../fair-shares.ts'
+import { Problem } from '../common/errors.ts'
+import { FairQueue } from '../fairness/queue.ts'
+import { FairShares, type NoPlace } from '../fairness/shares.ts'
 
 /** OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. `memory` in KiB. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 }

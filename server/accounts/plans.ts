@@ -1,5 +1,5 @@
 // TABLE of plans: quotas of accounts. The free plan is built in; settings change it or add others.
-import type { Config } from '../config.ts'
+import type { Config } from '../config/settings.ts'
 
 /** A named set of limits. */
 export interface Plan {

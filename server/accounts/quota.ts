@@ -3,9 +3,9 @@
 //
 // If a process is killed, its counted conversions stay counted and its reservations are given back with its instance (store/instance.ts). So no day has
 // more successes than the quota, and at most the answers that were on their way are lost; an Idempotency-Key fetches those without converting again.
-import { DAY } from '../clock.ts'
-import { Problem } from '../errors.ts'
-import { newId } from '../id.ts'
+import { DAY } from '../common/clock.ts'
+import { Problem } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
 import type { Store } from '../store/open.ts'
 import { first, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'

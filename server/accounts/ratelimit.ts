@@ -1,5 +1,5 @@
 // Response headers with the caller's quota (IETF draft-ietf-httpapi-ratelimit-headers-10: structured fields, RFC 9651).
-import { DAY } from '../clock.ts'
+import { DAY } from '../common/clock.ts'
 import type { Plan } from './plans.ts'
 import { secondsToReset } from './quota.ts'
 

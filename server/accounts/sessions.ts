@@ -1,7 +1,7 @@
 // Dashboard sessions: a random cookie, of which the hash is stored, from sign-in to sign-out.
-import { DAY } from '../clock.ts'
-import { Problem } from '../errors.ts'
-import { makeSecret, matchesHash, publicIdOf } from '../secret.ts'
+import { DAY } from '../common/clock.ts'
+import { Problem } from '../common/errors.ts'
+import { makeSecret, matchesHash, publicIdOf } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { AccountRow, SessionRow } from '../store/schema.ts'

@@ -1,8 +1,8 @@
 // First run: until an administrator has a password, a link (or two settings) sets one for the first account.
 import { createHmac } from 'node:crypto'
-import { Problem, invalidField, SetupError } from '../errors.ts'
-import { newId } from '../id.ts'
-import { isSecret } from '../secret.ts'
+import { Problem, invalidField, SetupError } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
+import { isSecret } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run } from '../store/procedure.ts'
 import type { AccountRow } from '../store/schema.ts'

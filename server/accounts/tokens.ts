@@ -1,9 +1,9 @@
 // API tokens: created and shown once, listed, revoked, and checked at each request.
 import { sql } from 'kysely'
-import { isoTime } from '../clock.ts'
-import { Problem } from '../errors.ts'
-import { newId } from '../id.ts'
-import { displayPrefix, makeSecret, matchesHash, publicIdOf } from '../secret.ts'
+import { isoTime } from '../common/clock.ts'
+import { Problem } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
+import { displayPrefix, makeSecret, matchesHash, publicIdOf } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, run } from '../store/procedure.ts'
 import type { AccountRow, TokenRow } from '../store/schema.ts'

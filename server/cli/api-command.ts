@@ -1,6 +1,6 @@
 // What the commands share that call the management API.
-import { environment, readConfig, type Config } from '../config.ts'
-import { SetupError } from '../errors.ts'
+import { environment, readConfig, type Config } from '../config/settings.ts'
+import { SetupError } from '../common/errors.ts'
 import type { Client } from './client.ts'
 import type { Command, Option } from './command.ts'
 import { AlreadySaid, Misuse, OutputLost, Refusal } from './failure.ts'

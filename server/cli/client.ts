@@ -1,5 +1,5 @@
 // The management API, as commands call it: of a running server, or of the store of this folder.
-import type { ProblemDetails } from '../errors.ts'
+import type { ProblemDetails } from '../common/errors.ts'
 import { Refusal } from './failure.ts'
 import { Row } from './record.ts'
 

@@ -1,5 +1,5 @@
 // How a command fails: what is said, and the exit code.
-import { SetupError, type ErrorCode, type FieldError, type ProblemDetails } from '../errors.ts'
+import { SetupError, type ErrorCode, type FieldError, type ProblemDetails } from '../common/errors.ts'
 import { passingTrouble } from '../store/trouble.ts'
 
 /** TABLE of exit codes, besides 128 + the number of a signal. */

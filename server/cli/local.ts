@@ -8,9 +8,9 @@ import { provideAccount } from '../accounts/accounts.ts'
 import { FREE, readPlans, type Plans } from '../accounts/plans.ts'
 import type { Caller } from '../accounts/tokens.ts'
 import { newApi, type Api } from '../api.ts'
-import type { Config } from '../config.ts'
-import { Problem, SetupError } from '../errors.ts'
-import { newId } from '../id.ts'
+import type { Config } from '../config/settings.ts'
+import { Problem, SetupError } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
 import { openStore, sqlitePath, type Store } from '../store/open.ts'
 import type { AccountRow } from '../store/schema.ts'
 import { Client } from './client.ts'
@@ -66,7 +66,7 @@ const untried = () => Promise.resolve(undefined)
 
 /** The providers and their credentials; none is tried from here. */
 async function providersOf({ store, config }: Parts) {
-  const { masterKey } = await import('../master-key.ts')
+  const { masterKey } = await import('../config/master-key.ts')
   const { openProviders } = await import('../proxy/open-providers.ts')
   const master = masterKey(config.storage.masterKey, config.storage.data)
   const surroundings = { clock: { mono: () => performance.now() }, log: { warn: () => {} }, tryOut: untried }

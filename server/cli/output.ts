@@ -1,7 +1,7 @@
 // What is said on standard output: all of it, or the command fails.
 import { writeSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { codeOf } from '../errors.ts'
+import { codeOf } from '../common/errors.ts'
 import { OutputLost, type Failure } from './failure.ts'
 import type { Row } from './record.ts'
 

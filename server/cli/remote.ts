@@ -1,5 +1,5 @@
 // The API of a running server.
-import { SetupError, codeOf } from '../errors.ts'
+import { SetupError, codeOf } from '../common/errors.ts'
 import { Client } from './client.ts'
 
 /**

@@ -1,5 +1,5 @@
 // The options that were given, read by name.
-import { duration, integer } from '../setting.ts'
+import { duration, integer } from '../config/setting-kinds.ts'
 import { Misuse } from './failure.ts'
 
 /** What a date looks like; whether the day exists is for the API to say. */

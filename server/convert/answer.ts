@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from '@hono/zod-openapi'
 import type { ApiContext } from '../api.ts'
-import { Problem } from '../errors.ts'
+import { Problem } from '../common/errors.ts'
 import type { BlobStore, OpenedBlob } from '../store/blobs/blobs.ts'
 import { askedRange, rangeWithin } from './byte-range.ts'
 import { acceptedCoding, encoded } from './content-coding.ts'

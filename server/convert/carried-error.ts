@@ -1,5 +1,5 @@
 // Errors on their way from another process or thread.
-import { codeOf } from '../errors.ts'
+import { codeOf } from '../common/errors.ts'
 
 /** What is left of an error on its way: where it was thrown, and the system's code where it has one. Plain data. */
 export interface CarriedError {

@@ -1,7 +1,7 @@
 // Whose conversion runs next: at most two of one account at once, and the accounts take turns. Jobs have a queue of their own, in the store (jobs.ts).
-import { Problem } from '../errors.ts'
-import { FairQueue } from '../fair-queue.ts'
-import type { NoPlace } from '../fair-shares.ts'
+import { Problem } from '../common/errors.ts'
+import { FairQueue } from '../fairness/queue.ts'
+import type { NoPlace } from '../fairness/shares.ts'
 
 /** Conversions of one account that run at once, jobs among them. */
 export const MAX_RUNNING = 2

@@ -1,7 +1,7 @@
 // A conversion: its steps, on the pool's converters.
 import { stat } from 'node:fs/promises'
 import type { Converted } from '@tollmark/notion-markdown/archive'
-import type { Log } from '../log.ts'
+import type { Log } from '../common/log.ts'
 import type { BlobStore } from '../store/blobs/blobs.ts'
 import type { Instance } from '../store/instance.ts'
 import type { Store } from '../store/open.ts'

@@ -1,6 +1,6 @@
 // A converter process of the pool: takes one task after the other, reports progress, answers.
 import { flushCompileCache } from 'node:module'
-import { codeOf } from '../errors.ts'
+import { codeOf } from '../common/errors.ts'
 import { carry } from './carried-error.ts'
 import { run, type Step, type Task } from './run.ts'
 import type { FromConverter } from './converters.ts'

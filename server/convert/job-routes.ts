@@ -1,9 +1,9 @@
 // /api/v1/jobs: conversions in the background.
 import { z } from '@hono/zod-openapi'
 import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, listOf, noQuery, page, placed, problems, queryOf, security, type Api, type ApiContext } from '../api.ts'
-import { isoTime } from '../clock.ts'
-import { ERRORS, Problem, type ErrorCode } from '../errors.ts'
-import { FairShares } from '../fair-shares.ts'
+import { isoTime } from '../common/clock.ts'
+import { ERRORS, Problem, type ErrorCode } from '../common/errors.ts'
+import { FairShares } from '../fairness/shares.ts'
 import { done, ok, route, routes } from '../route.ts'
 import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
 import type { JobRow } from '../store/schema.ts'

@@ -4,8 +4,8 @@
 // (store/instance.ts), the row's `instance_id` becomes null with it, and the job can be claimed again, under a new claim. Whoever still
 // works under an old one can no longer report, finish or hand back anything: so a job is done once.
 import { quotaLock, uncount } from '../accounts/quota.ts'
-import { DAY, HOUR } from '../clock.ts'
-import type { NoPlace } from '../fair-shares.ts'
+import { DAY, HOUR } from '../common/clock.ts'
+import type { NoPlace } from '../fairness/shares.ts'
 import type { JobRow } from '../store/schema.ts'
 import { FOR_NOW, releaseBlob, takeBlob } from '../store/blobs/blobs.ts'
 import type { Store } from '../store/open.ts'

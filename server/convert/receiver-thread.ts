@@ -1,7 +1,7 @@
 // The thread that receives uploads: reads their forms, and writes and hashes their files. What comes of one is an upload or an error, never both.
 import { Readable } from 'node:stream'
 import { parentPort } from 'node:worker_threads'
-import { Problem } from '../errors.ts'
+import { Problem } from '../common/errors.ts'
 import { carry } from './carried-error.ts'
 import type { Begin, FromReceiver, ToReceiver } from './receiver.ts'
 import { receiveUpload } from './upload.ts'

@@ -2,8 +2,8 @@
 // and so would collecting its memory: pieces that pass are counted against the heap, and made V8 mark it whole for every ten megabytes.
 import type { IncomingMessage } from 'node:http'
 import { Worker } from 'node:worker_threads'
-import { Problem } from '../errors.ts'
-import { LEAST_RATE, watchPace } from '../request/pace.ts'
+import { Problem } from '../common/errors.ts'
+import { LEAST_RATE, watchPace } from '../common/body-pace.ts'
 import { rebuilt, type CarriedError } from './carried-error.ts'
 import type { Turns } from './turns.ts'
 import type { Upload, UploadLimits } from './upload.ts'

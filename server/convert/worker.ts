@@ -1,6 +1,6 @@
 // Runs jobs, one at a time: claim → fetch → convert → store → finish. One job has all converters of the process.
-import { newId } from '../id.ts'
-import { Problem } from '../errors.ts'
+import { newId } from '../common/ids.ts'
+import { Problem } from '../common/errors.ts'
 import { dropBlobs, keepBlob } from '../store/blobs/blobs.ts'
 import type { Store } from '../store/open.ts'
 import { passingTrouble } from '../store/trouble.ts'

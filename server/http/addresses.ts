@@ -1,7 +1,7 @@
 // How many connections each client address may have at once: nobody without a key can take them all.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { lastOf, networkOf } from '../client.ts'
+import { lastOf, networkOf } from '../common/client-info.ts'
 import { valuesOf } from './fields.ts'
 
 /** Addresses with nothing open are forgotten when there are this many, and again when those that are left have doubled. */

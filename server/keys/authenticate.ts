@@ -1,7 +1,7 @@
 // Authenticates callers of the proxy by their key.
 import { hash as digest, timingSafeEqual } from 'node:crypto'
-import { ownText } from '../own-text.ts'
-import { publicIdOf } from '../secret.ts'
+import { ownText } from '../common/copy-string.ts'
+import { publicIdOf } from '../common/secrets.ts'
 import type { CachedKey, CachedSecret, KeyCache } from './cache.ts'
 
 /** An authenticated key, or the refusal of the caller. */

@@ -2,7 +2,7 @@
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely'
 import { entered } from '../ledger/journal.ts'
 import { requestsOfKey } from '../ledger/key-totals.ts'
-import { displayPrefix } from '../secret.ts'
+import { displayPrefix } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import type { Database, KeyRow } from '../store/schema.ts'
 import { IDS_AT_ONCE, listOf, showKeys, type Key, type KeyStatus } from './key-record.ts'

@@ -1,8 +1,8 @@
 // A proxy key as the API shows it, made from its row, its secrets and what it has used.
-import { isoTime } from '../clock.ts'
-import { Problem } from '../errors.ts'
+import { isoTime } from '../common/clock.ts'
+import { Problem } from '../common/errors.ts'
 import { usageOfKeys, type Totals } from '../ledger/usage.ts'
-import { displayPrefix } from '../secret.ts'
+import { displayPrefix } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import type { KeyRow } from '../store/schema.ts'
 

@@ -1,8 +1,8 @@
 // Creates, reads, changes and revokes proxy keys. Lists are in key-list.ts, new secrets in rotation.ts, purging in purge.ts, authentication in
 // authenticate.ts and cache.ts.
-import { Problem } from '../errors.ts'
-import { newId } from '../id.ts'
-import { makeSecret, type NewSecret } from '../secret.ts'
+import { Problem } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
+import { makeSecret, type NewSecret } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { KeyRow } from '../store/schema.ts'

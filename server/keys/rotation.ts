@@ -1,5 +1,5 @@
 // Rotates the secrets of proxy keys.
-import { makeSecret } from '../secret.ts'
+import { makeSecret } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, run, type Steps } from '../store/procedure.ts'
 import { findRow, type Key, type NewKey } from './key-record.ts'

@@ -1,7 +1,7 @@
 // Stored objects of a provider that an administrator shares with a key.
-import { isoTime } from '../clock.ts'
-import { Problem } from '../errors.ts'
-import { newId } from '../id.ts'
+import { isoTime } from '../common/clock.ts'
+import { Problem } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
 import type { Store } from '../store/open.ts'
 import { all, first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { SharedObjectRow } from '../store/schema.ts'

@@ -4,7 +4,7 @@
 // within the hour, and readers take that off again, because usage_hours has it too. Only what comes for an hour below the mark is missed: the end of a request that was written off (its
 // process stood still for long enough to be taken for dead), or a wall clock that was set back by more than an hour.
 import { sql } from 'kysely'
-import { DAY, HOUR, MINUTE } from '../clock.ts'
+import { DAY, HOUR, MINUTE } from '../common/clock.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'

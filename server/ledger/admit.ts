@@ -1,6 +1,6 @@
 // The ledger of a process: lets requests through, which are in it, durably, before anybody hears of that, and completes them when they are over.
-import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../common/clock.ts'
+import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
 import { openGrace } from './grace.ts'
 import { tryToTheEnd, writeInOrder } from './in-order.ts'

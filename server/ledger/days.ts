@@ -1,5 +1,5 @@
 // Where the roll-ups of a time are read: whole days by the day, the rest by the hour; of one key, or over all keys of an account.
-import { DAY, HOUR } from '../clock.ts'
+import { DAY, HOUR } from '../common/clock.ts'
 import { first, type Steps } from '../store/procedure.ts'
 import type { UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'

@@ -8,8 +8,8 @@
 // · A process that is killed meanwhile takes with it the rows (10,000 at most) that it has not written, and so does one that ends before the store is back.
 // · Processes do not see each other meanwhile. Each keeps to its share, the limit divided by all processes that were there lately; what the others let
 //   through just before is not in its window. One process alone is exact.
-import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../common/clock.ts'
+import type { Log } from '../common/log.ts'
 import { StoreError } from '../store/error.ts'
 import { first, procedure, type Steps } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'

@@ -1,10 +1,10 @@
 // Admission where the processes of one machine share the ledger, on SQLite: each key's window is kept in memory, and the writer checks what
 // other processes have admitted since, as one unit with the writing.
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../common/clock.ts'
 import { StoreError } from '../store/error.ts'
 import type { Store } from '../store/open.ts'
 import type { Admissions, Asked, Left } from './admit.ts'
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue } from '../fairness/owner-queue.ts'
 import { pack } from './fold.ts'
 import { goneError, leftError } from './grace.ts'
 import { enter } from './journal.ts'

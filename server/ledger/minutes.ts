@@ -1,6 +1,6 @@
 // The ledger as roll-ups by the minute. They are made as they are asked for: only of short and recent times, and a piece at a time.
 import { sql, type SelectQueryBuilder } from 'kysely'
-import { MINUTE } from '../clock.ts'
+import { MINUTE } from '../common/clock.ts'
 import type { Steps } from '../store/procedure.ts'
 import type { Database } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'

@@ -1,5 +1,5 @@
 // Refused requests as a list, newest first, and how many there were.
-import { MINUTE, isoTime } from '../clock.ts'
+import { MINUTE, isoTime } from '../common/clock.ts'
 import type { Store } from '../store/open.ts'
 import type { RefusalRow } from '../store/schema.ts'
 

@@ -1,7 +1,7 @@
 // Requests of known keys that the proxy refused. They have no row in the ledger: a caller that hammers a closed door must not cost a write each time.
 // They are collected in memory, and written in bunches: of each key a few samples a second, and how many there were by key, code and minute. Each sample
 // says how many refusals it stands for, so that the samples of a bunch add up to all of it. A killed process loses its last second.
-import { DAY, MINUTE } from '../clock.ts'
+import { DAY, MINUTE } from '../common/clock.ts'
 import { first, procedure, run, type Steps } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
 import type { RefusalMinuteRow, RefusalRow } from '../store/schema.ts'

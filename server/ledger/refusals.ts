@@ -1,6 +1,6 @@
 // How often keys met their limit. Refused requests are not in the ledger; they are counted by key and hour, in memory first, so that a caller
 // which hammers a limit costs nothing. A killed process loses the last second of its counts.
-import { HOUR } from '../clock.ts'
+import { HOUR } from '../common/clock.ts'
 import { procedure, run } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
 

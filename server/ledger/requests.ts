@@ -1,6 +1,6 @@
 // The ledger as a list: filtered, newest first, page by page.
 import { sql } from 'kysely'
-import { HOUR, isoTime } from '../clock.ts'
+import { HOUR, isoTime } from '../common/clock.ts'
 import type { Store } from '../store/open.ts'
 import { all, first, procedure, type Steps } from '../store/procedure.ts'
 import type { RequestRow } from '../store/schema.ts'

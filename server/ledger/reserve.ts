@@ -1,5 +1,5 @@
 // Admission on SQLite: procedures that run in the store's writer, many rows a call.
-import { HOUR } from '../clock.ts'
+import { HOUR } from '../common/clock.ts'
 import { all, first, procedure, type Steps } from '../store/procedure.ts'
 import { pack, unpack, without, type Folded, type Packed } from './fold.ts'
 import { enterJournal, newestSeq, writeDown } from './journal.ts'

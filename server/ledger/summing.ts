@@ -1,5 +1,5 @@
 // Sums over the roll-ups, or over the ledger itself where they are by the minute: so many rows at a time, added up here.
-import { HOUR, MINUTE } from '../clock.ts'
+import { HOUR, MINUTE } from '../common/clock.ts'
 import { all, type Steps } from '../store/procedure.ts'
 import type { UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder } from '../store/statement.ts'

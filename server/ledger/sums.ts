@@ -1,6 +1,6 @@
 // The roll-ups by hour: a request is added to the one that it belongs to when it ends.
 import { sql, type RawBuilder } from 'kysely'
-import { HOUR } from '../clock.ts'
+import { HOUR } from '../common/clock.ts'
 import type { RequestRow, UsageHourRow } from '../store/schema.ts'
 import type { QueryBuilder, Statement } from '../store/statement.ts'
 import { text, type Settlement, type WHOSE } from './rows.ts'

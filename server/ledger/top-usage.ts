@@ -1,5 +1,5 @@
 // Usage of the groups with the most requests, and of all the rest together.
-import { MINUTE } from '../clock.ts'
+import { MINUTE } from '../common/clock.ts'
 import type { Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'
 import type { RollUpFilter } from './days.ts'

@@ -1,5 +1,5 @@
 // What was used, read from the roll-ups: fast however long the ledger is.
-import { DAY, HOUR, MINUTE, isoTime } from '../clock.ts'
+import { DAY, HOUR, MINUTE, isoTime } from '../common/clock.ts'
 import type { Store } from '../store/open.ts'
 import { first, procedure, type Steps } from '../store/procedure.ts'
 import type { QueryBuilder } from '../store/statement.ts'

@@ -1,7 +1,7 @@
 // What people and programs write into several forms: names, and moments.
 import { z } from '@hono/zod-openapi'
-import { isoTime } from '../clock.ts'
-import { fieldError, type FieldError } from '../errors.ts'
+import { isoTime } from '../common/clock.ts'
+import { fieldError, type FieldError } from '../common/errors.ts'
 import { strictObject } from '../request/strict.ts'
 
 /** A name that can be seen: no blank one, and none that differs from another only by spaces around it. */

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import type { Caller } from '../accounts/tokens.ts'
 import { PageQuery, countedListOf, type Api } from '../api.ts'
-import { Problem, fieldError, type FieldError } from '../errors.ts'
+import { Problem, fieldError, type FieldError } from '../common/errors.ts'
 import { normalOrigin } from '../keys/authenticate.ts'
 import { countKeys, KEY_SORTS, listKeys, looksAtAll } from '../keys/key-list.ts'
 import { changeKey, createKey, getKey, MOST_RPM, revokeKey } from '../keys/keys.ts'

@@ -1,7 +1,7 @@
 // /api/v1/limits: what this server takes, as its settings say.
 import { z } from '@hono/zod-openapi'
 import type { Api } from '../api.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/settings.ts'
 import { ok, route, routes } from '../route.ts'
 import type { Store } from '../store/open.ts'
 

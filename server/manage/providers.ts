@@ -1,7 +1,7 @@
 // /api/v1/providers: who can be called through the proxy. Everybody sees which are ready; administrators add their own.
 import { z } from '@hono/zod-openapi'
 import { countedListOf, whole, type Api } from '../api.ts'
-import { fieldError, invalidField } from '../errors.ts'
+import { fieldError, invalidField } from '../common/errors.ts'
 import { createCredential } from '../proxy/credentials/stored.ts'
 import type { Proxy } from '../proxy/open.ts'
 import type { Auth, Provider } from '../proxy/providers/provider.ts'

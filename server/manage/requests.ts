@@ -1,7 +1,7 @@
 // /api/v1/requests: the ledger.
 import { z } from '@hono/zod-openapi'
 import { PageQuery, listOf, type Api } from '../api.ts'
-import { Problem } from '../errors.ts'
+import { Problem } from '../common/errors.ts'
 import { keyNames } from '../keys/key-list.ts'
 import { getRequest, listRequests, requestLines, type RequestFilter, type ShownRequest } from '../ledger/requests.ts'
 import { entered } from '../ledger/journal.ts'

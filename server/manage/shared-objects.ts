@@ -1,7 +1,7 @@
 // /api/v1/keys/{id}/objects: stored objects of providers that an administrator lets a key read and use.
 import { z } from '@hono/zod-openapi'
 import { countedListOf, whole, type Api } from '../api.ts'
-import { fieldError, type FieldError } from '../errors.ts'
+import { fieldError, type FieldError } from '../common/errors.ts'
 import { listSharedObjects, shareObject, unshareObject } from '../keys/shared-objects.ts'
 import type { Proxy } from '../proxy/open.ts'
 import { objectRef } from '../proxy/providers/object-ref.ts'

@@ -1,8 +1,8 @@
 // /api/v1/usage: what was used, by key, model, provider, minute, hour or day.
 import { z } from '@hono/zod-openapi'
 import type { Api } from '../api.ts'
-import { DAY, HOUR } from '../clock.ts'
-import { fieldError, invalidField, type FieldError } from '../errors.ts'
+import { DAY, HOUR } from '../common/clock.ts'
+import { fieldError, invalidField, type FieldError } from '../common/errors.ts'
 import { MOST_LINES } from '../ledger/summing.ts'
 import { DIMENSIONS, usageText, type Dimension, type UsageLine } from '../ledger/usage.ts'
 import { route, routes, table } from '../route.ts'

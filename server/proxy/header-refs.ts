@@ -1,5 +1,5 @@
 // What the headers and the trailers of a request name: in those that name an object by their own name, and as an id in its full spelling in any other.
-import { ownText } from '../own-text.ts'
+import { ownText } from '../common/copy-string.ts'
 import { plainNameOf, requestHeaders } from './headers.ts'
 import { headerModels } from './outside-body.ts'
 import type { Match } from './providers/endpoint.ts'

@@ -1,8 +1,8 @@
 // The providers and their credentials, as the settings and the store have them: what the proxy and the management API share.
-import type { Clock } from '../clock.ts'
-import type { Config } from '../config.ts'
-import { SetupError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../common/clock.ts'
+import type { Config } from '../config/settings.ts'
+import { SetupError } from '../common/errors.ts'
+import type { Log } from '../common/log.ts'
 import type { Store } from '../store/open.ts'
 import { createPool, type Credential } from './credentials.ts'
 import { credentialsVersion, openCredentials } from './credentials/stored.ts'

@@ -1,10 +1,10 @@
 // Finds our own proxy keys in what would go to a provider: a key opens this server, and nobody else is to hold it.
-import { SECRET_TEXT_LENGTH } from '../secret.ts'
+import { SECRET_TEXT_LENGTH } from '../common/secrets.ts'
 import { decodedFully } from './providers/object-ref.ts'
 
 /** How every proxy key begins. */
 const PREFIX = 'tmk_'
-/** A whole key (server/secret.ts), wherever it stands in a text. */
+/** A whole key (server/common/secrets.ts), wherever it stands in a text. */
 const KEY = /tmk_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}/
 /** Base64 that is long enough for a key. */
 const BASE64 = /[A-Za-z0-9+/_-]{80,}/g

@@ -1,6 +1,6 @@
 // What an address means, worked out once: steps 1, 3 and 4 depend on nothing but the address, the method and the provider table, and callers
 // ask for the same few addresses again and again.
-import { ownText } from '../own-text.ts'
+import { ownText } from '../common/copy-string.ts'
 import type { Match } from './providers/endpoint.ts'
 import type { Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'

@@ -1,6 +1,6 @@
 // How answers and lists are described: what routes say in /openapi.json, and what handlers answer with.
 import { z } from '@hono/zod-openapi'
-import { ERRORS, FIELD_ERRORS, type ErrorCode } from '../errors.ts'
+import { ERRORS, FIELD_ERRORS, type ErrorCode } from '../common/errors.ts'
 import { strictObject } from './strict.ts'
 
 const ProblemSchema = z

@@ -1,6 +1,6 @@
 // Zod's issues as our field errors: every fault of a request, in sentences of ours.
 import type { z } from '@hono/zod-openapi'
-import type { FieldError } from '../errors.ts'
+import type { FieldError } from '../common/errors.ts'
 import { nearestName } from './nearest-name.ts'
 
 /** Names of unknown fields that are compared with known ones. */

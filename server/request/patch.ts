@@ -2,7 +2,7 @@
 // field, and send it all back.
 import { isDeepStrictEqual } from 'node:util'
 import { z } from '@hono/zod-openapi'
-import { invalidFields, type FieldError } from '../errors.ts'
+import { invalidFields, type FieldError } from '../common/errors.ts'
 import { strictObject } from './strict.ts'
 
 /** What the routes of one record take in PATCH. */

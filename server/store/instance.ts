@@ -2,9 +2,9 @@
 // process leaves nothing held, and a living one never loses anything.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { bootName } from '../clock.ts'
-import { codeOf } from '../errors.ts'
-import { newId } from '../id.ts'
+import { bootName } from '../common/clock.ts'
+import { codeOf } from '../common/errors.ts'
+import { newId } from '../common/ids.ts'
 import type { Store } from './open.ts'
 import { first, procedure, run } from './procedure.ts'
 

@@ -1,5 +1,5 @@
 // Finds the migrations that a store still needs, and runs them on a SQLite file: each once, in order, under the file's write lock.
-import { SetupError } from '../errors.ts'
+import { SetupError } from '../common/errors.ts'
 import { MIGRATIONS, type Migration } from './migrations/index.ts'
 import type { Connection } from './sqlite.ts'
 import { statement, type QueryBuilder } from './statement.ts'

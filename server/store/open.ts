@@ -2,7 +2,7 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
-import { SetupError, codeOf } from '../errors.ts'
+import { SetupError, codeOf } from '../common/errors.ts'
 import { startThread } from './client.ts'
 import { kyselyOn, queryBuilder, type DialectName } from './dialect.ts'
 import { StoreError, readError } from './error.ts'

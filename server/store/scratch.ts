@@ -3,8 +3,8 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SetupError, codeOf } from '../errors.ts'
-import { randomText } from '../secret.ts'
+import { SetupError, codeOf } from '../common/errors.ts'
+import { randomText } from '../common/secrets.ts'
 import { isNoRoom } from './trouble.ts'
 
 export interface Scratch extends Disposable {

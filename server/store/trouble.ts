@@ -1,5 +1,5 @@
 // What a caller is told where the store, the blobs or the disk are at fault, and not what was asked for.
-import { Problem, codeOf } from '../errors.ts'
+import { Problem, codeOf } from '../common/errors.ts'
 import { StoreError, type StoreErrorCode } from './error.ts'
 
 /** Seconds after which a caller should try again. */

@@ -2,7 +2,7 @@
 // is read when somebody asks. That costs the same however many connections, keys and rows there are; what takes longest is made once a second at most.
 import { stat } from 'node:fs/promises'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import type { RequestLine } from '../log.ts'
+import type { RequestLine } from '../common/log.ts'
 import { Durations, Sums } from './series.ts'
 
 /** A number that is read when somebody asks for it. */

@@ -1,6 +1,6 @@
 // Whoever watches the server: metrics always, traces where a collector is named.
-import type { Config } from '../config.ts'
-import { observed, type Log } from '../log.ts'
+import type { Config } from '../config/settings.ts'
+import { observed, type Log } from '../common/log.ts'
 import { openMetrics, type Metrics } from './metrics.ts'
 
 /** Opens what counts and traces requests. `log` tells them of every request, and logs it as before. */

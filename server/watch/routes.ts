@@ -1,8 +1,8 @@
 // GET /metrics.
 import { z } from '@hono/zod-openapi'
 import { createRoute, newApi, noQuery, problems, type Api } from '../api.ts'
-import { Problem } from '../errors.ts'
-import { isSecret } from '../secret.ts'
+import { Problem } from '../common/errors.ts'
+import { isSecret } from '../common/secrets.ts'
 import type { Metrics } from './metrics.ts'
 
 /** @param token what a scraper must send as its bearer token; null lets everybody read, who can reach the server */

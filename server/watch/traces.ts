@@ -5,7 +5,7 @@ import { SpanKind, SpanStatusCode, TraceFlags, ROOT_CONTEXT, trace, type Attribu
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider, ParentBasedSampler, TraceIdRatioBasedSampler, type SpanExporter } from '@opentelemetry/sdk-trace-node'
-import type { Log, RequestLine } from '../log.ts'
+import type { Log, RequestLine } from '../common/log.ts'
 
 export interface TracesOptions {
   /** Where spans are posted to: the collector's address, `/v1/traces` not included. */

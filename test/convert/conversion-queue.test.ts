@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openConversionQueue } from '../../server/convert/conversion-queue.ts'
-import { Problem } from '../../server/errors.ts'
+import { Problem } from '../../server/common/errors.ts'
 
 const never = new AbortController().signal
 

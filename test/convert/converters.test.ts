@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import type { Task } from '../../server/convert/run.ts'
 import { openConverters } from '../../server/convert/converters.ts'
 import type { ConverterLimits, Converters } from '../../server/convert/converters.ts'
-import { Problem } from '../../server/errors.ts'
+import { Problem } from '../../server/common/errors.ts'
 
 function open(t: TestContext, limits: Partial<ConverterLimits> = {}): Converters {
   const all = { atOnce: 2, deadline: 30_000, heap: 64 * 1_048_576, ...limits }

@@ -1,7 +1,7 @@
 // Jobs of several accounts: they take turns, over several workers, and no account has more than two running or twenty waiting.
 import assert from 'node:assert/strict'
 import { cancelJob, claimJob, handBack, jobPlace, jobWaits, newJob, type Claimant, type ClaimedJob } from '../../server/convert/jobs.ts'
-import { newId } from '../../server/id.ts'
+import { newId } from '../../server/common/ids.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import type { Store } from '../../server/store/open.ts'
 import type { TestContext } from 'node:test'

@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Caller } from '../../server/http/caller.ts'
 import { openFront } from '../../server/http/front.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 import { createSender, dialOf, type Dial, type Incoming, type Outgoing, type Sender } from '../../server/proxy/upstream.ts'
 import type { Chance } from './chance.ts'
 import { answers, requests } from './http.ts'

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { openFront } from '../../server/http/front.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 
 const CONNECTIONS = 50
 const ROUNDS = 60

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Account } from '../../server/accounts/accounts.ts'
-import { newId } from '../../server/id.ts'
+import { newId } from '../../server/common/ids.ts'
 import { requestNow } from '../support/ledger-row.ts'
 import { assertProblem, call, startServer } from '../support/harness.ts'
 import { invite, openBrowser, setUp } from '../support/browser-request.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asAttempt, refuseBlocked } from '../../server/accounts/attempts.ts'
 import { inTurn } from '../../server/accounts/passwords.ts'
-import type { Problem } from '../../server/errors.ts'
+import type { Problem } from '../../server/common/errors.ts'
 import { onEveryStore, openAt } from '../support/stores.ts'
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

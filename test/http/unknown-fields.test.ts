@@ -1,7 +1,7 @@
 // A request says nothing that is not heard: what a route does not know is 400, so that a misspelt limit is never no limit.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FieldError } from '../../server/errors.ts'
+import type { FieldError } from '../../server/common/errors.ts'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { answer } from '../support/providers/fake.ts'

@@ -1,8 +1,8 @@
 // A ledger on a store in a folder, with clocks that the test moves.
 import type { TestContext } from 'node:test'
-import { systemClock, type Clock } from '../../server/clock.ts'
+import { systemClock, type Clock } from '../../server/common/clock.ts'
 import { openLedger, type Asking, type Ledger, type Settlement } from '../../server/ledger/admit.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { openStore, type Store } from '../../server/store/open.ts'
 import type { Place } from '../support/place.ts'

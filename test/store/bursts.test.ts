@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { admit, countConversion } from '../../server/convert/admission.ts'
 import { jobChanges } from '../../server/convert/changes.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { onEveryStore, openAt } from '../support/stores.ts'
 

@@ -10,7 +10,7 @@ import type { Server } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 import { asking, movedClock } from '../ledger/opened.ts'
 import { openLedger } from '../../server/ledger/admit.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 import { until } from '../support/until.ts'
 import { names } from './counter.ts'
 

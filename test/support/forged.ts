@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { base62, randomText } from '../../server/secret.ts'
+import { base62, randomText } from '../../server/common/secrets.ts'
 
 /** A secret of the right form with the public id of another one, which is no secret: everything behind it is made up. */
 export function forged(secret: string): string {

@@ -1,9 +1,9 @@
 // A settled row of the ledger, as a proxied request would have left it, without a provider.
 import assert from 'node:assert/strict'
-import { systemClock } from '../../server/clock.ts'
-import { newId } from '../../server/id.ts'
+import { systemClock } from '../../server/common/clock.ts'
+import { newId } from '../../server/common/ids.ts'
 import { openLedger } from '../../server/ledger/admit.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 import type { Store } from '../../server/store/open.ts'
 
 export interface Row {

@@ -8,7 +8,7 @@ import type { Caller } from '../../server/http/caller.ts'
 import type { RawHeaders } from '../../server/http/fields.ts'
 import { openFront, type Front } from '../../server/http/front.ts'
 import { NodeCaller } from '../../server/http/node-caller.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 import { until } from '../support/until.ts'
 
 /** What happened to a caller, in order. */

@@ -7,7 +7,7 @@ import { mock, test, type TestContext } from 'node:test'
 import type { Caller } from '../../server/http/caller.ts'
 import { openFront } from '../../server/http/front.ts'
 import { NodeCaller } from '../../server/http/node-caller.ts'
-import { openLog } from '../../server/log.ts'
+import { openLog } from '../../server/common/log.ts'
 
 // For all of the file: the drain of the process has one timer.
 mock.timers.enable({ apis: ['setTimeout'] })

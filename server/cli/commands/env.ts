@@ -1,5 +1,5 @@
 // tollmark env
-import { environment, readConfig } from '../../config.ts'
+import { environment, readConfig } from '../../config/settings.ts'
 import { CLIENTS, filled } from '../clients.ts'
 import type { Command } from '../command.ts'
 import { Misuse } from '../failure.ts'

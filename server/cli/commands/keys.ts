@@ -1,6 +1,6 @@
 // tollmark keys …
 import { accountId, apiCommand, described, listed, listedAccount, OF_ACCOUNT, type Context, type Outcome } from '../api-command.ts'
-import { SetupError } from '../../errors.ts'
+import { SetupError } from '../../common/errors.ts'
 import type { Command, Option } from '../command.ts'
 import { Misuse } from '../failure.ts'
 import type { Column } from '../output.ts'

@@ -1,6 +1,6 @@
 // tollmark verify
-import { isoTime } from '../../clock.ts'
-import { environment, readConfig } from '../../config.ts'
+import { isoTime } from '../../common/clock.ts'
+import { environment, readConfig } from '../../config/settings.ts'
 import type { Command } from '../command.ts'
 import { AlreadySaid } from '../failure.ts'
 import { writeJson, writeLines } from '../output.ts'

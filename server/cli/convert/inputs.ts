@@ -3,7 +3,7 @@ import { constants, createReadStream, createWriteStream, statSync, type Stats } 
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { SetupError, codeOf } from '../../errors.ts'
+import { SetupError, codeOf } from '../../common/errors.ts'
 import { SNIFFED, notAnExport, sniff, type FileKind } from '../../convert/sniff.ts'
 import { Misuse } from '../failure.ts'
 import { StoredZip } from './stored-zip.ts'

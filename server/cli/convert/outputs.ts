@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { extractAssets } from '@tollmark/notion-markdown/archive'
 import type { Format } from '../../convert/upload.ts'
-import { SetupError } from '../../errors.ts'
+import { SetupError } from '../../common/errors.ts'
 import { write } from '../output.ts'
 import { assetsOf, reason, type Input, type Prepared } from './inputs.ts'
 

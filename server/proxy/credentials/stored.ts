@@ -1,7 +1,7 @@
 // Credentials that the operator keeps in the store: written once, used, never shown again.
-import { isoTime } from '../../clock.ts'
-import { Problem } from '../../errors.ts'
-import { newId } from '../../id.ts'
+import { isoTime } from '../../common/clock.ts'
+import { Problem } from '../../common/errors.ts'
+import { newId } from '../../common/ids.ts'
 import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { CredentialRow } from '../../store/schema.ts'

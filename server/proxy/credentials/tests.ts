@@ -1,5 +1,5 @@
 // What came of the last test call with each credential: kept, so that it does not go with the page that asked for it.
-import { isoTime } from '../../clock.ts'
+import { isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
 import type { Probe } from '../probe.ts'
 

@@ -1,6 +1,6 @@
 // Shares the time that inspection takes. Bodies are inspected on the thread that serves everybody, so a long one is cut into slices: between two
 // of them the event loop runs, and accounts take turns, and the keys of each, so that nobody's bodies delay those of others by more than a slice each.
-import { FairQueue, type Owner } from '../../ledger/fair-queue.ts'
+import { FairQueue, type Owner } from '../../fairness/owner-queue.ts'
 
 /** Work that is done in steps. */
 export interface SlicedTask {

@@ -1,5 +1,5 @@
 // Providers that the operator adds by the API: a server that speaks OpenAI's dialect, under a name of its own.
-import { Problem, invalidField } from '../../errors.ts'
+import { Problem, invalidField } from '../../common/errors.ts'
 import { StoreError } from '../../store/error.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, run } from '../../store/procedure.ts'

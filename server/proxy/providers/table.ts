@@ -1,5 +1,5 @@
 // The provider table: built-in rows, what the operator changes of them and adds, and the one look-up that decides who may be called.
-import { dialled, HOST_PART } from '../../setting.ts'
+import { dialled, HOST_PART } from '../../config/setting-kinds.ts'
 import { anthropic } from './anthropic.ts'
 import { azure } from './azure.ts'
 import { bedrock } from './bedrock.ts'

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { joinBurst, type Writer } from '../../http/burst.ts'
 import type { BodySink, CallerBody } from '../../http/caller.ts'
 import { fieldLines, NO_BYTES, type RawHeaders } from '../../http/fields.ts'
-import type { Owner } from '../../ledger/fair-queue.ts'
+import type { Owner } from '../../fairness/owner-queue.ts'
 import type { Dial } from './dial.ts'
 
 /** The body of a request to an upstream: bytes that were read already, then whatever the caller still sends. */

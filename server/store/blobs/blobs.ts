@@ -2,8 +2,8 @@
 // the end, whatever happens in between. While a blob is being stored its row names the instance that does it, and goes with that; then the
 // row that needs the blob takes it over (`takeBlob`) and says how long.
 import type { Readable } from 'node:stream'
-import { HOUR } from '../../clock.ts'
-import { newId } from '../../id.ts'
+import { HOUR } from '../../common/clock.ts'
+import { newId } from '../../common/ids.ts'
 import { StoreError } from '../error.ts'
 import type { Store } from '../open.ts'
 import { run, type Steps } from '../procedure.ts'

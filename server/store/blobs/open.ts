@@ -1,7 +1,7 @@
 // Where blobs lie, as the settings say.
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
-import { SetupError } from '../../errors.ts'
+import type { Config } from '../../config/settings.ts'
+import { SetupError } from '../../common/errors.ts'
 import type { Scratch } from '../scratch.ts'
 import type { BlobStore } from './blobs.ts'
 import { folderBlobs } from './folder.ts'

@@ -1,5 +1,5 @@
 // The store on PostgreSQL: the same tables, queries and procedures as on SQLite, shared by any number of processes.
-import { randomText } from '../../secret.ts'
+import { randomText } from '../../common/secrets.ts'
 import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
 import type { Store } from '../open.ts'
 import { NOBODY, SHARES, openReading, reportsOf } from '../reading.ts'

@@ -1,8 +1,8 @@
 // A server with a month behind it: accounts, keys, credentials, and requests through the real proxy to a scripted provider.
 import type { Call, FakeProvider, Script } from '../../support/providers/fake.ts'
 import { chunk, head, startFake } from '../../support/providers/fake.ts'
-import { readConfig } from '../../../server/config.ts'
-import { openLog } from '../../../server/log.ts'
+import { readConfig } from '../../../server/config/settings.ts'
+import { openLog } from '../../../server/common/log.ts'
 import { serve, type Running } from '../../../server/main.ts'
 
 export const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' }

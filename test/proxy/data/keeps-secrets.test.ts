@@ -1,7 +1,7 @@
 // Whatever goes wrong, no secret of a caller or of ours stands in the log or in an answer of the proxy.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openLog } from '../../../server/log.ts'
+import { openLog } from '../../../server/common/log.ts'
 import { answer, type Script } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
 import { GOOGLE, OPENAI, SECRETS, startServed } from './served.ts'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { authenticate, normalOrigin } from '../../../server/keys/authenticate.ts'
 import type { CachedKey, CachedSecret, KeyCache } from '../../../server/keys/cache.ts'
 import { compileScope } from '../../../server/keys/scope.ts'
-import { makeSecret } from '../../../server/secret.ts'
+import { makeSecret } from '../../../server/common/secrets.ts'
 
 const NOW = 1_000_000
 const KEY: CachedKey = { id: 'key_1', accountId: 'acc_1', scope: compileScope(null), rpm: null, allowedOrigins: null, objects: 'own', providers: null, readOnly: false, shared: new Set<string>(), expiresAt: null, disabled: false, revoked: false }

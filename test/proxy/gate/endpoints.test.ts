@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { PROVIDER_CREDENTIALS } from '../../../server/config.ts'
+import { PROVIDER_CREDENTIALS } from '../../../server/config/settings.ts'
 import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
 import { readTarget } from '../../../server/proxy/target.ts'

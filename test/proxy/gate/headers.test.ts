@@ -6,7 +6,7 @@ import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
 import { compileRules, EXCEPTIONS, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from '../../../server/proxy/headers/rules.ts'
 import { REFUSALS, type RefusalCode, refusal } from '../../../server/proxy/refusal.ts'
-import { makeSecret } from '../../../server/secret.ts'
+import { makeSecret } from '../../../server/common/secrets.ts'
 
 const table = createProviderTable({
   overrides: { anthropic: 'http://127.0.0.1:9000/u/https/api.anthropic.com' },

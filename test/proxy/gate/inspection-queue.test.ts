@@ -1,7 +1,7 @@
 // Inspection is shared out: no slice is long, accounts take turns, and so do the keys of each, and what nobody waits for any more ends at once. The clock and the event loop are the test's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Owner } from '../../../server/ledger/fair-queue.ts'
+import type { Owner } from '../../../server/fairness/owner-queue.ts'
 import { InspectionQueue, SLICE_BYTES, SLICE_MS, STEP_BYTES, type SlicedTask } from '../../../server/proxy/inspect/scheduler.ts'
 
 /** A queue whose turns the test takes, with a clock that only the tasks' steps move. */

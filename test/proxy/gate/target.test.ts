@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { createWays } from '../../../server/proxy/ways.ts'
 import { namedTarget, readTarget, type Target } from '../../../server/proxy/target.ts'
-import { makeSecret } from '../../../server/secret.ts'
+import { makeSecret } from '../../../server/common/secrets.ts'
 
 const enc = encodeURIComponent
 const GEMINI = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-x:generateContent'

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { SetupError, codeOf } from './errors.ts'
+import { SetupError, codeOf } from '../common/errors.ts'
 import { readProvidersFile, type ProviderEntry } from './providers-file.ts'
-import { bytes, bytesFrom, choice, credential, days, decoded, dialled, duration, flag, headers, host, hostPart, integer, json, key256, origins, setting, share, text, timeout, url, wait, type Kind, type Setting } from './setting.ts'
+import { bytes, bytesFrom, choice, credential, days, decoded, dialled, duration, flag, headers, host, hostPart, integer, json, key256, origins, setting, share, text, timeout, url, wait, type Kind, type Setting } from './setting-kinds.ts'
 
 const MOST = 1_000_000_000
 /** Megabytes below which a converter may not even start (it takes 12 for an empty page). */

@@ -2,8 +2,8 @@
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { SetupError, codeOf } from './errors.ts'
-import { key256 } from './setting.ts'
+import { SetupError, codeOf } from '../common/errors.ts'
+import { key256 } from './setting-kinds.ts'
 
 const NAME = 'master.key'
 

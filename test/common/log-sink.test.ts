@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openLines } from '../server/lines.ts'
-import { temporaryFolder } from './support/temporary.ts'
-import { until } from './support/until.ts'
+import { openLines } from '../../server/common/log-sink.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
 
 const LINES = Array.from({ length: 20_000 }, (_, i) => `${i} ${'ü'.repeat(i % 50)}\n`)
 

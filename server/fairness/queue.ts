@@ -1,5 +1,5 @@
 // Work that waits for one of a few places, by owner: owners take turns, however much each of them has waiting.
-import { FairShares, type FairSharesLimits, type NoPlace, type Place } from './fair-shares.ts'
+import { FairShares, type FairSharesLimits, type NoPlace, type Place } from './shares.ts'
 
 export interface FairQueueLimits {
   /** Pieces of work at once. */

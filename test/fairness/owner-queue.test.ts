@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { FairQueue } from '../../server/ledger/fair-queue.ts'
+import { FairQueue } from '../../server/fairness/owner-queue.ts'
 
 type Item = { account_id: string; key_id: string; n: number }
 const queueOf = (most: number): FairQueue<Item> => new FairQueue(most, (item) => item)

@@ -1,5 +1,5 @@
 // Ids of records: `acc_…`, `tok_…`, `job_…`, `key_…`. They begin with the time, so that rows made together lie together in an index.
-import { base62, randomText } from './secret.ts'
+import { base62, randomText } from './secrets.ts'
 
 /**
  * A new id: the kind, eight digits of time, fourteen random ones (83 bits).

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { displayPrefix, hashSecret, makeSecret, matchesHash, publicIdOf, randomText } from '../server/secret.ts'
-import { forged } from './support/forged.ts'
+import { displayPrefix, hashSecret, makeSecret, matchesHash, publicIdOf, randomText } from '../../server/common/secrets.ts'
+import { forged } from '../support/forged.ts'
 
 test('a secret has the promised form and finds its own record', () => {
   const { secret, publicId, hash } = makeSecret('tmt')

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { masterKey } from '../server/master-key.ts'
-import { temporaryFolder } from './support/temporary.ts'
+import { masterKey } from '../../server/config/master-key.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 test('a key is made once, for its owner only, and kept', (t) => {
   const data = temporaryFolder(t)

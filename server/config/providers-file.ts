@@ -1,8 +1,8 @@
 // The file that TOLLMARK_PROVIDERS names: providers that the operator adds or changes.
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { SetupError } from './errors.ts'
-import { credential } from './setting.ts'
+import { SetupError } from '../common/errors.ts'
+import { credential } from './setting-kinds.ts'
 
 const Entry = z.strictObject({
   /** An id of the built-in table changes that row; any other adds one. */

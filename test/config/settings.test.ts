@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { envExample, environment, readConfig, unknownSettings } from '../server/config.ts'
-import { SetupError } from '../server/errors.ts'
-import { temporaryFolder } from './support/temporary.ts'
+import { envExample, environment, readConfig, unknownSettings } from '../../server/config/settings.ts'
+import { SetupError } from '../../server/common/errors.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 test('an empty environment gives the documented defaults', () => {
   const config = readConfig({})
@@ -118,7 +118,7 @@ test('a variable that looks like ours and is none is told', () => {
 })
 
 test('.env.example is in step with the table (UPDATE=1 writes it)', () => {
-  const file = join(import.meta.dirname, '..', '.env.example')
+  const file = join(import.meta.dirname, '../../.env.example')
   if (process.env['UPDATE']) writeFileSync(file, envExample())
   assert.equal(readFileSync(file, 'utf8'), envExample())
 })
