@@ -44,7 +44,7 @@ import { describeApi, allowedMethods } from './openapi.ts'
 import type { Proxy } from './proxy/open.ts'
 import { isProxyTarget } from './proxy/target.ts'
 import type { Store } from './store/open.ts'
-import { passingTrouble } from './store/trouble.ts'
+import { passingTrouble } from './store/transient-errors.ts'
 
 /** What every process answers with, whatever its role. */
 export interface SurfaceParts {

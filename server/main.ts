@@ -28,7 +28,7 @@ import { openBlobs } from './store/blobs/open.ts'
 import { enterInstance } from './store/instance.ts'
 import { openStore, type Store } from './store/open.ts'
 import { openScratch } from './store/scratch.ts'
-import { passingTrouble } from './store/trouble.ts'
+import { passingTrouble } from './store/transient-errors.ts'
 import { keepThreadsSmall } from './common/thread-heaps.ts'
 import { openWatching } from './watch/open.ts'
 

@@ -1,6 +1,6 @@
 // How a command fails: what is said, and the exit code.
 import { SetupError, type ErrorCode, type FieldError, type ProblemDetails } from '../common/errors.ts'
-import { passingTrouble } from '../store/trouble.ts'
+import { passingTrouble } from '../store/transient-errors.ts'
 
 /** TABLE of exit codes, besides 128 + the number of a signal. */
 export const EXIT = { done: 0, failed: 1, misuse: 2 } as const

@@ -10,7 +10,7 @@
 //   through just before is not in its window. One process alone is exact.
 import type { Clock } from '../common/clock.ts'
 import type { Log } from '../common/log.ts'
-import { StoreError } from '../store/error.ts'
+import { StoreError } from '../store/store-error.ts'
 import { first, procedure, type Steps } from '../store/procedure.ts'
 import type { Store } from '../store/open.ts'
 import type { Admission, Admissions, Asked, Asking, Leaving, Left } from './admit.ts'

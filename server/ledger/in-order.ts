@@ -1,5 +1,5 @@
 // Rows on their way to the store, one unit after the other. What the store takes never stands behind what it will not take.
-import { passingTrouble } from '../store/trouble.ts'
+import { passingTrouble } from '../store/transient-errors.ts'
 
 /**
  * Writes rows in their order, at most so many a unit, and takes out of `rows` what is done. A unit that the store refuses for good is cut in halves, down to

@@ -1,7 +1,7 @@
 // Admission where the processes of one machine share the ledger, on SQLite: each key's window is kept in memory, and the writer checks what
 // other processes have admitted since, as one unit with the writing.
 import type { Clock } from '../common/clock.ts'
-import { StoreError } from '../store/error.ts'
+import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/open.ts'
 import type { Admissions, Asked, Left } from './admit.ts'
 import { FairQueue } from '../fairness/owner-queue.ts'

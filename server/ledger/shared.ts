@@ -19,7 +19,7 @@
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
 import type { Clock } from '../common/clock.ts'
-import { StoreError } from '../store/error.ts'
+import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/open.ts'
 import { procedure, type Steps } from '../store/procedure.ts'
 import type { SqlValue, Statement } from '../store/statement.ts'

@@ -3,15 +3,15 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } fro
 import { dirname, join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { SetupError, codeOf } from '../common/errors.ts'
-import { startThread } from './client.ts'
+import { startThread } from './sqlite/thread-client.ts'
 import { kyselyOn, queryBuilder, type DialectName } from './dialect.ts'
-import { StoreError, readError } from './error.ts'
-import { migrate } from './migrate.ts'
+import { StoreError, readError } from './store-error.ts'
+import { migrate } from './sqlite/migrate.ts'
 import type { Procedure } from './procedure.ts'
-import { NOBODY, SHARES, openReading, reportsOf } from './reading.ts'
-import { openReadingThread } from './reading-thread.ts'
+import { NOBODY, SHARES, openReading, reportsOf } from './report-queue.ts'
+import { openReadingThread } from './sqlite/reader-client.ts'
 import type { Database } from './schema.ts'
-import { Connection } from './sqlite.ts'
+import { Connection } from './sqlite/connection.ts'
 import { statement, type Query, type Statement, type StatementResult } from './statement.ts'
 
 export interface Store extends AsyncDisposable {
@@ -88,7 +88,7 @@ export async function openStore({ data, databaseUrl, now, existing = false, onFa
 
   const listeners = new Set<() => void>()
   const changed = (): void => listeners.forEach((listener) => listener())
-  const writer = await startThread(new URL('thread.ts', import.meta.url), { path }, changed, onFailure)
+  const writer = await startThread(new URL('sqlite/writer-thread.ts', import.meta.url), { path }, changed, onFailure)
   const here = new Connection(path, 'read')
   const patient = openReadingThread({ path, patient: true })
   const reading = openReading(patient, SHARES.reports)

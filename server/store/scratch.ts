@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SetupError, codeOf } from '../common/errors.ts'
 import { randomText } from '../common/secrets.ts'
-import { isNoRoom } from './trouble.ts'
+import { isNoRoom } from './transient-errors.ts'
 
 export interface Scratch extends Disposable {
   /** A path that nothing lies at, removed (file or folder) with the disposable. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { StoreError } from '../../server/store/error.ts'
+import { StoreError } from '../../server/store/store-error.ts'
 import { until } from '../support/until.ts'
 import { openQueue } from './queue.ts'
 import type { Queue } from './queue.ts'

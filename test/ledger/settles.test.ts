@@ -8,7 +8,7 @@ import { openLedger, type Asking, type Settlement } from '../../server/ledger/ad
 import { settlements } from '../../server/ledger/rows.ts'
 import { abandon, settle } from '../../server/ledger/settle.ts'
 import { openLog } from '../../server/common/log.ts'
-import { StoreError } from '../../server/store/error.ts'
+import { StoreError } from '../../server/store/store-error.ts'
 import type { Store } from '../../server/store/open.ts'
 import type { Place } from '../support/place.ts'
 import { query } from '../support/postgres.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { openScratch } from '../../server/store/scratch.ts'
-import { passingTrouble } from '../../server/store/trouble.ts'
+import { passingTrouble } from '../../server/store/transient-errors.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
 /** Goes on making files for a moment, or until its folder is gone. */

@@ -1,6 +1,6 @@
 // Providers that the operator adds by the API: a server that speaks OpenAI's dialect, under a name of its own.
 import { Problem, invalidField } from '../../common/errors.ts'
-import { StoreError } from '../../store/error.ts'
+import { StoreError } from '../../store/store-error.ts'
 import type { Store } from '../../store/open.ts'
 import { procedure, run } from '../../store/procedure.ts'
 import type { ProviderRow } from '../../store/schema.ts'

@@ -4,11 +4,11 @@
 import type { Readable } from 'node:stream'
 import { HOUR } from '../../common/clock.ts'
 import { newId } from '../../common/ids.ts'
-import { StoreError } from '../error.ts'
+import { StoreError } from '../store-error.ts'
 import type { Store } from '../open.ts'
 import { run, type Steps } from '../procedure.ts'
 import type { QueryBuilder } from '../statement.ts'
-import { isNoRoom } from '../trouble.ts'
+import { isNoRoom } from '../transient-errors.ts'
 
 /** Where the bytes lie: a folder here, an S3 bucket elsewhere. What goes wrong there is a StoreError, `blobs` or `full`. */
 export interface BlobStore {

@@ -1,6 +1,6 @@
 // What PostgreSQL and its driver throw, as the store's own errors.
 import { DatabaseError } from 'pg'
-import { StoreError, type StoreErrorCode } from '../error.ts'
+import { StoreError, type StoreErrorCode } from '../store-error.ts'
 
 /** TABLE of SQLSTATEs, or their classes (the first two characters), that mean something to a caller; the rest is `failed`. */
 const BY_STATE: Readonly<Record<string, StoreErrorCode>> = {

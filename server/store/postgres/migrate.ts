@@ -1,7 +1,7 @@
 // Brings a PostgreSQL database to the schema of this program: every migration once, in order, under an advisory lock.
 import { Client, DatabaseError } from 'pg'
 import { SetupError } from '../../common/errors.ts'
-import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pending } from '../migrate.ts'
+import { CREATE_MIGRATIONS, SELECT_MIGRATIONS, pending } from '../sqlite/migrate.ts'
 import { statement, type QueryBuilder } from '../statement.ts'
 import { reasonOf } from './error.ts'
 import { lockNumber } from './lock.ts'

@@ -2,14 +2,14 @@
 import { randomText } from '../../common/secrets.ts'
 import { kyselyOn, queryBuilder, type Executor } from '../dialect.ts'
 import type { Store } from '../open.ts'
-import { NOBODY, SHARES, openReading, reportsOf } from '../reading.ts'
-import { openReadingThread } from '../reading-thread.ts'
+import { NOBODY, SHARES, openReading, reportsOf } from '../report-queue.ts'
+import { openReadingThread } from '../sqlite/reader-client.ts'
 import { statement } from '../statement.ts'
 import { listen } from './listener.ts'
 import { migrate } from './migrate.ts'
 import { openConnections, type Connections } from './pool.ts'
 import { readProcedure, runProcedure, runStatements } from './transaction.ts'
-import { Turns } from './turns.ts'
+import { Turns } from './keyed-mutex.ts'
 
 /** Connections of one process, besides the one that listens. Ten processes fit into PostgreSQL's usual 100. */
 const CONNECTIONS = 5

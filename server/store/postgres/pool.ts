@@ -1,6 +1,6 @@
 // Connections to PostgreSQL: few, each unit of work on one of them, and no statement longer than its patience.
 import { Pool, types, type ClientBase, type PoolClient, type PoolConfig } from 'pg'
-import { StoreError } from '../error.ts'
+import { StoreError } from '../store-error.ts'
 import type { SqlValue, Statement, StatementResult } from '../statement.ts'
 import { storeError } from './error.ts'
 

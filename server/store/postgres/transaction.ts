@@ -1,12 +1,12 @@
 // Units that are done completely or not at all, on PostgreSQL.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreError } from '../error.ts'
+import { StoreError } from '../store-error.ts'
 import type { Procedure } from '../procedure.ts'
 import type { QueryBuilder, Statement, StatementResult } from '../statement.ts'
 import { isCollision, storeError } from './error.ts'
 import { lockNumber } from './lock.ts'
 import type { Connections, Session } from './pool.ts'
-import type { Turns } from './turns.ts'
+import type { Turns } from './keyed-mutex.ts'
 
 /** How long a unit that collides with others is tried again (milliseconds). */
 const PERSISTENCE = 2_000

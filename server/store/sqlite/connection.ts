@@ -1,6 +1,6 @@
 // One SQLite connection with its pragmas and its cache of prepared statements: the only file that knows node:sqlite.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Statement, StatementResult } from './statement.ts'
+import type { Statement, StatementResult } from '../statement.ts'
 
 /** How long a writer waits for another process (a command beside a running server), in milliseconds. */
 const BUSY_TIMEOUT = 10_000

@@ -1,6 +1,6 @@
 // What a caller is told where the store, the blobs or the disk are at fault, and not what was asked for.
 import { Problem, codeOf } from '../common/errors.ts'
-import { StoreError, type StoreErrorCode } from './error.ts'
+import { StoreError, type StoreErrorCode } from './store-error.ts'
 
 /** Seconds after which a caller should try again. */
 const RETRY_AFTER = 5

@@ -1,12 +1,12 @@
 // Reports in turns. What reads many rows runs on a thread of its own; each owner (an account) has a share of it, and whoever waits is taken in turns by
 // owner. So one that asks for a hundred long reports waits for itself.
 import { kyselyOn, type DialectName } from './dialect.ts'
-import { StoreError } from './error.ts'
+import { StoreError } from './store-error.ts'
 import type { Store } from './open.ts'
 import type { Procedure } from './procedure.ts'
-import type { ReadingThread } from './reading-thread.ts'
+import type { ReadingThread } from './sqlite/reader-client.ts'
 import type { Statement, StatementResult } from './statement.ts'
-import type { Work } from './units.ts'
+import type { Work } from './sqlite/messages.ts'
 
 /** Reports of one owner that may wait. */
 const WAITING_OF_OWNER = 100

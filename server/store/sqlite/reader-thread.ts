@@ -2,12 +2,12 @@
 // the time that each has taken, a statement at a time: a long one of many statements holds up nobody.
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { StoreError, readError } from './error.ts'
-import { findProcedure } from './find-procedure.ts'
-import type { Steps } from './procedure.ts'
-import type { QueryBuilder, Statement, StatementResult } from './statement.ts'
+import { StoreError, readError } from '../store-error.ts'
+import { findProcedure } from '../find-procedure.ts'
+import type { Steps } from '../procedure.ts'
+import type { QueryBuilder, Statement, StatementResult } from '../statement.ts'
 import { TimedTurns, type Runner } from './timed-turns.ts'
-import type { Answer, FromThread, ReadSource, ToThread, Unit } from './units.ts'
+import type { Answer, FromThread, ReadSource, ToThread, Unit } from './messages.ts'
 
 const source = workerData as ReadSource
 const port = parentPort!
@@ -33,13 +33,13 @@ function giveWay(): void {
 
 /** Kysely takes longer to load than everything else here, and only procedures need it. */
 function loadBuilder(): Promise<QueryBuilder> {
-  return (builder ??= import('./dialect.ts').then(({ queryBuilder }) => queryBuilder('url' in source ? 'postgres' : 'sqlite')))
+  return (builder ??= import('../dialect.ts').then(({ queryBuilder }) => queryBuilder('url' in source ? 'postgres' : 'sqlite')))
 }
 
 async function open(): Promise<Opened> {
   if ('url' in source) {
-    const { openConnections } = await import('./postgres/pool.ts')
-    const { storeError } = await import('./postgres/error.ts')
+    const { openConnections } = await import('../postgres/pool.ts')
+    const { storeError } = await import('../postgres/error.ts')
     const connections = openConnections({ ...source, url: new URL(source.url) })
     const execute = (statement: Statement): Promise<StatementResult> =>
       connections
@@ -49,7 +49,7 @@ async function open(): Promise<Opened> {
         })
     return { execute, close: connections.close }
   }
-  const { Connection } = await import('./sqlite.ts')
+  const { Connection } = await import('./connection.ts')
   const connection = new Connection(source.path, 'read')
   return { execute: (statement) => connection.execute(statement), close: () => connection.close() }
 }

@@ -1,7 +1,7 @@
 // A thread that reads, while somebody reads: it starts with the first unit, and ends when it has had nothing to do for a while. At rest it would keep
 // 20 to 30 MB (`bench -- proxy --only memory`).
-import { startThread, type ThreadClient } from './client.ts'
-import type { ReadSource, Work } from './units.ts'
+import { startThread, type ThreadClient } from './thread-client.ts'
+import type { ReadSource, Work } from './messages.ts'
 
 export interface ReadingThread {
   /** Resolves to the unit's value. @param within milliseconds: see `Unit` @throws StoreError */
@@ -25,7 +25,7 @@ export function openReadingThread(source: ReadSource, idle = IDLE_MS): ReadingTh
     const forget = (): void => {
       if (thread === started) thread = undefined
     }
-    const started = startThread(new URL('reader.ts', import.meta.url), source, () => {}, forget)
+    const started = startThread(new URL('reader-thread.ts', import.meta.url), source, () => {}, forget)
     return started
   }
 

@@ -1,8 +1,8 @@
 // Finds the migrations that a store still needs, and runs them on a SQLite file: each once, in order, under the file's write lock.
-import { SetupError } from '../common/errors.ts'
-import { MIGRATIONS, type Migration } from './migrations/index.ts'
-import type { Connection } from './sqlite.ts'
-import { statement, type QueryBuilder } from './statement.ts'
+import { SetupError } from '../../common/errors.ts'
+import { MIGRATIONS, type Migration } from '../migrations/index.ts'
+import type { Connection } from './connection.ts'
+import { statement, type QueryBuilder } from '../statement.ts'
 
 /** Where it is recorded what has run. */
 export const CREATE_MIGRATIONS = 'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at bigint NOT NULL)'

@@ -1,6 +1,6 @@
 // The messages between the thread that serves requests and the threads of the store.
-import type { StoreErrorCode } from './error.ts'
-import type { Statement } from './statement.ts'
+import type { StoreErrorCode } from '../store-error.ts'
+import type { Statement } from '../statement.ts'
 
 /** What is done completely or not at all. */
 export type Work = { readonly statements: readonly Statement[] } | { /** Its address. */ readonly procedure: string; readonly args: unknown }

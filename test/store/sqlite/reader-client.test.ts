@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { openReadingThread } from '../../server/store/reading-thread.ts'
-import { openAt, placeOn } from '../support/stores.ts'
-import { until } from '../support/until.ts'
-import { longRead } from './long-read.ts'
-import { threadOf } from './thread-of.ts'
+import { openReadingThread } from '../../../server/store/sqlite/reader-client.ts'
+import { openAt, placeOn } from '../../support/stores.ts'
+import { until } from '../../support/until.ts'
+import { longRead } from '../long-read.ts'
+import { threadOf } from '../thread-of.ts'
 
 const WITHIN_MS = 60_000
 const asked = { procedure: threadOf.address, args: null }

@@ -1,8 +1,8 @@
 // The main thread's side of a store thread: sends units in batches and passes each answer to its caller.
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { StoreError } from './error.ts'
-import type { Answer, FromThread, ToThread, Unit, Work } from './units.ts'
+import { StoreError } from '../store-error.ts'
+import type { Answer, FromThread, ToThread, Unit, Work } from './messages.ts'
 
 /** Most units waiting for an answer. Beyond it the disk cannot keep up, and refusing is better than an unbounded queue. */
 const MOST_WAITING = 50_000

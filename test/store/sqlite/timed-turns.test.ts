@@ -1,9 +1,9 @@
 // Reports wait for their own account's, not for those of others.
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
-import { StoreError } from '../../server/store/error.ts'
-import { onEveryStore, openAt } from '../support/stores.ts'
-import { longRead } from './long-read.ts'
+import { StoreError } from '../../../server/store/store-error.ts'
+import { onEveryStore, openAt } from '../../support/stores.ts'
+import { longRead } from '../long-read.ts'
 
 const SHORT = { times: 40, most: 10 }
 

@@ -1,10 +1,10 @@
 // The thread of the one writer. It takes all units that have come in by now, runs them in one transaction, and answers all of them when that is on
 // the disk: many callers share one fsync.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { readError } from './error.ts'
-import { findProcedure } from './find-procedure.ts'
-import { Connection } from './sqlite.ts'
-import type { Answer, FromThread, ToThread, Unit } from './units.ts'
+import { readError } from '../store-error.ts'
+import { findProcedure } from '../find-procedure.ts'
+import { Connection } from './connection.ts'
+import type { Answer, FromThread, ToThread, Unit } from './messages.ts'
 
 /** How often the writer looks for commits of other processes, in milliseconds. A key that was revoked there is dead here within a second. */
 const LOOK = 200
@@ -19,7 +19,7 @@ const connection = new Connection(path, 'write')
 let seen = connection.version()
 send({ opened: true })
 // Kysely takes longer to load than everything else here. Whoever opened the store goes on meanwhile; what it sends waits in the port.
-const db = (await import('./dialect.ts')).queryBuilder('sqlite')
+const db = (await import('../dialect.ts')).queryBuilder('sqlite')
 
 /** Takes what waits in the port besides `first`, up to a full group. */
 function gather(first: ToThread): { units: Unit[]; close: boolean } {
