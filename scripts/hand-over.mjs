@@ -29,7 +29,7 @@ export function findNode(find) {
 
 // A larger space for young objects saves nothing and takes longer to fill: 280 MB at 2,000 open streams instead of 240. With half of it, a request costs a tenth more.
 // Bytes that are read count as memory of the heap until young objects are collected. Without room for them each 20 MB of bodies cause a full collection: 3.0 ms instead of 1.7 a body of 300 KB.
-// The collector is exposed so that the server collects young objects alone, and in time (server/http/read-memory.ts).
+// The collector is exposed so that the server collects young objects alone, and in time (server/http1/read-memory.ts).
 const flags = ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--max-semi-space-size=16', '--initial-old-space-size=128', '--expose-gc']
 
 /**

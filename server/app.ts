@@ -16,12 +16,12 @@ import { jobRoutes } from './convert/job-routes.ts'
 import type { JobWatch } from './convert/watch.ts'
 import { Problem } from './common/errors.ts'
 import { healthRoutes, type Health } from './health.ts'
-import { LoopTurns } from './http/loop-turns.ts'
-import { NodeCaller, faultOf } from './http/node-caller.ts'
+import { LoopTurns } from './http1/loop-turns.ts'
+import { NodeCaller, faultOf } from './http1/node-exchange.ts'
 import { newId } from './common/ids.ts'
 import type { Owner } from './fairness/owner-queue.ts'
-import { linger } from './linger.ts'
-import type { Doors, RawHandler } from './listen.ts'
+import { linger } from './http1/lingering-close.ts'
+import type { Doors, RawHandler } from './http1/listen.ts'
 import type { Log, RequestLine } from './common/log.ts'
 import { accountRoutes } from './manage/accounts.ts'
 import { credentialRoutes } from './manage/credentials.ts'
@@ -231,7 +231,7 @@ function surface({ log, health, clock, metrics, metricsToken, trustProxy, transf
 
 function listener(api: Api, { log, clock }: SurfaceParts): RawHandler {
   const listen = getRequestListener((request, env) => api.fetch(request, env), {
-    // Requests that are not read to their end are our own affair: see linger.ts.
+    // Requests that are not read to their end are our own affair: see lingering-close.ts.
     autoCleanupIncoming: false,
     overrideGlobalObjects: false,
     // What HTTP/1.0 need not say (RFC 9112, section 3.2).

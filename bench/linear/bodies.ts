@@ -1,5 +1,5 @@
 // TABLE of readers of bodies and answers.
-import { RequestReader } from '../../server/http/request.ts'
+import { RequestReader } from '../../server/http1/request-parser.ts'
 import { decodedSource } from '../../server/proxy/inspect/decode.ts'
 import { boundaryOf, MultipartReader } from '../../server/proxy/inspect/multipart.ts'
 import { wantPaths } from '../../server/proxy/json-paths.ts'
@@ -11,7 +11,7 @@ import { JsonReader } from '../../server/proxy/meter/json.ts'
 import type { Reader } from '../../server/proxy/meter/reader.ts'
 import { SseReader } from '../../server/proxy/meter/sse.ts'
 import { PieceList } from '../../server/proxy/pieces.ts'
-import { ResponseReader } from '../../server/proxy/upstream/response.ts'
+import { ResponseReader } from '../../server/http1/client/response-parser.ts'
 import { CODINGS, JSON_BODIES, largeForm, manyFields, tokenLists, type Body } from '../parts/bodies.ts'
 import { fill, large, split, type Row } from './row.ts'
 

@@ -1,10 +1,10 @@
 // Our data path without the gate: PORT UPSTREAM-PORT. Requests under /proxy go up as they came, steps 1 to 6 left out; answers come down.
 import { createServer } from 'node:http'
-import type { Caller } from '../../server/http/caller.ts'
-import { openFront } from '../../server/http/front.ts'
+import type { Caller } from '../../server/http1/exchange.ts'
+import { openFront } from '../../server/http1/connection-router.ts'
 import { openLog } from '../../server/common/log.ts'
 import { relay } from '../../server/proxy/relay.ts'
-import { createSender, dialOf } from '../../server/proxy/upstream.ts'
+import { createSender, dialOf } from '../../server/http1/client/client.ts'
 
 const [port = '0', upstream = '0'] = process.argv.slice(2)
 const sender = createSender({ connect: 10_000, firstByte: 60_000, idle: 60_000, keepAlive: 15_000, idlePerDial: 256 }, () => performance.now())

@@ -1,6 +1,6 @@
 // Reads a request body to its end where the gate has to see all of it before the upstream may see any.
-import type { BodySink, CallerBody } from '../http/caller.ts'
-import type { RawHeaders } from '../http/fields.ts'
+import type { BodySink, CallerBody } from '../http1/exchange.ts'
+import type { RawHeaders } from '../http1/header-fields.ts'
 import { PieceList } from './pieces.ts'
 import type { Place } from './shares.ts'
 

@@ -1,7 +1,7 @@
 // An answer that lists what a provider has stored, for a key with objects of its own: it is read to its end before the caller sees a byte, and
 // passes as it is only if the key may name all that it names. Bodies are never rewritten.
-import type { Caller } from '../http/caller.ts'
-import { valuesOf, type RawHeaders } from '../http/fields.ts'
+import type { Caller } from '../http1/exchange.ts'
+import { valuesOf, type RawHeaders } from '../http1/header-fields.ts'
 import { FeedGuard } from './feed-guard.ts'
 import { parseJson, wantPaths, type WantedPaths } from './json-paths.ts'
 import { JsonScanner } from './json-scanner.ts'

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import {
   brotliDecompress, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress, gunzip, inflate, inflateRaw, zstdDecompress,
 } from 'node:zlib'
-import { valuesOf } from '../http/fields.ts'
+import { valuesOf } from '../http1/header-fields.ts'
 
 interface Coding {
   /** Decodes a body as it comes. */

@@ -1,7 +1,7 @@
 // An answer that goes on telling what happens, for a key with objects of its own: whose doings it will tell of, nobody knows at its head.
-import type { AnswerWatcher, Caller } from '../http/caller.ts'
-import { valueOf, type RawHeaders } from '../http/fields.ts'
-import { ForwardingCaller } from '../http/forwarding-caller.ts'
+import type { AnswerWatcher, Caller } from '../http1/exchange.ts'
+import { valueOf, type RawHeaders } from '../http1/header-fields.ts'
+import { ForwardingCaller } from '../http1/forwarding-exchange.ts'
 
 /** Types of answers that have no end, or are read before it. */
 const FEEDS = /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/(?:x-)?(?:ndjson|jsonl|json-lines|json-seq|stream\+json))\b/i

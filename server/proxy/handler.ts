@@ -1,7 +1,7 @@
 // A request's way through the proxy: the nine steps of the contract, in their order.
 import { hash } from 'node:crypto'
-import type { Caller } from '../http/caller.ts'
-import { onlyValueOf, valueOf } from '../http/fields.ts'
+import type { Caller } from '../http1/exchange.ts'
+import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
 import { newId } from '../common/ids.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
@@ -26,7 +26,7 @@ import { relay } from './relay.ts'
 import { Shares, type SharesLimits } from './shares.ts'
 import { namedTarget } from './target.ts'
 import { answerPreflight, busy, logLine, refuse, Refused, type Trip } from './trip.ts'
-import type { Outgoing, Sender } from './upstream.ts'
+import type { Outgoing, Sender } from '../http1/client/client.ts'
 import type { Ways } from './ways.ts'
 
 export interface ProxyParts extends PassageParts {

@@ -1,6 +1,6 @@
 // What passes through the proxy each way; headers/rules.ts says what does not, and why. Headers are raw lists (name, value, name,
 // value, …) as in Node's rawHeaders: what passes keeps its order, its case and its duplicates.
-import { valuesOf } from '../http/fields.ts'
+import { valuesOf } from '../http1/header-fields.ts'
 import { ownText } from '../common/copy-string.ts'
 import { BROWSER_CHALLENGE, compileRules, EXCEPTIONS, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from './headers/rules.ts'
 import { valueHoldsKey } from './own-keys.ts'

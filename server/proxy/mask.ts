@@ -1,5 +1,5 @@
 // Finds our credential where an upstream's error repeats it, and puts as many asterisks in its place.
-import type { RawHeaders } from '../http/fields.ts'
+import type { RawHeaders } from '../http1/header-fields.ts'
 import { CUT, escapesAt, isEscape, LONGEST_SPELLING } from './spelled-char.ts'
 import { MOST_ZEROS, withoutZeros, type WithoutZeros } from './wide-text.ts'
 

@@ -1,7 +1,7 @@
 // An upstream's error or redirect on its way to the caller, without our credential where it repeats it.
 import { isUtf8 } from 'node:buffer'
-import type { Caller } from '../http/caller.ts'
-import { valueOf, without, type RawHeaders } from '../http/fields.ts'
+import type { Caller } from '../http1/exchange.ts'
+import { valueOf, without, type RawHeaders } from '../http1/header-fields.ts'
 import { codingsOf, decodeWhole } from './decoding.ts'
 import { MaskedStream, type Mask } from './mask.ts'
 

@@ -1,6 +1,6 @@
 // Reads from the bytes of an answer, as they pass, how many tokens it used and which object it created. Step 9 of the contract.
 // It never delays and never changes a byte: it is given each chunk beside the caller, and compressed answers are decoded on the side.
-import { valueOf, valuesOf } from '../http/fields.ts'
+import { valueOf, valuesOf } from '../http1/header-fields.ts'
 import { codingsOf, Decoding } from './decoding.ts'
 import { AwsReader } from './meter/aws.ts'
 import { Created, type Creates } from './meter/created.ts'

@@ -1,7 +1,7 @@
 // A list of models on its way to a key that is limited to some: it is read to its end, and what the key may not use is left out.
-import type { AnswerWatcher, Caller } from '../http/caller.ts'
-import { without, type RawHeaders } from '../http/fields.ts'
-import { ForwardingCaller } from '../http/forwarding-caller.ts'
+import type { AnswerWatcher, Caller } from '../http1/exchange.ts'
+import { without, type RawHeaders } from '../http1/header-fields.ts'
+import { ForwardingCaller } from '../http1/forwarding-exchange.ts'
 import type { CachedKey } from '../keys/cache.ts'
 import { codingsOf, decodeWhole } from './decoding.ts'
 import { filterModels, listsModels } from './listed-models.ts'

@@ -1,5 +1,5 @@
 // Step 5: stored objects belong to the key that made them. A request that names one of another key's, or one that nobody here made, is refused.
-import { without } from '../http/fields.ts'
+import { without } from '../http1/header-fields.ts'
 import type { CachedKey } from '../keys/cache.ts'
 import type { BatchLines } from './inspect/batch-lines.ts'
 import { CheckedList } from './checked-list.ts'

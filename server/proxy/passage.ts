@@ -1,6 +1,6 @@
 // Steps 8 and 9: what looks at an answer while it passes, and the ledger's row when it is over.
 import type { Clock } from '../common/clock.ts'
-import { valueOf, valuesOf, without, type RawHeaders } from '../http/fields.ts'
+import { valueOf, valuesOf, without, type RawHeaders } from '../http1/header-fields.ts'
 import type { Admission, Ledger } from '../ledger/admit.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'

@@ -3,7 +3,7 @@ import { fits, type Credential, type CredentialPool } from './credentials.ts'
 import { withCredential } from './headers.ts'
 import type { Provider } from './providers/provider.ts'
 import { PROVIDERS, type ProviderTable } from './providers/table.ts'
-import type { Sender, UpstreamError } from './upstream.ts'
+import type { Sender, UpstreamError } from '../http1/client/client.ts'
 import type { Ways } from './ways.ts'
 
 /** A call that costs nothing and that only a good credential opens. */

@@ -1,9 +1,9 @@
 // Sends a request upstream and its answer to the caller, piece by piece as it comes, each side at the other's pace.
-import type { AnswerWatcher, Caller } from '../http/caller.ts'
-import type { RawHeaders } from '../http/fields.ts'
+import type { AnswerWatcher, Caller } from '../http1/exchange.ts'
+import type { RawHeaders } from '../http1/header-fields.ts'
 import type { Mask } from './mask.ts'
 import { MaskedAnswer, type AnswerSink } from './masked-answer.ts'
-import { UpstreamError, type Incoming, type Outgoing, type Sender, type UpstreamCall } from './upstream.ts'
+import { UpstreamError, type Incoming, type Outgoing, type Sender, type UpstreamCall } from '../http1/client/client.ts'
 
 /** What looks at the answer while it passes. None of it can hold it up. */
 export type Passing = {

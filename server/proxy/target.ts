@@ -1,6 +1,6 @@
 // The raw request target of a proxied request → the upstream address that will be dialled, or a refusal. Step 1 of the contract.
 // `/proxy?url=<address>` and `/proxy/<host>/<path>?<query>` are two spellings of one address: what holds for the one holds for the other.
-import { onlyValueOf } from '../http/fields.ts'
+import { onlyValueOf } from '../http1/header-fields.ts'
 import { addressHoldsKey } from './own-keys.ts'
 
 /** The address that a caller named, ready to be matched and sent. */

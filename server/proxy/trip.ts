@@ -1,7 +1,7 @@
 // One proxied request on its way, and how it ends: an answer of ours where it is refused, and a line in the log.
 import type { Clock } from '../common/clock.ts'
-import type { Caller } from '../http/caller.ts'
-import { onlyValueOf, valueOf } from '../http/fields.ts'
+import type { Caller } from '../http1/exchange.ts'
+import { onlyValueOf, valueOf } from '../http1/header-fields.ts'
 import { keyOfCredential } from '../keys/authenticate.ts'
 import type { CachedKey, KeyCache } from '../keys/cache.ts'
 import type { Ledger } from '../ledger/admit.ts'

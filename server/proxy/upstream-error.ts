@@ -1,5 +1,5 @@
 // What an upstream's error says, for the ledger: its first bytes as text, without our credential, and the id by which the upstream knows the request.
-import { valueOf, type RawHeaders } from '../http/fields.ts'
+import { valueOf, type RawHeaders } from '../http1/header-fields.ts'
 import { codingsOf, Decoding } from './decoding.ts'
 import type { Mask } from './mask.ts'
 

@@ -5,7 +5,7 @@ import type { Match } from './providers/endpoint.ts'
 import type { Provider, Upstream } from './providers/provider.ts'
 import type { ProviderTable } from './providers/table.ts'
 import { behindOwnPath, formOf, readTarget, type Target, type TargetForm } from './target.ts'
-import { dialOf, type Dial } from './upstream.ts'
+import { dialOf, type Dial } from '../http1/client/client.ts'
 
 export interface Route {
   readonly target: Target

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
 /** Folders whose modules read what callers and providers send. */
-const FOLDERS = ['server/http', 'server/keys', 'server/proxy', 'server/proxy/inspect', 'server/proxy/meter', 'server/proxy/model', 'server/proxy/upstream']
+const FOLDERS = ['server/http1', 'server/http1/client', 'server/keys', 'server/proxy', 'server/proxy/inspect', 'server/proxy/meter', 'server/proxy/model']
 /** Names of what reads. */
 const READS = /^export (?:async )?(?:function\*?|class|const) ((?:read|parse|decode|scan|compile)[A-Z]\w*|classify|\w+(?:Reader|Scanner|Window|Observer|Meter|Inspection))\b/gm
 

@@ -2,7 +2,7 @@
 // as they come; what has not been read to its end, holds more that could be ids than is looked at, or could be read differently by two servers, can
 // start no batch. While a piece passes, its strings are only put aside: they are looked at behind the upload, in slices.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { valuesOf } from '../../http/fields.ts'
+import { valuesOf } from '../../http1/header-fields.ts'
 import { wantPaths } from '../json-paths.ts'
 import { JsonScanner } from '../json-scanner.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'

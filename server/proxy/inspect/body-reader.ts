@@ -1,6 +1,6 @@
 // The readers of a body's bytes, by what kind of body it is. Each takes the pieces in any split and costs time linear in them.
 import { isUtf8 } from 'node:buffer'
-import { valuesOf } from '../../http/fields.ts'
+import { valuesOf } from '../../http1/header-fields.ts'
 import { JsonScanner } from '../json-scanner.ts'
 import { isTwofoldType } from '../outside-body.ts'
 import { objectRef } from '../providers/object-ref.ts'

@@ -1,5 +1,5 @@
 // The inspection of one body that is held, step by step.
-import { valuesOf, without } from '../../http/fields.ts'
+import { valuesOf, without } from '../../http1/header-fields.ts'
 import { bodyRuleOf, namesModelsAnywhere, type Match } from '../providers/endpoint.ts'
 import { isTwofoldType } from '../outside-body.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'

@@ -1,5 +1,5 @@
 // Tells JSON from server-sent events by how an answer begins: not every server names the type of what it sends.
-import { NO_BYTES } from '../../http/fields.ts'
+import { NO_BYTES } from '../../http1/header-fields.ts'
 import type { Created } from './created.ts'
 import { JsonReader } from './json.ts'
 import type { Reader } from './reader.ts'

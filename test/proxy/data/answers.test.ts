@@ -1,7 +1,7 @@
 // Heads of answers as bytes: which are read, and as what.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ProtocolError, ResponseReader } from '../../../server/proxy/upstream/response.ts'
+import { ProtocolError, ResponseReader } from '../../../server/http1/client/response-parser.ts'
 
 /** What one answer is read as: status, reason and whether the connection lives on; null where it cannot be trusted. */
 function read(text: string): [status: number, reason: string, keepAlive: boolean] | null {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { createSender, dialOf, type UpstreamCall } from '../../../server/proxy/upstream.ts'
+import { createSender, dialOf, type UpstreamCall } from '../../../server/http1/client/client.ts'
 import { until } from '../../support/until.ts'
 
 const LIMITS = { connect: 10_000, firstByte: 10_000, idle: 10_000, keepAlive: 1_000, idlePerDial: 1 }

@@ -1,7 +1,7 @@
 // A connection that breaks between the moment when a request takes it and the moment when the request is written.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { createSender, dialOf, type Dial, type Outgoing, type Sender } from '../../../server/proxy/upstream.ts'
+import { createSender, dialOf, type Dial, type Outgoing, type Sender } from '../../../server/http1/client/client.ts'
 import { answer, head, startFake, type Call, type FakeProvider, type Script } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
 import { LIMITS } from './relayed.ts'

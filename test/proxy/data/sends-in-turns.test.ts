@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import { LoopTurns } from '../../../server/http/loop-turns.ts'
-import { dialOf } from '../../../server/proxy/upstream.ts'
-import { Sending } from '../../../server/proxy/upstream/sending.ts'
+import { LoopTurns } from '../../../server/http1/loop-turns.ts'
+import { dialOf } from '../../../server/http1/client/client.ts'
+import { Sending } from '../../../server/http1/client/request-writer.ts'
 import { until } from '../../support/until.ts'
 
 const PIECE = Buffer.alloc(64 * 1024, 'x')

@@ -1,7 +1,7 @@
 // A body that has to be read whole is held as pieces, and takes no more memory than its bytes, however small the pieces are in which it comes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BodySink, CallerBody } from '../../../server/http/caller.ts'
+import type { BodySink, CallerBody } from '../../../server/http1/exchange.ts'
 import { readWhole } from '../../../server/proxy/body.ts'
 import { PieceList } from '../../../server/proxy/pieces.ts'
 import { Shares } from '../../../server/proxy/shares.ts'

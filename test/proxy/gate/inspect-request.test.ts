@@ -1,7 +1,7 @@
 // A long body is inspected in turns, and what happens meanwhile to its caller, its place and its key counts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnswerWatcher, BodySink, Caller } from '../../../server/http/caller.ts'
+import type { AnswerWatcher, BodySink, Caller } from '../../../server/http1/exchange.ts'
 import type { CachedKey } from '../../../server/keys/cache.ts'
 import { compileScope } from '../../../server/keys/scope.ts'
 import { inspectRequest } from '../../../server/proxy/inspect/inspect-request.ts'

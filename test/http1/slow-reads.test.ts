@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { mock, test, type TestContext } from 'node:test'
-import type { Caller } from '../../server/http/caller.ts'
-import { openFront } from '../../server/http/front.ts'
-import { NodeCaller } from '../../server/http/node-caller.ts'
+import type { Caller } from '../../server/http1/exchange.ts'
+import { openFront } from '../../server/http1/connection-router.ts'
+import { NodeCaller } from '../../server/http1/node-exchange.ts'
 import { openLog } from '../../server/common/log.ts'
 
 // For all of the file: the drain of the process has one timer.

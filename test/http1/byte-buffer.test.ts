@@ -1,9 +1,9 @@
 // What comes byte by byte is gathered without a copy of everything for each byte.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_BYTES } from '../../server/http/fields.ts'
-import { Room } from '../../server/http/room.ts'
-import { ResponseReader } from '../../server/proxy/upstream/response.ts'
+import { NO_BYTES } from '../../server/http1/header-fields.ts'
+import { Room } from '../../server/http1/byte-buffer.ts'
+import { ResponseReader } from '../../server/http1/client/response-parser.ts'
 
 const MOST = 16 * 1024
 

@@ -1,8 +1,8 @@
 // Reads the requests of one HTTP/1.1 connection (RFC 9112), strictly: wherever two servers could read different requests out of the same
 // bytes, there is none.
-import { BodyReader, CALLERS_SIZE, FramingError } from './body.ts'
-import { digits, endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from './fields.ts'
-import { Room } from './room.ts'
+import { BodyReader, CALLERS_SIZE, FramingError } from './body-decoder.ts'
+import { digits, endOfLine, HEAD_END, NO_BYTES, readFields, type RawHeaders } from './header-fields.ts'
+import { Room } from './byte-buffer.ts'
 
 /** The head of a request. */
 export interface RequestHead {

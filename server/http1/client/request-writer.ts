@@ -1,8 +1,8 @@
 // A request as it goes on the wire: head and first bytes of the body in one piece, then the rest as it comes.
 import type { Socket } from 'node:net'
-import { joinBurst, type Writer } from '../../http/burst.ts'
-import type { BodySink, CallerBody } from '../../http/caller.ts'
-import { fieldLines, NO_BYTES, type RawHeaders } from '../../http/fields.ts'
+import { joinBurst, type Writer } from '../write-batch.ts'
+import type { BodySink, CallerBody } from '../exchange.ts'
+import { fieldLines, NO_BYTES, type RawHeaders } from '../header-fields.ts'
 import type { Owner } from '../../fairness/owner-queue.ts'
 import type { Dial } from './dial.ts'
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { lastOf, networkOf } from '../common/client-info.ts'
-import { valuesOf } from './fields.ts'
+import { valuesOf } from './header-fields.ts'
 
 /** Addresses with nothing open are forgotten when there are this many, and again when those that are left have doubled. */
 const MAX_IDLE = 1_024

@@ -1,6 +1,6 @@
 // What a handler needs of who calls: one request, and the way its answer goes back. Two things are callers: a request that our own reader
-// has read (connection.ts), and one of Node's server (node-caller.ts).
-import type { RawHeaders } from './fields.ts'
+// has read (server-connection.ts), and one of Node's server (node-exchange.ts).
+import type { RawHeaders } from './header-fields.ts'
 
 /** Who takes a body. */
 export interface BodySink {

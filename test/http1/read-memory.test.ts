@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as z from 'zod'
-import { countRead } from '../../server/http/read-memory.ts'
+import { countRead } from '../../server/http1/read-memory.ts'
 import { until } from '../support/until.ts'
 
 const { NODE_PERFORMANCE_GC_MINOR, NODE_PERFORMANCE_GC_FLAGS_FORCED } = constants

@@ -1,7 +1,7 @@
 // Reads the answers of one connection to an upstream.
-import { BodyReader, FramingError, PROVIDERS_SIZE } from '../../http/body.ts'
-import { digits, endOfLine, hasBareLineFeed, HEAD_END, NO_BYTES, readFields, without, type RawHeaders } from '../../http/fields.ts'
-import { Room } from '../../http/room.ts'
+import { BodyReader, FramingError, PROVIDERS_SIZE } from '../body-decoder.ts'
+import { digits, endOfLine, hasBareLineFeed, HEAD_END, NO_BYTES, readFields, without, type RawHeaders } from '../header-fields.ts'
+import { Room } from '../byte-buffer.ts'
 
 /** What a {@link ResponseReader} reports, in wire order. */
 export type ResponseSink = {

@@ -6,7 +6,7 @@ import { createServer, METHODS, type IncomingMessage } from 'node:http'
 import { duplexPair } from 'node:stream'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { beginsProxied, RequestError, RequestReader, type RequestHead } from '../../server/http/request.ts'
+import { beginsProxied, RequestError, RequestReader, type RequestHead } from '../../server/http1/request-parser.ts'
 
 interface Read {
   method: string

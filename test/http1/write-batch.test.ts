@@ -1,8 +1,8 @@
 // Writes of one turn of the event loop go out together, in callbacks that are each short.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { joinBurst } from '../server/http/burst.ts'
-import { until } from './support/until.ts'
+import { joinBurst } from '../../server/http1/write-batch.ts'
+import { until } from '../support/until.ts'
 
 /** What a writer wrote, in which turn of the event loop, and in which callback of that turn. */
 interface Written {

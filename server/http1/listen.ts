@@ -1,14 +1,14 @@
 // The HTTP server's sockets: opening them with a clear sentence when that fails, and closing them without cutting anyone off.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { BlockList, isIP, isIPv6, type AddressInfo } from 'node:net'
-import { Problem, SetupError, codeOf } from './common/errors.ts'
-import type { Caller } from './http/caller.ts'
-import { Addresses } from './http/addresses.ts'
-import { TOO_MANY } from './http/connection.ts'
-import { openFront, frontTurns, type Front } from './http/front.ts'
-import { newId } from './common/ids.ts'
-import { linger } from './linger.ts'
-import type { Log } from './common/log.ts'
+import { Problem, SetupError, codeOf } from '../common/errors.ts'
+import type { Caller } from './exchange.ts'
+import { Addresses } from './address-limits.ts'
+import { TOO_MANY } from './server-connection.ts'
+import { openFront, frontTurns, type Front } from './connection-router.ts'
+import { newId } from '../common/ids.ts'
+import { linger } from './lingering-close.ts'
+import type { Log } from '../common/log.ts'
 
 /** Answers one request on Node's own objects. */
 export type RawHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void

@@ -2,14 +2,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf } from '../common/client-info.ts'
-import { throwAway } from '../drain.ts'
+import { throwAway } from './slow-reads.ts'
 import { ERRORS, Problem } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
 import type { Log } from '../common/log.ts'
-import type { Caller } from './caller.ts'
-import { Addresses } from './addresses.ts'
+import type { Caller } from './exchange.ts'
+import { Addresses } from './address-limits.ts'
 import { LoopTurns } from './loop-turns.ts'
-import { Connection, TOO_MANY, type CallerLimits, type House, type RefusalCode } from './connection.ts'
+import { Connection, TOO_MANY, type CallerLimits, type House, type RefusalCode } from './server-connection.ts'
 
 export interface Front {
   /** Closes connections that are not in use, now, and every other with its next answer. */

@@ -1,13 +1,13 @@
 // A caller's connection: one request after another until the caller or we have enough. Each is a Call, and is over when its answer has been
 // taken and its body has been read.
 import type { Socket } from 'node:net'
-import { AT_ONCE_BYTES, drain, throwAway, type Drained } from '../drain.ts'
-import { Call, type Line } from './call.ts'
-import type { Addresses, Leave } from './addresses.ts'
-import type { Caller } from './caller.ts'
+import { AT_ONCE_BYTES, drain, throwAway, type Drained } from './slow-reads.ts'
+import { Call, type Line } from './server-exchange.ts'
+import type { Addresses, Leave } from './address-limits.ts'
+import type { Caller } from './exchange.ts'
 import type { LoopTurns } from './loop-turns.ts'
 import { countRead } from './read-memory.ts'
-import { beginsProxied, RequestError, RequestReader, type RequestHead } from './request.ts'
+import { beginsProxied, RequestError, RequestReader, type RequestHead } from './request-parser.ts'
 
 /** What all connections of a server share. */
 export interface House {

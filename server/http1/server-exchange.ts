@@ -1,9 +1,9 @@
 // One request that our own reader has read, and its answer.
 import type { Socket } from 'node:net'
-import { joinBurst, type Writer } from './burst.ts'
-import type { AnswerWatcher, BodySink, Caller, CallerBody } from './caller.ts'
-import { fieldLines, NO_BYTES, valueOf, type RawHeaders } from './fields.ts'
-import type { RequestHead, RequestReader } from './request.ts'
+import { joinBurst, type Writer } from './write-batch.ts'
+import type { AnswerWatcher, BodySink, Caller, CallerBody } from './exchange.ts'
+import { fieldLines, NO_BYTES, valueOf, type RawHeaders } from './header-fields.ts'
+import type { RequestHead, RequestReader } from './request-parser.ts'
 
 /** The connection that a request came on. */
 export interface Line {

@@ -1,8 +1,8 @@
 // A request of Node's own server as a Caller: one that came on a connection which began with other requests.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { linger } from '../linger.ts'
-import type { AnswerWatcher, BodySink, Caller, CallerBody } from './caller.ts'
-import { fieldLines, NO_BYTES, type RawHeaders } from './fields.ts'
+import { linger } from './lingering-close.ts'
+import type { AnswerWatcher, BodySink, Caller, CallerBody } from './exchange.ts'
+import { fieldLines, NO_BYTES, type RawHeaders } from './header-fields.ts'
 
 export class NodeCaller implements Caller, CallerBody {
   readonly method: string

@@ -1,8 +1,8 @@
 // A connection to an upstream, as its pool and the exchange that holds it see it.
 import type { Socket } from 'node:net'
-import type { RawHeaders } from '../../http/fields.ts'
+import type { RawHeaders } from '../header-fields.ts'
 import { openSocket, type Dial } from './dial.ts'
-import { ProtocolError, ResponseReader, type ResponseSink } from './response.ts'
+import { ProtocolError, ResponseReader, type ResponseSink } from './response-parser.ts'
 
 /** What a connection tells the exchange that holds it. */
 export type ConnectionUser = ResponseSink & {

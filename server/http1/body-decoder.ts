@@ -1,5 +1,5 @@
 // Takes the transfer framing off a body (RFC 9112, sections 6 and 7), the same for requests and answers.
-import { HEAD_END, hasBareLineFeed, readFields, valueOf, type RawHeaders } from './fields.ts'
+import { HEAD_END, hasBareLineFeed, readFields, valueOf, type RawHeaders } from './header-fields.ts'
 
 /** The bytes are not framed as they must be: nothing behind them can be trusted. */
 export class FramingError extends Error {}

@@ -1,7 +1,7 @@
 // An answer that is given before the request's body has been read (401, 413, 429, …). Closing the connection at once would make the caller's
-// system throw the answer away together with what it is still sending (a reset), so we go on reading for a while, into nothing (drain.ts).
+// system throw the answer away together with what it is still sending (a reset), so we go on reading for a while, into nothing (slow-reads.ts).
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { throwAway } from './drain.ts'
+import { throwAway } from './slow-reads.ts'
 
 /** More than the largest upload: a caller that sends everything before it reads the answer still gets to read it. */
 const MOST_BYTES = 64 * 1_048_576

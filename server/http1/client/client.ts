@@ -1,13 +1,13 @@
 // The pools: which connection a request goes out on, and how long an unused one is kept.
-import { LoopTurns } from '../http/loop-turns.ts'
-import { Connection } from './upstream/connection.ts'
-import type { Dial } from './upstream/dial.ts'
-import { Exchange, type Connections, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
-import { OURSELVES, type Outgoing } from './upstream/sending.ts'
+import { LoopTurns } from '../loop-turns.ts'
+import { Connection } from './connection.ts'
+import type { Dial } from './dial.ts'
+import { Exchange, type Connections, type Incoming, type UpstreamCall, type UpstreamLimits } from './exchange.ts'
+import { OURSELVES, type Outgoing } from './request-writer.ts'
 
-export { UpstreamError, type Incoming, type UpstreamCall, type UpstreamLimits } from './upstream/exchange.ts'
-export type { Outgoing } from './upstream/sending.ts'
-export { dialOf, PrivateAddressError, type Dial } from './upstream/dial.ts'
+export { UpstreamError, type Incoming, type UpstreamCall, type UpstreamLimits } from './exchange.ts'
+export type { Outgoing } from './request-writer.ts'
+export { dialOf, PrivateAddressError, type Dial } from './dial.ts'
 
 /** Sends requests to upstreams. */
 export type Sender = {

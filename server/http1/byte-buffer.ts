@@ -1,5 +1,5 @@
 // Where bytes are gathered that come in small pieces and are of use only together: heads, the lines of chunks, trailers.
-import { NO_BYTES } from './fields.ts'
+import { NO_BYTES } from './header-fields.ts'
 
 /** A piece is copied into a buffer of this size at least. */
 const LEAST_BYTES = 1024

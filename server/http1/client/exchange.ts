@@ -1,10 +1,10 @@
 // One request and its answer: over which connection, how long each may take, and what every failure means.
-import type { RawHeaders } from '../../http/fields.ts'
-import type { LoopTurns } from '../../http/loop-turns.ts'
+import type { RawHeaders } from '../header-fields.ts'
+import type { LoopTurns } from '../loop-turns.ts'
 import type { Connection, ConnectionUser } from './connection.ts'
 import type { Dial } from './dial.ts'
-import type { ResponseSink } from './response.ts'
-import { OURSELVES, Sending, type Outgoing } from './sending.ts'
+import type { ResponseSink } from './response-parser.ts'
+import { OURSELVES, Sending, type Outgoing } from './request-writer.ts'
 
 /** Why there is no (whole) answer. */
 export class UpstreamError extends Error {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { openFront } from '../../server/http/front.ts'
+import { openFront } from '../../server/http1/connection-router.ts'
 import { openLog } from '../../server/common/log.ts'
 
 const CONNECTIONS = 50
