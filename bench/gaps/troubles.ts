@@ -1,6 +1,6 @@
 // TABLE of what one key, account or stranger can do to everybody else's streams.
 import { systemClock } from '../../server/common/clock.ts'
-import { openLedger } from '../../server/ledger/admit.ts'
+import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'
 import { openStore } from '../../server/store/open.ts'

@@ -1,7 +1,7 @@
 // Lists of proxy keys: filters, orders, pages; and look-ups about many keys at once.
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely'
-import { entered } from '../ledger/journal.ts'
-import { requestsOfKey } from '../ledger/key-totals.ts'
+import { entered } from '../ledger/settlement/journal.ts'
+import { requestsOfKey } from '../ledger/rollups/key-totals.ts'
 import { displayPrefix } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import type { Database, KeyRow } from '../store/schema.ts'

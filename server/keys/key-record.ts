@@ -1,7 +1,7 @@
 // A proxy key as the API shows it, made from its row, its secrets and what it has used.
 import { isoTime } from '../common/clock.ts'
 import { Problem } from '../common/errors.ts'
-import { usageOfKeys, type Totals } from '../ledger/usage.ts'
+import { usageOfKeys, type Totals } from '../ledger/reports/usage.ts'
 import { displayPrefix } from '../common/secrets.ts'
 import type { Store } from '../store/open.ts'
 import type { KeyRow } from '../store/schema.ts'

@@ -4,7 +4,7 @@ import type { RequestRow } from '../store/schema.ts'
 
 /**
  * `failed`: answered 400 or above, or not to its end. `aborted`: the caller left. `unknown`: the process that served it died. The roll-ups count
- * `failed` as errors (sums.ts).
+ * `failed` as errors (hourly.ts).
  */
 export const OUTCOMES = ['in_progress', 'succeeded', 'failed', 'aborted', 'unknown'] as const
 

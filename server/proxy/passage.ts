@@ -1,7 +1,7 @@
 // Steps 8 and 9: what looks at an answer while it passes, and the ledger's row when it is over.
 import type { Clock } from '../common/clock.ts'
 import { valueOf, valuesOf, without, type RawHeaders } from '../http1/header-fields.ts'
-import type { Admission, Ledger } from '../ledger/admit.ts'
+import type { Admission, Ledger } from '../ledger/ledger.ts'
 import { corsHeaders } from './cors.ts'
 import { retryAfter, type Credential, type CredentialPool } from './credentials.ts'
 import type { FailureCode, Lane } from './credentials/health.ts'

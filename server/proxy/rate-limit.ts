@@ -1,5 +1,5 @@
 // What a key with a limit is told of it, with every answer (draft-ietf-httpapi-ratelimit-headers).
-import type { Left } from '../ledger/admit.ts'
+import type { Left } from '../ledger/ledger.ts'
 
 /** @param rpm the limit, requests a minute */
 export function rateLimitHeaders(rpm: number, { requests, reset }: Left): string[] {

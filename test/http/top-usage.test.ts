@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NewKey } from '../../server/keys/key-record.ts'
-import type { UsageLine } from '../../server/ledger/usage.ts'
+import type { UsageLine } from '../../server/ledger/reports/usage.ts'
 import { assertProblem, call, startServer } from '../support/harness.ts'
 import { setUp } from '../support/browser-request.ts'
 import { ledgerRow } from '../support/ledger-row.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textBody } from '../../server/manage/csv.ts'
-import { written } from '../../server/ledger/text.ts'
+import { written } from '../../server/ledger/reports/report-text.ts'
 
 /** TABLE of values, and the cells that they become. */
 const CELLS: [value: string | number | null, cell: string][] = [

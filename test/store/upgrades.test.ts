@@ -1,8 +1,8 @@
 // A store that an older version has filled is brought to the present schema with what is in it.
 import assert from 'node:assert/strict'
-import { addHours } from '../../server/ledger/added.ts'
-import { getRequest, listRequests } from '../../server/ledger/requests.ts'
-import { readUsage } from '../../server/ledger/usage.ts'
+import { addHours } from '../../server/ledger/rollups/coarser.ts'
+import { getRequest, listRequests } from '../../server/ledger/reports/requests.ts'
+import { readUsage } from '../../server/ledger/reports/usage.ts'
 import { listKeys } from '../../server/keys/key-list.ts'
 import { getKey } from '../../server/keys/keys.ts'
 import { queryBuilder } from '../../server/store/dialect.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { systemClock } from '../../server/common/clock.ts'
 import { newId } from '../../server/common/ids.ts'
-import { openLedger } from '../../server/ledger/admit.ts'
+import { openLedger } from '../../server/ledger/ledger.ts'
 import { openLog } from '../../server/common/log.ts'
 import type { Store } from '../../server/store/open.ts'
 

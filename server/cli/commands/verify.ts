@@ -14,7 +14,7 @@ export const VERIFY: Command = {
   examples: ['tollmark verify'],
   run: async (values) => {
     const { openStore } = await import('../../store/open.ts')
-    const { verifyWindows } = await import('../../ledger/verify.ts')
+    const { verifyWindows } = await import('../../ledger/reports/verify.ts')
     const { storage } = readConfig(environment(process.cwd()))
     await using store = await openStore({ ...storage, now: Date.now(), existing: true })
     const { keys, requests, limited, violations } = await verifyWindows(store)

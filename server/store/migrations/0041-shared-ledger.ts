@@ -1,6 +1,6 @@
 import type { Migration } from './index.ts'
 
-// What the ledger needs where many machines write it: see server/ledger/shared.ts for the argument why the window holds.
+// What the ledger needs where many machines write it: see server/ledger/admission/postgres.ts for the argument why the window holds.
 //
 // `nth` counts the admissions of a key without a gap. So "fewer than N in the last minute" is one look at the N-th newest, whatever N is.
 // `mono` is the ledger's own time in microseconds: the database's clock and a correction that undoes its steps. `boot` is always 0.

@@ -2,7 +2,7 @@ import type { Migration } from './index.ts'
 
 /**
  * Where requests are written down when they are let through, on SQLite: one row for all of a moment, as text. They enter `requests` some milliseconds
- * later, hundreds at once, and most of them complete: see server/ledger/journal.ts. On PostgreSQL it stays empty.
+ * later, hundreds at once, and most of them complete: see server/ledger/settlement/journal.ts. On PostgreSQL it stays empty.
  */
 export const journal: Migration = {
   name: '0044-journal',

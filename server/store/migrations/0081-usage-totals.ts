@@ -13,7 +13,7 @@ function withSums(table: CreateTableBuilder<string, string>): CreateTableBuilder
 
 /**
  * Roll-ups of whole accounts, and totals of keys. They are empty at first: upkeep fills them an hour
- * at a time from usage_hours (server/ledger/added.ts), and reports read hours until then.
+ * at a time from usage_hours (server/ledger/rollups/coarser.ts), and reports read hours until then.
  */
 export const usageTotals: Migration = {
   name: '0081-usage-totals',

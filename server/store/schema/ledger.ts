@@ -46,7 +46,7 @@ export interface UpstreamErrorRow {
   text: string | null
 }
 
-/** Requests that were let through in one moment, until they enter the ledger: see ledger/journal.ts. */
+/** Requests that were let through in one moment, until they enter the ledger: see settlement/journal.ts. */
 export interface JournalRow {
   /** The place of the last of them in the ledger. */
   seq: number
@@ -102,7 +102,7 @@ export interface UsageKeyDayRow {
   requests: number
 }
 
-/** How far hours have been added to a roll-up: see ledger/added.ts. */
+/** How far hours have been added to a roll-up: see rollups/coarser.ts. */
 export interface UsageAddedRow {
   name: string
   /** Start of the first hour that has not, or not wholly. */
@@ -122,7 +122,7 @@ export interface RefusedHourRow {
   refused: number
 }
 
-/** A sample of the requests that the proxy refused: see ledger/refusal-log.ts. */
+/** A sample of the requests that the proxy refused: see refusals/refusal-log.ts. */
 export interface RefusalRow {
   id: string
   created_at: number

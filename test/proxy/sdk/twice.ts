@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { enter } from '../../../server/ledger/journal.ts'
+import { enter } from '../../../server/ledger/settlement/journal.ts'
 import { answer, headerOf, type Received } from '../../support/providers/fake.ts'
 import { startServed, type Served } from '../data/served.ts'
 import type { Fetch, Run } from './calls.ts'

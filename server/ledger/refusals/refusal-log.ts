@@ -1,0 +1,142 @@
+// Requests of known keys that the proxy refused. They have no row in the ledger: a caller that hammers a closed door must not cost a write each time.
+// They are collected in memory, and written in bunches: of each key a few samples a second, and how many there were by key, code and minute. Each sample
+// says how many refusals it stands for, so that the samples of a bunch add up to all of it. A killed process loses its last second.
+import { DAY, MINUTE } from '../../common/clock.ts'
+import { first, procedure, run, type Steps } from '../../store/procedure.ts'
+import type { Store } from '../../store/open.ts'
+import type { RefusalMinuteRow, RefusalRow } from '../../store/schema.ts'
+import { expire } from '../retention/expiry.ts'
+
+/** One refused request. */
+export type Refusal = Omit<RefusalRow, 'count'>
+
+/** How long refusals wait for company (milliseconds). */
+const FLUSH_MS = 1_000
+/** Samples of one key in a bunch. The first of each key, code and minute is always one. */
+export const SAMPLES = 5
+/** Samples of all keys in a bunch. */
+const MOST_SAMPLES = 1_000
+/** Rows of one unit: the admissions behind it wait for no more. */
+const AT_ONCE = 100
+/** The newest samples of a key that are kept, and how many more there may be before older ones go. */
+export const MOST_OF_KEY = 1_000
+const SLACK = 100
+/** Characters of a sentence that are kept. */
+const MAX_DETAIL = 1_000
+/** How long refusals are kept at most. */
+export const KEPT_MS = 30 * DAY
+
+export interface RefusalLog extends AsyncDisposable {
+  /** Takes note of one. It only touches memory, and never throws. */
+  note(refusal: Refusal): void
+  /** Resolves when all that was noted so far is written, or could not be. */
+  flush(): Promise<void>
+}
+
+/** What is known of the refusals of one key with one code in one minute. */
+interface Tally extends RefusalMinuteRow {
+  /** The newest sample; those that are no samples are counted by it. */
+  sample: RefusalRow | null
+}
+
+/** Adds samples and counts. */
+export const writeRefusals = procedure(import.meta.url, 'writeRefusals', function* (db, { samples, counts }: { samples: RefusalRow[]; counts: RefusalMinuteRow[] }): Steps<void> {
+  for (const sample of samples) yield* run(db.insertInto('refusals').values(sample).onConflict((conflict) => conflict.column('id').doNothing()))
+  for (const count of counts) {
+    yield* run(
+      db
+        .insertInto('refusal_minutes')
+        .values(count)
+        .onConflict((conflict) => conflict.columns(['key_id', 'minute', 'code']).doUpdateSet((e) => ({ refused: e('refusal_minutes.refused', '+', e.ref('excluded.refused')) }))),
+    )
+  }
+}, 'rows')
+
+/** Deletes the oldest samples of a key that has more than its share. */
+export const pruneRefusals = procedure(import.meta.url, 'pruneRefusals', function* (db, { key }: { key: string }): Steps<void> {
+  const newest = db.selectFrom('refusals').select('created_at').where('key_id', '=', key).orderBy('created_at', 'desc').orderBy('id', 'desc')
+  const edge = yield* first(newest.limit(1).offset(MOST_OF_KEY - 1))
+  if (edge !== undefined) yield* run(db.deleteFrom('refusals').where('key_id', '=', key).where('created_at', '<', edge.created_at))
+}, 'rows')
+
+/** Opens the log. @param onError told when refusals could not be written: their counts are written with the next ones, their samples are lost */
+export function openRefusalLog(store: Pick<Store, 'run'>, onError: (error: unknown) => void): RefusalLog {
+  let tallies = new Map<string, Tally>()
+  let samples: RefusalRow[] = []
+  let samplesOf = new Map<string, number>()
+  /** Samples of each key since its older ones were last looked for. */
+  const unpruned = new Map<string, number>()
+  let timer: NodeJS.Timeout | null = null
+  let writing = Promise.resolve()
+
+  function take(refusal: Refusal): RefusalRow | null {
+    if (samples.length >= MOST_SAMPLES) return null
+    const sample = { ...refusal, detail: refusal.detail.slice(0, MAX_DETAIL), count: 1 }
+    samples.push(sample)
+    samplesOf.set(refusal.key_id, (samplesOf.get(refusal.key_id) ?? 0) + 1)
+    return sample
+  }
+
+  function note(refusal: Refusal): void {
+    const { key_id, account_id, code } = refusal
+    const minute = Math.floor(refusal.created_at / MINUTE) * MINUTE
+    const name = `${minute} ${code} ${key_id}`
+    const tally = tallies.get(name)
+    timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
+    if (tally === undefined) return void tallies.set(name, { key_id, account_id, code, minute, refused: 1, sample: take(refusal) })
+    tally.refused++
+    const taken = tally.sample === null || (samplesOf.get(key_id) ?? 0) < SAMPLES ? take(refusal) : null
+    if (taken !== null) tally.sample = taken
+    else if (tally.sample !== null) tally.sample.count++
+  }
+
+  /** Counts that were not written are part of the next bunch. */
+  function giveBack(counts: readonly RefusalMinuteRow[]): void {
+    for (const row of counts) {
+      const name = `${row.minute} ${row.code} ${row.key_id}`
+      const tally = tallies.get(name)
+      if (tally !== undefined) tally.refused += row.refused
+      else tallies.set(name, { ...row, sample: null })
+    }
+    timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
+  }
+
+  async function write(): Promise<void> {
+    const counts = [...tallies.values()].map(({ sample: _, ...count }) => count)
+    const rows = samples
+    const touched = samplesOf
+    tallies = new Map()
+    samples = []
+    samplesOf = new Map()
+    for (let at = 0; at < Math.max(rows.length, counts.length); at += AT_ONCE) {
+      const some = { samples: rows.slice(at, at + AT_ONCE), counts: counts.slice(at, at + AT_ONCE) }
+      try {
+        await store.run(writeRefusals, some)
+      } catch (error) {
+        giveBack(counts.slice(at))
+        return onError(error)
+      }
+    }
+    for (const [key, more] of touched) await prune(key, more).catch(onError)
+  }
+
+  async function prune(key: string, more: number): Promise<void> {
+    const since = (unpruned.get(key) ?? 0) + more
+    unpruned.set(key, since < SLACK ? since : 0)
+    if (since >= SLACK) await store.run(pruneRefusals, { key })
+  }
+
+  function flush(): Promise<void> {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    return (writing = writing.then(write))
+  }
+
+  return { note, flush, [Symbol.asyncDispose]: flush }
+}
+
+/** Deletes refusals from before a moment (milliseconds since 1970), a little at a time; minutes with all that was in them. */
+export async function forgetRefusals(store: Store, before: number, goesOn: () => boolean = () => true): Promise<void> {
+  await expire(store, 'refusals', before, goesOn)
+  await expire(store, 'refusal_minutes', before - MINUTE + 1, goesOn)
+}

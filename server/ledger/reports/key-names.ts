@@ -1,0 +1,16 @@
+// The names of keys, for reports that are made beside the thread that serves requests.
+import { all, type Steps } from '../../store/procedure.ts'
+import type { QueryBuilder } from '../../store/statement.ts'
+
+/** Ids in one statement. */
+const AT_ONCE = 500
+
+/** The names of keys by their ids. */
+export function* namesOf(db: QueryBuilder, ids: Iterable<string>): Steps<Map<string, string>> {
+  const names = new Map<string, string>()
+  const asked = [...new Set(ids)]
+  for (let from = 0; from < asked.length; from += AT_ONCE) {
+    for (const { id, name } of yield* all(db.selectFrom('keys').select(['id', 'name']).where('id', 'in', asked.slice(from, from + AT_ONCE)))) names.set(id, name)
+  }
+  return names
+}

@@ -1,0 +1,149 @@
+// What was used, read from the roll-ups: fast however long the ledger is.
+import { DAY, HOUR, MINUTE, isoTime } from '../../common/clock.ts'
+import type { Store } from '../../store/open.ts'
+import { first, procedure, type Steps } from '../../store/procedure.ts'
+import type { QueryBuilder } from '../../store/statement.ts'
+import { entered } from '../settlement/journal.ts'
+import { totalsOfKeys } from '../rollups/key-totals.ts'
+import { namesOf } from './key-names.ts'
+import { sorted } from './sorting.ts'
+import { MOST_LINES, sumUp, type Grouping, type SumLine } from '../rollups/summing.ts'
+import { topUsage } from './top-usage.ts'
+import { bytesOf, written, type Format } from './report-text.ts'
+
+/** Sums over requests. Tokens are null where no provider said a number: unknown is not 0. */
+export interface Totals {
+  requests: number
+  errors: number
+  tokens_in: number | null
+  tokens_out: number | null
+  tokens_cached: number | null
+  tokens_reasoning: number | null
+}
+
+const NOTHING: Totals = { requests: 0, errors: 0, tokens_in: null, tokens_out: null, tokens_cached: null, tokens_reasoning: null }
+
+type KeyUsage = { totals: Totals; lastUsedAt: number | null }
+
+/** The totals of keys, and when each was last used (milliseconds since 1970). */
+export const keyUsage = procedure(import.meta.url, 'keyUsage', function* (db, keys: string[]): Steps<[key: string, usage: KeyUsage][]> {
+  const totals = yield* totalsOfKeys(db, keys)
+  const found: [string, KeyUsage][] = []
+  for (const key of keys) {
+    const sums = totals.get(key)
+    const last = yield* first(db.selectFrom('requests').select('created_at').where('key_id', '=', key).orderBy('seq', 'desc').limit(1))
+    found.push([key, { totals: sums === undefined ? NOTHING : totalsOf(sums), lastUsedAt: last?.created_at ?? null }])
+  }
+  return found
+})
+
+/** The same. Every key that is asked for is there. */
+export async function usageOfKeys(store: Store, keys: string[]): Promise<Map<string, KeyUsage>> {
+  if (keys.length === 0) return new Map()
+  await entered(store)
+  return new Map(await store.read(keyUsage, keys))
+}
+
+function totalsOf({ requests, errors, tokens_in, tokens_out, tokens_cached, tokens_reasoning }: SumLine): Totals {
+  return { requests: requests ?? 0, errors: errors ?? 0, tokens_in, tokens_out, tokens_cached, tokens_reasoning }
+}
+
+/** TABLE of steps of time, in milliseconds, the finest first. */
+const STEPS = { minute: MINUTE, hour: HOUR, day: DAY } as const
+
+/** What usage can be broken down by. */
+export const DIMENSIONS = ['key', 'model', 'provider', 'minute', 'hour', 'day'] as const
+
+export type Dimension = (typeof DIMENSIONS)[number]
+
+/** One line of a usage report: a value for each dimension that was asked for, and the sums. */
+export interface UsageLine extends Totals {
+  key_id?: string
+  /** Null where the request named none that we could read. */
+  model?: string | null
+  provider?: string
+  /** Start of the minute, hour or day, UTC; of the finest of them that is asked for. */
+  time?: string
+  /** Only where a report is about the top ones: whether the line sums up the rest, and so is of no key, model or provider. */
+  other?: boolean
+  aborted: number
+  unknown: number
+  /** Requests whose tokens are unknown. */
+  unmetered: number
+  bytes_in: number
+  bytes_out: number
+  /** Means over the answered requests, in milliseconds; null where there were none. */
+  first_byte_ms: number | null
+  total_ms: number | null
+}
+
+/** What a report is about. `account` null: all accounts. Times in milliseconds since 1970, the end not included. */
+export interface UsageQuestion {
+  account: string | null
+  by: Dimension[]
+  from: number
+  to: number
+  key?: string | undefined
+  keys?: string[]
+  model?: string | undefined
+  provider?: string | undefined
+  /** Lines for so many keys, models or providers, and for the rest together: `by` names one of the three then. */
+  top?: number | undefined
+}
+
+/** The lines of a report, ordered by time, key, provider and model; more than `MOST_LINES` of them where there are too many. */
+export const usageLines = procedure(import.meta.url, 'usageLines', function* (db, question: UsageQuestion): Steps<UsageLine[]> {
+  return (yield* linesOf(db, question)).lines
+})
+
+/** Reads a report. Whole hours count, or minutes where it is by the minute, the first one too. */
+export function readUsage(store: Store, question: UsageQuestion): Promise<UsageLine[]> {
+  return store.read(usageLines, question)
+}
+
+type NamedLine = UsageLine & { key_name?: string | null }
+
+/** The same with the names of keys, as the lines of a CSV or as a whole list; null where it has too many lines. @param columns of a CSV */
+export const usageText = procedure(import.meta.url, 'usageText', function* (db, { columns, format, ...question }: UsageQuestion & { columns: string[]; format: Format }): Steps<{ text: Uint8Array<ArrayBuffer> } | null> {
+  const { lines, groups }: { lines: NamedLine[]; groups?: number } = yield* linesOf(db, question)
+  if (lines.length > MOST_LINES) return null
+  if (question.by.includes('key')) {
+    const names = yield* namesOf(db, lines.flatMap(({ key_id }) => key_id ?? []))
+    for (const [at, { key_id = '', ...line }] of lines.entries()) if (!line.other) lines[at] = { key_id, key_name: names.get(key_id) ?? null, ...line }
+  }
+  const text = written(format, columns as (keyof NamedLine)[], lines)
+  return { text: bytesOf(format === 'csv' ? text : `{"object":"list","data":[${text}],"next_cursor":null${groups === undefined ? '' : `,"groups":${groups}`}}`) }
+})
+
+function* linesOf(db: QueryBuilder, { by, top, ...filter }: UsageQuestion): Steps<{ lines: UsageLine[]; groups?: number }> {
+  const [, step] = Object.entries(STEPS).find(([name]) => by.some((dimension) => dimension === name)) ?? []
+  const columns: Grouping['by'] = ([['key', 'key_id'], ['provider', 'provider'], ['model', 'model']] as const).flatMap(([name, column]) => (by.includes(name) ? [column] : []))
+  const [column] = columns
+  const ranked = top === undefined || column === undefined ? undefined : yield* topUsage(db, filter, column, step, top)
+  const lines: (SumLine & { other?: boolean })[] = ranked?.lines ?? (yield* sumUp(db, filter, step, [{ by: columns, step }]))[0] ?? []
+  const groups = ranked && { groups: ranked.groups }
+  if (lines.length > MOST_LINES) return { lines: lines.map(shown), ...groups }
+  const inOrder = yield* sorted(lines, (a, b) => (a.time ?? 0) - (b.time ?? 0) || Number(a.other ?? false) - Number(b.other ?? false) || compare(columns, a, b))
+  return { lines: inOrder.map(shown), ...groups }
+}
+
+function compare(columns: Grouping['by'], a: SumLine, b: SumLine): number {
+  for (const column of columns) {
+    const [one = '', other = ''] = [a[column], b[column]]
+    if (one !== other) return one < other ? -1 : 1
+  }
+  return 0
+}
+
+function shown({ answered, first_byte_ms, total_ms, time, key_id, model, provider, latest: _, ...sums }: SumLine & { other?: boolean }): UsageLine {
+  const mean = (sum: number | null) => (answered ? Math.round((sum ?? 0) / answered) : null)
+  return {
+    ...(time === undefined ? {} : { time: isoTime(time) }),
+    ...(key_id === undefined ? {} : { key_id }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model: model === '' ? null : model }),
+    ...(sums as Omit<UsageLine, 'first_byte_ms' | 'total_ms'>), // sums of columns that are never null, over at least one row
+    first_byte_ms: mean(first_byte_ms),
+    total_ms: mean(total_ms),
+  }
+}

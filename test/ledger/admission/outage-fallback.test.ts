@@ -1,0 +1,348 @@
+// The store stands still for a while: what may pass goes on passing, within the limits, and everything is in the ledger afterwards, once.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { openLedger, type Admission, type Admissions, type Asking, type Ledger } from '../../../server/ledger/ledger.ts'
+import { openGrace } from '../../../server/ledger/admission/outage-fallback.ts'
+import { recent, record, reserve } from '../../../server/ledger/admission/sqlite-reserve.ts'
+import { settle } from '../../../server/ledger/settlement/sqlite.ts'
+import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
+import { openLog } from '../../../server/common/log.ts'
+import { StoreError } from '../../../server/store/store-error.ts'
+import type { Store } from '../../../server/store/open.ts'
+import type { Place } from '../../support/place.ts'
+import { query, startPostgres, type Server } from '../../support/postgres.ts'
+import { temporaryFolder } from '../../support/temporary.ts'
+import { until } from '../../support/until.ts'
+import { asking, movedClock, openFor, settlement, type Moved, type Opened } from '../support/opened.ts'
+
+/** A place whose store can stand still. */
+type Stoppable = Place & { stop(): void; goOn(): void }
+
+/** One for all tests here: each has a database of its own, and they run one after the other. */
+let server: Promise<Server> | undefined
+let databases = 0
+after(async () => (await server)?.[Symbol.asyncDispose]())
+
+/** TABLE of stores, and how they come to stand still. */
+const STOPPABLE: Record<Store['dialect'], (t: TestContext) => Promise<Stoppable>> = {
+  sqlite: async (t) => {
+    const data = temporaryFolder(t)
+    let other: DatabaseSync | undefined
+    const goOn = () => {
+      other?.close()
+      other = undefined
+    }
+    t.after(goOn)
+    return {
+      data, databaseUrl: null, goOn,
+      stop: () => {
+        // The writer may hold the lock at this very moment.
+        other = new DatabaseSync(join(data, 'tollmark.db'), { timeout: 10_000 })
+        other.exec('BEGIN IMMEDIATE')
+      },
+    }
+  },
+  postgres: async (t) => {
+    const { url, signal } = await (server ??= startPostgres())
+    const goOn = () => signal('SIGCONT')
+    t.after(goOn)
+    const name = `grace_${++databases}`
+    await query(url, `create database ${name}`)
+    return { data: temporaryFolder(t), databaseUrl: new URL(`/${name}`, url), stop: () => signal('SIGSTOP'), goOn }
+  },
+}
+
+/** Signs of life fail too while the store stands still. */
+const openGraced = (t: TestContext, place: Place, grace: number, clock?: Moved): Promise<Opened> => openFor(t, place, clock, { grace, onTrouble: () => {} })
+
+/** Asks, and settles at once what passes. */
+async function go(ledger: Ledger, key: string, rpm: number | null, passed: Asking[]): Promise<Admission> {
+  const one = asking(key, rpm)
+  const admission = await ledger.admit(one)
+  if (admission.admitted) {
+    passed.push(one)
+    ledger.settle(settlement(one, admission))
+  }
+  return admission
+}
+
+async function assertWhole({ store }: Opened, passed: readonly Asking[]): Promise<void> {
+  const rows = () => store.db.selectFrom('requests').select(['id', 'state']).where('state', '<>', 'aborted').execute()
+  await until(async () => (await rows()).filter(({ state }) => state === 'settled').length >= passed.length)
+  const found = await rows()
+  assert.deepEqual(found.map(({ id }) => id).sort(), passed.map(({ id }) => id).sort())
+  assert.ok(found.every(({ state }) => state === 'settled'))
+  const { counted } = await store.db.selectFrom('usage_hours').select((e) => e.fn.sum<number>('requests').as('counted')).where('key_id', 'in', ['k', 'free']).executeTakeFirstOrThrow()
+  assert.equal(Number(counted), Number((await store.db.selectFrom('requests').select((e) => e.fn.countAll<number>().as('all')).executeTakeFirstOrThrow()).all))
+  assert.deepEqual((await verifyWindows(store)).violations, [])
+}
+
+/** Requests that pass while the store refuses all of them, and end; then it takes them, but the `bad` one never. */
+async function passWithoutStore(t: TestContext, asked: readonly Asking[], bad?: Asking): Promise<{ written: string[]; ended: number[]; lines: string[] }> {
+  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const [written, ended, lines]: [string[], number[], string[]] = [[], [], []]
+  const refused = new StoreError('full', 'no room')
+  let full = true
+  const ask = (one: Asking) => new Promise<Admission>((resolve, reject) => graced.ask({ asking: one, caller: { gone: false }, patience: 0, resolve, reject }))
+  /** Asked while the first row is written. */
+  let meanwhile: Promise<Admission> | undefined
+  const inner: Admissions = {
+    fullFor: () => 5, leftFor: () => null,
+    ask: (one) => queueMicrotask(() => (full ? one.reject(refused) : one.resolve({ admitted: true, seq: 99, created_at: 0 }))),
+    complete: async () => {},
+    record: async (rows) => {
+      if (full) throw refused
+      meanwhile ??= ask(asking('k', null))
+      if (rows.some(({ id }) => id === bad?.id)) throw new StoreError('failed', 'never')
+      return rows.map(({ id }) => written.push(id))
+    },
+    recall: async () => [],
+    close: async () => {},
+  }
+  const graced = await openGrace(inner, { store, clock, log: openLog('error', { write: (line) => void lines.push(line) }), grace: 60_000, write: ({ seq }) => ended.push(seq) })
+  assert.equal(graced.fullFor('k', 9), 5)
+  for (const one of asked) {
+    const admission = await ask(one)
+    assert.ok(admission.admitted)
+    assert.equal(graced.fullFor('k', 9), null, 'another window decides now')
+    graced.settle(settlement(one, admission))
+  }
+  full = false
+  await until(() => !graced.failing())
+  assert.equal(graced.fullFor('k', 9), 5)
+  assert.equal((await meanwhile as { seq?: number }).seq, 99, 'who asks while they are written waits for the store')
+  const found = { written: [...written], ended: [...ended], lines: [...lines] }
+  await graced.close()
+  return found
+}
+
+test('a request whose row the store is the first to refuse is written later, as all others are', async (t) => {
+  const asked = [asking('k', null), asking('k', 9), asking('k', 9)]
+  const { written, ended } = await passWithoutStore(t, asked)
+  assert.deepEqual([written, ended], [asked.map(({ id }) => id), [1, 2, 3]])
+})
+
+test('of the requests that were let through without the store, one that it will never take keeps no other out', async (t) => {
+  const asked = Array.from({ length: 7 }, () => asking('k', null))
+  const bad = asked[3]!
+  const { written, ended, lines } = await passWithoutStore(t, asked, bad)
+  assert.deepEqual([written, ended], [asked.filter((one) => one !== bad).map(({ id }) => id), [1, 2, 3, 4, 5, 6]])
+  assert.equal(lines.length, 1)
+  assert.match(lines[0]!, new RegExp(`The request ${bad.id}, `))
+})
+
+test('so many rows may wait to be written, and no more', async (t) => {
+  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  const refused = new StoreError('full', 'no room')
+  const refuse = () => Promise.reject(refused)
+  const inner: Admissions = { fullFor: () => null, leftFor: () => null, ask: (one) => one.reject(refused), complete: refuse, record: refuse, recall: async () => [], close: async () => {} }
+  const graced = await openGrace(inner, { store, clock, log: openLog('silent'), grace: 60_000, write: () => {} })
+  let passed = 0
+  const ends = Array.from({ length: 10_001 }, () => new Promise<Admission>((resolve, reject) => graced.ask({ asking: asking('k', null), caller: { gone: false }, patience: 0, resolve, reject })).then(() => passed++))
+  await assert.rejects(Promise.all(ends), { name: 'StoreError' })
+  assert.equal(passed, 10_000)
+  await graced.close()
+})
+
+test('what the store could not read or write takes no place, and nobody waits for it for ever', async (t) => {
+  const { store, clock } = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+  let broken: unknown = recent
+  const unless = (go: Store['run']) => (...call: Parameters<Store['run']>) => (call[0] === broken ? Promise.reject(new StoreError('failed', 'not now')) : go(...call))
+  const ledger = await openLedger(Object.create(store, { run: { value: unless(store.run) }, readNow: { value: unless(store.readNow) } }) as Store, 'ins', clock, openLog('silent'))
+  t.after(() => ledger.close())
+  const ask = (key: string, rpm: number | null) => ledger.admit(asking(key, rpm))
+  for (const procedure of [recent, reserve]) {
+    broken = procedure
+    const asked = await Promise.allSettled([...Array.from({ length: 5 }, () => ask('k', 2)), ...(procedure === reserve ? [ask('free', null)] : [])])
+    for (const { status } of asked) assert.equal(status, 'rejected')
+  }
+  broken = null
+  const again = await Promise.all(Array.from({ length: 3 }, () => ask('k', 2)))
+  assert.deepEqual(again.map(({ admitted }) => admitted), [true, true, false])
+})
+
+/** A store whose answers a test can hold back, and which is busy as often as the test says, by procedure. */
+function scripted(store: Store): { store: Store; busy: Map<unknown, number>; hold(): void; release(): void; close(): void } {
+  const busy = new Map<unknown, number>()
+  let held: PromiseWithResolvers<void> | undefined
+  let closed = false
+  const run: Store['run'] = async (procedure, args) => {
+    await held?.promise
+    if (closed) throw new StoreError('closed', 'the process has ended')
+    const times = busy.get(procedure) ?? 0
+    busy.set(procedure, times - 1)
+    if (times > 0) throw new StoreError('busy', 'somebody else writes')
+    return store.run(procedure, args)
+  }
+  const readNow: Store['readNow'] = async (procedure, args) => {
+    await held?.promise
+    // Reading is slower than writing.
+    await setTimeout(200)
+    return store.readNow(procedure, args)
+  }
+  return {
+    store: Object.create(store, { run: { value: run }, readNow: { value: readNow } }) as Store, busy,
+    hold: () => (held = Promise.withResolvers()),
+    release: () => {
+      held?.resolve()
+      held = undefined
+    },
+    close: () => (closed = true),
+  }
+}
+
+/** TABLE of what a store can be when a process ends that has let requests through without it. */
+const ENDINGS: Record<string, (busy: Map<unknown, number>) => void> = {
+  'still reads the window of a key': () => {},
+  'is busy when their rows are written': (busy) => void busy.set(record, 2),
+  'is busy when their ends are written': (busy) => void busy.set(settle, 2),
+}
+
+for (const [ending, script] of Object.entries(ENDINGS)) {
+  test(`a process that ends while its store ${ending} leaves nothing out`, async (t) => {
+    const opened = await openFor(t, { data: temporaryFolder(t), databaseUrl: null })
+    const { store, busy, hold, release, close } = scripted(opened.store)
+    const ledger = await openLedger(store, 'ins', opened.clock, openLog('silent'), 60_000)
+    hold()
+    const passed: Asking[] = []
+    for (let i = 0; i < 5; i++) await go(ledger, 'k', 5, passed)
+    assert.equal(passed.length, 5)
+    script(busy)
+    release()
+    await ledger.close()
+    close()
+    await assertWhole(opened, passed)
+  })
+}
+
+for (const [dialect, placeOf] of Object.entries(STOPPABLE)) {
+  test(`${dialect}: while the store stands still limits hold, and afterwards every row is there once`, async (t) => {
+    const place = await placeOf(t)
+    const graced = await openGraced(t, place, 60_000)
+    const { ledger } = graced
+    const passed: Asking[] = []
+    for (let i = 0; i < 3; i++) assert.ok((await go(ledger, 'k', 5, passed)).admitted)
+    const leftOf = (key: string) => ledger.leftFor(key, 5).requests
+    assert.deepEqual([leftOf('k'), leftOf('new')], [2, 5])
+    place.stop()
+    // The first are on their way to the store when it stops, and wait until it counts as failing.
+    const early = Array.from({ length: 20 }, () => go(ledger, 'k', 5, passed))
+    await setTimeout(20)
+    // These have not set out yet.
+    const late = Array.from({ length: 5 }, () => go(ledger, 'free', null, passed))
+    assert.equal((await Promise.all(early)).filter(({ admitted }) => admitted).length, 2)
+    assert.ok((await Promise.all(late)).every(({ admitted }) => admitted))
+    assert.ok(ledger.failing())
+    assert.deepEqual([leftOf('k'), leftOf('new')], [0, 5])
+    for (let i = 0; i < 20; i++) {
+      const refused = await go(ledger, 'k', 5, passed)
+      assert.ok(!refused.admitted && refused.wait > 0)
+      assert.ok((await go(ledger, 'free', null, passed)).admitted)
+    }
+    place.goOn()
+    await until(() => !ledger.failing())
+    // Before anybody asks again, the store's own windows are not in memory.
+    assert.equal(leftOf('k'), 0)
+    assert.ok(!(await go(ledger, 'k', 5, passed)).admitted)
+    assert.ok((await go(ledger, 'free', null, passed)).admitted)
+    await assertWhole(graced, passed)
+  })
+
+  test(`${dialect}: a minute that passes while the store stands still is a minute`, async (t) => {
+    const place = await placeOf(t)
+    const graced = await openGraced(t, place, 300_000)
+    const { ledger, clock } = graced
+    const passed: Asking[] = []
+    const asked = async () => (await Promise.all(Array.from({ length: 9 }, () => go(ledger, 'k', 4, passed)))).filter(({ admitted }) => admitted).length
+    assert.equal(await asked(), 4)
+    place.stop()
+    await until(() => ledger.failing())
+    for (const by of [60_200, 60_200]) {
+      assert.equal(await asked(), 0)
+      clock.monoBy += by
+      assert.equal(await asked(), 4)
+    }
+    place.goOn()
+    await until(() => !ledger.failing())
+    assert.equal(await asked(), 0)
+    await assertWhole(graced, passed)
+  })
+
+  test(`${dialect}: after the time of grace requests are refused, and pass again when the store is back`, async (t) => {
+    const place = await placeOf(t)
+    const graced = await openGraced(t, place, 500)
+    const { ledger } = graced
+    const passed: Asking[] = []
+    assert.ok((await go(ledger, 'k', 100, passed)).admitted)
+    place.stop()
+    assert.ok((await go(ledger, 'k', 100, passed)).admitted)
+    await until(() => go(ledger, 'k', 100, passed).then(() => false, (error: { name: string; code: string }) => error.name === 'StoreError' && error.code === 'unavailable'))
+    assert.ok(ledger.failing())
+    place.goOn()
+    await until(() => !ledger.failing())
+    assert.ok((await go(ledger, 'k', 100, passed)).admitted)
+    await assertWhole(graced, passed)
+  })
+
+  test(`${dialect}: without grace nothing passes that the store has not written`, async (t) => {
+    const place = await placeOf(t)
+    const { ledger } = await openGraced(t, place, 0)
+    for (const key of ['first', 'second']) {
+      place.stop()
+      await assert.rejects(ledger.admit(asking(key, 5)), { name: 'StoreError', code: 'unavailable' })
+      await assert.rejects(ledger.admit(asking(key, null)), { name: 'StoreError', code: 'unavailable' })
+      place.goOn()
+      await until(() => !ledger.failing())
+      assert.ok((await ledger.admit(asking(key, 5))).admitted)
+    }
+  })
+
+  test(`${dialect}: of two processes each keeps to its half`, async (t) => {
+    const place = await placeOf(t)
+    const [one, two] = [await openGraced(t, place, 60_000), await openGraced(t, place, 60_000)]
+    const passed: Asking[] = []
+    // The first learns within a second that it is not alone.
+    await setTimeout(2_500)
+    place.stop()
+    await until(() => one.ledger.failing() && two.ledger.failing())
+    for (const { ledger } of [one, two]) {
+      let count = 0
+      for (let i = 0; i < 10; i++) if ((await go(ledger, 'k', 7, passed)).admitted) count++
+      assert.equal(count, 3)
+      await assert.rejects(ledger.admit(asking('tiny', 1)), { name: 'StoreError' })
+    }
+    place.goOn()
+    await until(() => !one.ledger.failing() && !two.ledger.failing())
+    await assertWhole(one, passed)
+  })
+
+  test(`${dialect}: what another process let through just before counts for who starts after it`, async (t) => {
+    const place = await placeOf(t)
+    const clock = movedClock()
+    const before = await openGraced(t, place, 60_000, clock)
+    const passed: Asking[] = []
+    for (let i = 0; i < 4; i++) await go(before.ledger, 'k', 5, passed)
+    await before.close()
+    const graced = await openGraced(t, place, 60_000, clock)
+    place.stop()
+    const admissions = await Promise.all(Array.from({ length: 10 }, () => go(graced.ledger, 'k', 5, passed)))
+    assert.equal(admissions.filter(({ admitted }) => admitted).length, 1)
+    place.goOn()
+    await until(() => !graced.ledger.failing())
+    await assertWhole(graced, passed)
+  })
+
+  test(`${dialect}: a process that ends when the store is back again leaves nothing out`, async (t) => {
+    const place = await placeOf(t)
+    const { ledger, close } = await openGraced(t, place, 60_000)
+    const passed: Asking[] = []
+    place.stop()
+    for (let i = 0; i < 5; i++) await go(ledger, 'k', 5, passed)
+    place.goOn()
+    await close()
+    await assertWhole(await openGraced(t, place, 0), passed)
+  })
+}

@@ -1,0 +1,58 @@
+// The database's clock is set while processes run on it, and while none does. `correction` stands for its setting: the ledger's time is their sum.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Ledger } from '../../../server/ledger/ledger.ts'
+import { verifyWindows } from '../../../server/ledger/reports/verify.ts'
+import { WINDOW_MS } from '../../../server/ledger/admission/sliding-window.ts'
+import type { Place } from '../../support/place.ts'
+import { query } from '../../support/postgres.ts'
+import { placeOn } from '../../support/stores.ts'
+import { until } from '../../support/until.ts'
+import { asking, openFor, openOn, pass } from '../support/opened.ts'
+
+const setClock = ({ databaseUrl }: Place, seconds: number) => query(databaseUrl!, `update ledger_clock set correction = correction + ${seconds} * 1000000::bigint`)
+
+const passed = async (ledgers: Ledger[], rpm: number): Promise<number> =>
+  (await Promise.all(ledgers.flatMap((ledger) => Array.from({ length: 20 }, () => ledger.admit(asking('k', rpm)))))).filter(({ admitted }) => admitted).length
+
+for (const seconds of [3_600, 61, 1, -1, -61, -3_600]) {
+  test(`a clock that is set by ${seconds} s lets nothing more through, and holds nothing up`, async (t) => {
+    const where = await placeOn.postgres(t)
+    const [one, two] = [await openFor(t, where), await openFor(t, where)]
+    const ledgers = [one.ledger, two.ledger]
+    assert.equal(await passed(ledgers, 4), 4)
+    await setClock(where, seconds)
+    assert.equal(await passed(ledgers, 5), 1)
+    await setClock(where, -2 * seconds)
+    assert.equal(await passed(ledgers, 6), 1)
+    await pass(where, WINDOW_MS + 3_000, one.clock, two.clock)
+    assert.equal(await passed(ledgers, 6), 6)
+    assert.deepEqual((await verifyWindows(one.store)).violations, [])
+  })
+}
+
+test('a clock that was set back while no process ran does not hold anything up for long', async (t) => {
+  const where = await placeOn.postgres(t)
+  const before = await openOn(where)
+  assert.equal(await passed([before.ledger], 3), 3)
+  await before.close()
+  await setClock(where, -3_600)
+  const after = await openFor(t, where)
+  assert.equal(await passed([after.ledger], 3), 0)
+  await pass(where, WINDOW_MS + 3_000, after.clock)
+  assert.equal(await passed([after.ledger], 3), 3)
+})
+
+test('an admission that is let go later than it was stamped counts from then on, and so do those behind it', async (t) => {
+  const where = await placeOn.postgres(t)
+  const { ledger } = await openFor(t, where)
+  assert.ok((await ledger.admit(asking('k', 5))).admitted)
+  await query(where.databaseUrl!, `create function tarry() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return null; end $$;
+    create trigger tarry after insert on requests for each statement execute function tarry()`)
+  const stamps = async () => (await query(where.databaseUrl!, 'select mono, tollmark_ledger_time() as now from requests order by seq')) as { mono: string; now: string }[]
+  const [first] = await stamps()
+  assert.ok((await ledger.admit(asking('k', 5))).admitted)
+  await until(async () => Number((await stamps())[1]!.mono) >= Number(first!.now) + 300_000)
+  assert.equal((await stamps())[0]!.mono, first!.mono)
+  assert.ok((await stamps()).every(({ mono, now }) => Number(mono) <= Number(now)))
+})

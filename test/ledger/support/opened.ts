@@ -1,0 +1,75 @@
+// A ledger on a store in a folder, with clocks that the test moves.
+import type { TestContext } from 'node:test'
+import { systemClock, type Clock } from '../../../server/common/clock.ts'
+import { openLedger, type Asking, type Ledger, type Settlement } from '../../../server/ledger/ledger.ts'
+import { openLog } from '../../../server/common/log.ts'
+import { enterInstance } from '../../../server/store/instance.ts'
+import { openStore, type Store } from '../../../server/store/open.ts'
+import type { Place } from '../../support/place.ts'
+import { query } from '../../support/postgres.ts'
+
+export type Opened = {
+  store: Store
+  ledger: Ledger
+  clock: Moved
+  close(): Promise<void>
+}
+
+/** The machine's clocks, set forward or back. */
+export type Moved = Clock & { wallBy: number; monoBy: number }
+
+export function movedClock(): Moved {
+  const real = systemClock(Date.now)
+  return { wallBy: 0, monoBy: 0, boot: real.boot, now() { return real.now() + this.wallBy }, mono() { return real.mono() + this.monoBy } }
+}
+
+/** What a ledger is opened with where its store may stand still. */
+export type Grace = {
+  /** Milliseconds for which requests go on passing. */
+  grace: number
+  /** Told when the store does not take a sign of life. */
+  onTrouble(error: unknown): void
+}
+
+export async function openOn(place: Place, clock: Moved = movedClock(), more?: Grace): Promise<Opened> {
+  const store = await openStore({ ...place, now: clock.now() })
+  const rethrow = (error: unknown) => {
+    throw error
+  }
+  const instance = await enterInstance(store, () => clock.now(), more?.onTrouble ?? rethrow)
+  const ledger = await openLedger(store, instance.id, clock, openLog('silent'), more?.grace)
+  let closed = false
+  const close = async () => {
+    if (closed) return
+    closed = true
+    await ledger.close()
+    await instance[Symbol.asyncDispose]()
+    await store.close()
+  }
+  return { store, ledger, clock, close }
+}
+
+export async function openFor(t: TestContext, place: Place, clock?: Moved, more?: Grace): Promise<Opened> {
+  const opened = await openOn(place, clock, more)
+  t.after(() => opened.close())
+  return opened
+}
+
+/** Lets time pass for everybody: our clocks, and the ledger's where it has one of its own. */
+export async function pass({ databaseUrl }: Place, milliseconds: number, ...clocks: Moved[]): Promise<void> {
+  for (const clock of clocks) clock.monoBy += milliseconds
+  if (databaseUrl) await query(databaseUrl, `update ledger_clock set correction = correction + ${milliseconds * 1000}`)
+}
+
+let count = 0
+
+export function asking(key: string, rpm: number | null, more: Partial<Asking> = {}): Asking {
+  return { id: `req_${process.pid}_${++count}`, account_id: 'acc', key_id: key, rpm, provider: 'openai', model: 'gpt-5', endpoint: 'chat', method: 'POST', context: null, ...more }
+}
+
+export function settlement({ account_id, key_id, provider, model }: Asking, { seq, created_at }: { seq: number; created_at: number }, more: Partial<Settlement> = {}): Settlement {
+  return {
+    seq, account_id, key_id, provider, model, created_at, state: 'settled', status: 200, error: null, credential_id: 'cred', first_byte_ms: 10, total_ms: 20,
+    bytes_in: 100, bytes_out: 200, tokens_in: 3, tokens_out: 4, tokens_cached: null, tokens_reasoning: null, ...more,
+  }
+}
