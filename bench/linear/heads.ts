@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { parse as parseCookies } from 'hono/utils/cookie'
 import { clientOf } from '../../server/common/client-info.ts'
-import { readKey } from '../../server/convert/admission.ts'
+import { readKey } from '../../server/conversion/admission.ts'
 import { beginsProxied, RequestReader } from '../../server/http1/request-parser.ts'
 import { valueOf, valuesOf } from '../../server/http1/header-fields.ts'
 import { normalOrigin } from '../../server/keys/authenticate.ts'

@@ -7,7 +7,7 @@ import { Socket } from 'node:net'
 import { provideAccount } from '../accounts/accounts.ts'
 import { FREE, readPlans, type Plans } from '../accounts/plans.ts'
 import type { Caller } from '../accounts/tokens.ts'
-import { newApi, type Api } from '../api.ts'
+import { newApi, type Api } from '../api/api.ts'
 import type { Config } from '../config/settings.ts'
 import { Problem, SetupError } from '../common/errors.ts'
 import { newId } from '../common/ids.ts'
@@ -32,31 +32,31 @@ const UNBUFFERED = { flush: () => Promise.resolve() }
 /** TABLE of the first words of the API's paths, and their routes; each is loaded when it is called. */
 const ROUTES: Readonly<Record<string, (parts: Parts) => Promise<Api>>> = {
   accounts: async ({ store, plans, clock }) => {
-    const { accountRoutes } = await import('../manage/accounts.ts')
-    const { passwordResetRoutes } = await import('../manage/password-resets.ts')
+    const { accountRoutes } = await import('../api/accounts.ts')
+    const { passwordResetRoutes } = await import('../api/password-resets.ts')
     const api = newApi()
     api.route('/', accountRoutes(store, plans, UNCACHED, clock))
     api.route('/', passwordResetRoutes(store, plans, clock))
     return api
   },
-  tokens: async ({ store, clock }) => (await import('../manage/tokens.ts')).tokenRoutes(store, clock),
+  tokens: async ({ store, clock }) => (await import('../api/tokens.ts')).tokenRoutes(store, clock),
   keys: async ({ store, config, clock }) => {
-    const { keyRoutes } = await import('../manage/keys.ts')
+    const { keyRoutes } = await import('../api/keys.ts')
     const { PROVIDERS } = await import('../proxy/providers/table.ts')
     const { storedProviders } = await import('../proxy/providers/stored.ts')
     const all = [...PROVIDERS, ...config.customProviders, ...(await storedProviders(store))]
     const providers = [...new Set(all.map(({ id }) => id))].map((id) => ({ id }))
     return keyRoutes(store, { keys: UNCACHED, table: () => ({ providers }) }, clock)
   },
-  usage: async ({ store, clock }) => (await import('../manage/usage.ts')).usageRoutes(store, clock),
+  usage: async ({ store, clock }) => (await import('../api/usage.ts')).usageRoutes(store, clock),
   requests: async ({ store, clock }) =>
-    (await import('../manage/requests.ts')).requestRoutes(store, UNBUFFERED, clock),
+    (await import('../api/requests.ts')).requestRoutes(store, UNBUFFERED, clock),
   credentials: async (parts) => {
-    const { credentialRoutes } = await import('../manage/credentials.ts')
+    const { credentialRoutes } = await import('../api/credentials.ts')
     return credentialRoutes(parts.store, await providersOf(parts), parts.clock)
   },
   providers: async (parts) => {
-    const { providerRoutes } = await import('../manage/providers.ts')
+    const { providerRoutes } = await import('../api/providers.ts')
     return providerRoutes(parts.store, await providersOf(parts), parts.clock)
   },
   jobs: async (parts) => jobRoutes(parts),
@@ -74,9 +74,9 @@ async function providersOf({ store, config }: Parts) {
 }
 
 async function jobRoutes({ store, config, clock, closing }: Parts): Promise<Api> {
-  const { jobRoutes } = await import('../convert/job-routes.ts')
-  const { jobChanges } = await import('../convert/changes.ts')
-  const { watchJobs } = await import('../convert/watch.ts')
+  const { jobRoutes } = await import('../api/jobs.ts')
+  const { jobChanges } = await import('../conversion/jobs/notifications.ts')
+  const { watchJobs } = await import('../conversion/jobs/watcher.ts')
   const { openBlobs } = await import('../store/blobs/open.ts')
   const folder = mkdtempSync(join(tmpdir(), 'tollmark-'))
   closing.defer(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { admit, countConversion } from '../../server/convert/admission.ts'
-import { jobChanges } from '../../server/convert/changes.ts'
+import { admit, countConversion } from '../../server/conversion/admission.ts'
+import { jobChanges } from '../../server/conversion/jobs/notifications.ts'
 import { usedToday } from '../../server/accounts/quota.ts'
 import { openLog } from '../../server/common/log.ts'
 import { enterInstance } from '../../server/store/instance.ts'

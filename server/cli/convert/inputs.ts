@@ -4,7 +4,7 @@ import { open, readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { SetupError, codeOf } from '../../common/errors.ts'
-import { SNIFFED, notAnExport, sniff, type FileKind } from '../../convert/sniff.ts'
+import { SNIFFED, notAnExport, sniff, type FileKind } from '../../conversion/upload/sniff.ts'
 import { Misuse } from '../failure.ts'
 import { StoredZip } from './stored-zip.ts'
 

@@ -1,6 +1,6 @@
 // A progress bar on a terminal, and silence elsewhere.
 import type { WriteStream } from 'node:tty'
-import type { Progress } from '../../convert/run.ts'
+import type { Progress } from '../../conversion/pool/conversion-step.ts'
 
 const WIDTH = 30
 /** Milliseconds between two drawings. */

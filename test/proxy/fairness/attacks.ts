@@ -163,7 +163,7 @@ export const NOT_SHARED: Readonly<Record<string, string>> = {
   TOLLMARK_MAX_PAGE: 'Bounds one archive.',
   TOLLMARK_MAX_PAGES: 'Bounds one archive.',
   TOLLMARK_MAX_PARTS: 'Bounds one archive.',
-  TOLLMARK_JOB_QUEUE: 'Jobs end in their own time: test/convert/queue.ts holds who is next.',
+  TOLLMARK_JOB_QUEUE: 'Jobs end in their own time: test/conversion/job-queue.ts holds who is next.',
   TOLLMARK_CONNECT_TIMEOUT: 'Bounds one request, which counts in TOLLMARK_MAX_OPEN.',
   TOLLMARK_CONVERSION_DEADLINE: 'Bounds one conversion; how many there are is TOLLMARK_CONVERSIONS.',
   TOLLMARK_CONVERSION_HEAP: 'Bounds one conversion.',

@@ -1,0 +1,128 @@
+// /api/v1/accounts and /api/v1/plans. Everybody sees their own account; an administrator sees and changes all.
+import { z } from '@hono/zod-openapi'
+import { changeAccount, countAccounts, createAccount, deleteAccount, getAccount, listAccounts, showAccount } from '../accounts/accounts.ts'
+import { FREE, type Plans } from '../accounts/plans.ts'
+import { PageQuery, countedListOf, page, whole, type Api } from './api.ts'
+import { Problem, fieldError, type FieldError } from '../common/errors.ts'
+import type { KeyCache } from '../keys/cache.ts'
+import { revokeKeysOf } from '../keys/keys.ts'
+import { patchOf } from './request/patch.ts'
+import { strictObject } from './request/strict.ts'
+import { created, done, ok, route, routes } from './route.ts'
+import type { Store } from '../store/open.ts'
+import type { AccountRow } from '../store/schema.ts'
+import { Name } from './schemas.ts'
+
+/** An account as the API shows it. */
+export const AccountSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('account'),
+    name: z.string(),
+    email: z.string().nullable(),
+    role: z.enum(['admin', 'member']),
+    plan: z.string(),
+    disabled: z.boolean(),
+    quota: z.object({ conversions_per_day: z.number().int().nullable(), used_today: z.number().int(), resets_at: z.iso.datetime() }),
+    created_at: z.iso.datetime(),
+  })
+  .openapi('Account')
+
+const PlanSchema = z.object({ object: z.literal('plan'), name: z.string(), conversions_per_day: z.number().int().nullable() }).openapi('Plan')
+
+const Wanted = strictObject({ name: Name, plan: z.string().default(FREE) })
+const Change = patchOf(AccountSchema, { name: Name, plan: z.string(), role: AccountSchema.shape.role, disabled: z.boolean() }, ['quota'])
+
+const ListQuery = PageQuery.extend({ search: z.string().max(200).optional().openapi({ description: 'Part of the name or the e-mail.' }) })
+
+/** The routes of accounts and plans. */
+export function accountRoutes(store: Store, plans: Plans, keys: Pick<KeyCache, 'refresh'>, clock: () => number): Api {
+  const shown = (row: AccountRow, now: number) => showAccount(store, plans, row, now)
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/accounts',
+      summary: 'List the accounts that you may see',
+      access: 'manage',
+      query: ListQuery,
+      answer: ok('A page of accounts', countedListOf(AccountSchema)),
+      act: async ({ query: { limit, cursor, search }, caller: { account }, now }) => {
+        const [rows, total] = account.role === 'admin'
+          ? await Promise.all([listAccounts(store, limit + 1, cursor, search), countAccounts(store, search)])
+          : [[account], 1]
+        return { ...page(await Promise.all(rows.map((row) => shown(row, now))), limit), total }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/accounts',
+      summary: 'Make an account (administrators)',
+      access: 'admin',
+      body: Wanted,
+      check: (_, { plan }) => [planError(plans, plan)],
+      answer: created('The account', AccountSchema),
+      act: async ({ body: { name, plan }, now }) => shown(await createAccount(store, name, plan, now), now),
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/accounts/{id}',
+      summary: 'Read an account',
+      access: 'manage',
+      answer: ok('The account', AccountSchema),
+      problems: ['account_not_found'],
+      act: async ({ params: { id }, caller: { account }, now }) => {
+        // To everybody else an account does not exist.
+        const isVisible = account.role === 'admin' || id === account.id
+        return shown(await getAccount(store, isVisible ? id : ''), now)
+      },
+    }),
+    route({
+      method: 'patch',
+      path: '/api/v1/accounts/{id}',
+      summary: "Change an account's name, plan or role, disable or enable it (administrators)",
+      access: 'admin',
+      body: Change.body,
+      answer: ok('The account', AccountSchema),
+      problems: ['account_not_found', 'last_administrator'],
+      act: async ({ params: { id }, body, caller, now }) => {
+        const current = await shown(await getAccount(store, id), now)
+        const change = Change.changes(body, current, ({ plan, disabled }) => [
+          planError(plans, plan),
+          disabled && id === caller.account.id ? fieldError('disabled', 'You cannot disable your own account.') : null,
+        ])
+        const row = await changeAccount(store, id, change)
+        await keys.refresh()
+        return shown(row, now)
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/api/v1/accounts/{id}',
+      summary: 'Delete an account, for good (administrators)',
+      description: 'Its keys are revoked, its tokens and sessions end. What it has used stays in the ledger.',
+      access: 'admin',
+      answer: done('Deleted'),
+      problems: ['account_not_found', 'last_administrator'],
+      act: async ({ params: { id }, caller, now }) => {
+        if (id === caller.account.id) throw new Problem('invalid_field', 'You cannot delete your own account. Ask another administrator.')
+        await deleteAccount(store, id, now)
+        await revokeKeysOf(store, id, now)
+        await keys.refresh()
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/plans',
+      summary: 'List the plans',
+      access: 'manage',
+      answer: ok('All plans', countedListOf(PlanSchema)),
+      act: () => whole(plans.all.map(({ name, conversionsPerDay }) => ({ object: 'plan' as const, name, conversions_per_day: conversionsPerDay }))),
+    }),
+  ])
+}
+
+/** The fault of a plan's name: there is no such plan. */
+export function planError(plans: Plans, plan: string | undefined): FieldError | null {
+  if (plan === undefined || plans.has(plan)) return null
+  return fieldError('plan', `Must be one of ${plans.all.map(({ name }) => JSON.stringify(name)).join(', ')}.`)
+}

@@ -1,0 +1,150 @@
+// The document as an answer, the same from a request and from a job.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { z } from '@hono/zod-openapi'
+import type { ApiContext } from './api.ts'
+import { Problem } from '../common/errors.ts'
+import type { BlobStore, OpenedBlob } from '../store/blobs/blobs.ts'
+import { askedRange, rangeWithin } from './byte-range.ts'
+import { acceptedCoding, encoded } from './content-coding.ts'
+import { documentHeaders, type DocumentInfo } from '../conversion/document-headers.ts'
+
+const moment = z.iso.datetime().nullable()
+const withMetadata = { description: 'Only with `include_metadata`.' }
+
+const PageSchema = z.object({
+  id: z.string().nullable(),
+  parent_id: z.string().nullable(),
+  path: z.string().openapi({ description: 'Where the page lies in the archive.' }),
+  title: z.string(),
+  icon: z.string().nullable(),
+  anchor: z.string().openapi({ description: "The address of the page's heading in the whole document, without `#`." }),
+  source_url: z.string().nullable().optional().openapi(withMetadata),
+  exported_at: moment.optional().openapi(withMetadata),
+  properties: z.record(z.string(), z.unknown()),
+  markdown: z.string().openapi({ description: 'This page alone.' }),
+  assets: z.array(z.object({ path: z.string(), kind: z.string(), in_archive: z.boolean() })),
+})
+
+const DocumentSchema = z
+  .object({
+    object: z.literal('document'),
+    title: z.string(),
+    workspace: z.object({ id: z.string().nullable(), name: z.string().nullable() }).optional().openapi({ description: 'Only of an export of a whole workspace.' }),
+    markdown: z.string().openapi({ description: 'The whole document.' }),
+    pages: z.array(PageSchema),
+    warnings: z.array(z.object({ code: z.string(), page: z.string(), detail: z.string() })),
+  })
+  .openapi('Document')
+
+/** How the document is described in /openapi.json. */
+export const documentAnswer = {
+  description: 'The document',
+  content: { 'text/markdown': { schema: z.string() }, 'application/json': { schema: DocumentSchema } },
+}
+
+/** How a part of the document is described. */
+export const partAnswer = {
+  description: 'The range of the document that was asked for',
+  content: { 'text/markdown': { schema: z.string() }, 'application/json': { schema: z.string() } },
+}
+
+/**
+ * Answers with a whole document, compressed where the caller accepts that.
+ *
+ * @param tag the entity tag of its bytes as they are, without quotes; none where it cannot be asked for again
+ * @param idle milliseconds after which a caller that stops reading is left
+ */
+export function answerWhole(c: ApiContext, info: DocumentInfo, { size, stream }: OpenedBlob, idle: number, tag?: string): Response {
+  const coding = acceptedCoding(c.req.header('accept-encoding'))
+  const headers = {
+    ...documentHeaders(info),
+    ...(coding === null ? { 'content-length': String(size) } : { 'content-encoding': coding }),
+    // Other bytes, another tag (RFC 9110, section 8.8.3.3).
+    ...(tag !== undefined && { etag: coding === null ? `"${tag}"` : `"${tag}-${coding}"`, 'accept-ranges': 'bytes' }),
+  }
+  const body = bodyOf(c, stream, coding === null ? stream : encoded(stream, coding), idle)
+  return new Response(body, { headers })
+}
+
+/** A document that is kept, and can be asked for in parts. */
+export interface KeptDocument extends DocumentInfo {
+  readonly blob: string
+  /** As in `answerWhole`. */
+  readonly tag: string
+}
+
+/**
+ * Answers a GET of a document: with the range that was asked for (RFC 9110, section 14), else with all of it. A range is one of
+ * the bytes as they are, so it is never compressed; who resumes a compressed download names its tag in `If-Range`, and gets all of it.
+ *
+ * @throws Problem `range_not_satisfiable`
+ */
+export async function answerAsked(c: ApiContext, kept: KeptDocument, blobs: BlobStore, idle: number): Promise<Response> {
+  const condition = c.req.header('if-range')?.trim()
+  const isSame = condition === undefined || condition === `"${kept.tag}"`
+  const asked = c.req.method === 'GET' && isSame ? askedRange(c.req.header('range')) : null
+  if (asked === null) return answerWhole(c, kept, await blobs.open(kept.blob), idle, kept.tag)
+  const size = await blobs.size(kept.blob)
+  const range = rangeWithin(asked, size)
+  if (range === null) {
+    const headers = { 'content-range': `bytes */${size}` }
+    throw new Problem('range_not_satisfiable', `The document has ${size} bytes, and none in the range that was asked for.`, { headers })
+  }
+  const { stream, size: length } = await blobs.open(kept.blob, range)
+  const headers = {
+    ...documentHeaders(kept),
+    'accept-ranges': 'bytes',
+    'content-length': String(length),
+    'content-range': `bytes ${range.start}-${range.end}/${size}`,
+    etag: `"${kept.tag}"`,
+  }
+  return new Response(bodyOf(c, stream, stream, idle), { status: 206, headers })
+}
+
+/** What is sent of a stored file. @param sent `stored` itself, or what is made of it */
+function bodyOf(c: ApiContext, stored: OpenedBlob['stream'], sent: OpenedBlob['stream'], idle: number): ReadableStream {
+  const { outgoing } = c.env
+  outgoing.setTimeout(idle)
+  // Not every answer is read to its end: of HEAD not even the beginning is.
+  if (outgoing.destroyed) stored.destroy()
+  outgoing.once('close', () => stored.destroy())
+  const pieces = async function* (): AsyncGenerator<Uint8Array, void> {
+    try {
+      yield* sent
+    } catch {
+      // Nobody shall take a part for the whole; the log says why.
+      c.set('code', 'store_unavailable')
+      outgoing.destroy()
+    }
+  }
+  return ReadableStream.from(pieces())
+}
+
+/** How often a caller that has closed its sending side is asked whether it still listens (milliseconds). */
+const ASK_EVERY = 1000
+
+/**
+ * Aborted when the caller has closed the connection before its answer was complete.
+ *
+ * A caller that only closes its sending side looks like one that has gone: what is sent to that one comes back as a reset. So it is sent an
+ * interim answer now and then (RFC 9110, section 15.2.1), which every client reads over.
+ */
+export function whenGone(incoming: IncomingMessage, outgoing: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  const { socket } = incoming
+  let asking: NodeJS.Timeout | undefined
+  const ask = (): void => {
+    if (outgoing.headersSent || incoming.httpVersion === '1.0') return
+    asking ??= setInterval(() => {
+      if (!outgoing.headersSent) outgoing.writeContinue()
+    }, ASK_EVERY)
+  }
+  if (socket.readableEnded) ask()
+  else socket.once('end', ask)
+  outgoing.once('close', () => {
+    socket.off('end', ask)
+    clearInterval(asking)
+    if (!outgoing.writableFinished) controller.abort(new Problem('invalid_file', 'The connection was closed before the answer was complete.'))
+  })
+  return controller.signal
+}

@@ -1,0 +1,95 @@
+// /api/v1/invitations: links that make an account. Administrators make them; whoever holds one uses it.
+import { z } from '@hono/zod-openapi'
+import { acceptInvitation, countInvitations, createInvitation, deleteInvitation, listInvitations, openInvitation } from '../accounts/invitations.ts'
+import { FREE, type Plans } from '../accounts/plans.ts'
+import { PageQuery, countedListOf, page, type Api } from './api.ts'
+import { strictObject } from './request/strict.ts'
+import { created, done, ok, route, routes } from './route.ts'
+import type { Store } from '../store/open.ts'
+import { planError } from './accounts.ts'
+import { SignedInSchema, email, newPassword, welcome } from './session.ts'
+
+const InvitationSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('invitation'),
+    email: z.string().nullable().openapi({ description: 'The person it is meant for; the form suggests this address.' }),
+    plan: z.string(),
+    status: z.enum(['open', 'accepted', 'expired']),
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime(),
+    account_id: z.string().nullable().openapi({ description: 'The account that was made with it.' }),
+  })
+  .openapi('Invitation')
+
+const NewInvitationSchema = InvitationSchema.extend({ link: z.url().openapi({ description: 'For the invited person to open. It is not shown again.' }) }).openapi('NewInvitation')
+
+const OpenSchema = z.object({ object: z.literal('invitation'), email: z.string().nullable(), expires_at: z.iso.datetime() })
+const Wanted = strictObject({ email: email.nullable().default(null), plan: z.string().default(FREE) })
+const Accepted = strictObject({ token: z.string().max(200), email, password: newPassword })
+
+/** The routes of invitations. */
+export function invitationRoutes(store: Store, plans: Plans, clock: () => number): Api {
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/invitations',
+      summary: 'List invitations, newest first (administrators)',
+      access: 'admin',
+      query: PageQuery,
+      answer: ok('A page of invitations', countedListOf(InvitationSchema)),
+      act: async ({ query: { limit, cursor }, now }) => {
+        const [rows, total] = await Promise.all([listInvitations(store, limit + 1, cursor, now), countInvitations(store)])
+        return { ...page(rows, limit), total }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/invitations',
+      summary: 'Invite somebody by a link (administrators)',
+      access: 'admin',
+      body: Wanted,
+      check: (_, { plan }) => [planError(plans, plan)],
+      answer: created('The invitation, with its link', NewInvitationSchema),
+      act: async ({ body, now, context }) => {
+        const { invitation, token } = await createInvitation(store, body, now)
+        return { ...invitation, link: `${context.get('client').origin}/invite?token=${token}` }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/invitations/open',
+      summary: 'Read the invitation that a link is for',
+      access: 'public',
+      query: strictObject({ token: z.string().max(200) }),
+      answer: ok('An invitation that can be accepted', OpenSchema),
+      problems: ['invitation_not_found'],
+      act: async ({ query, now }) => {
+        const { object, email, expires_at } = await openInvitation(store, query.token, now)
+        return { object, email, expires_at }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/invitations/accept',
+      summary: 'Make the account that a link is for, and sign in',
+      access: 'sign_in',
+      body: Accepted,
+      answer: created('Signed in as the new account', SignedInSchema),
+      problems: ['invitation_not_found'],
+      act: async ({ body: { token, ...person }, now, context }) => {
+        const who = { ...person, address: context.get('client').address }
+        return welcome(context, store, plans, await acceptInvitation(store, token, who, now), clock())
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/api/v1/invitations/{id}',
+      summary: 'Take an invitation back (administrators)',
+      access: 'admin',
+      answer: done('Taken back'),
+      problems: ['invitation_not_found'],
+      act: ({ params }) => deleteInvitation(store, params.id),
+    }),
+  ])
+}

@@ -1,0 +1,223 @@
+// /api/v1/jobs: conversions in the background.
+import { z } from '@hono/zod-openapi'
+import { COMMON_PROBLEMS, IdParams, PageQuery, authorized, callerOf, createRoute, listOf, noQuery, page, placed, problems, queryOf, security, type Api, type ApiContext } from './api.ts'
+import { isoTime } from '../common/clock.ts'
+import { ERRORS, Problem, type ErrorCode } from '../common/errors.ts'
+import { FairShares } from '../fairness/shares.ts'
+import { done, ok, route, routes } from './route.ts'
+import { dropBlobs, type BlobStore } from '../store/blobs/blobs.ts'
+import type { JobRow } from '../store/schema.ts'
+import type { Store } from '../store/open.ts'
+import { Whose, whose } from './account-scope.ts'
+import { answerAsked, documentAnswer, partAnswer, whenGone } from './document-response.ts'
+import type { JobChanges } from '../conversion/jobs/notifications.ts'
+import { CONTENT_TYPES, faultsOf } from '../conversion/document-headers.ts'
+import { cancelJob, findJob, isFinished, listJobs } from '../conversion/jobs/jobs.ts'
+import type { JobWatch } from '../conversion/jobs/watcher.ts'
+
+const PATH = '/api/v1/jobs'
+/** Seconds to wait before asking again for a job that is not finished. */
+const RETRY_AFTER = '1'
+
+const moment = z.iso.datetime().nullable()
+
+export const JobSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('job'),
+    status: z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled', 'expired']),
+    format: z.enum(['markdown', 'json']),
+    include_metadata: z.boolean(),
+    file: z.object({ name: z.string(), size: z.number().int().openapi({ description: 'Bytes.' }) }),
+    progress: z.object({ pages_done: z.number().int(), pages_total: z.number().int().nullable() }),
+    created_at: z.iso.datetime(),
+    started_at: moment,
+    finished_at: moment,
+    expires_at: moment.openapi({ description: 'When the result is no longer kept.' }),
+    result_url: z.string().nullable(),
+    error: z.object({ code: z.string(), detail: z.string() }).nullable(),
+  })
+  .openapi('Job')
+
+type Job = z.infer<typeof JobSchema>
+
+/** What a job is at this moment: the sweep that notes the expiry may come later. */
+function statusOf({ status, expires_at }: JobRow, now: number): JobRow['status'] {
+  return status === 'succeeded' && expires_at !== null && expires_at <= now ? 'expired' : status
+}
+
+/** A job as the API shows it. */
+function showJob(row: JobRow, now: number): Job {
+  const status = statusOf(row, now)
+  return {
+    id: row.id,
+    object: 'job',
+    status,
+    format: row.format,
+    include_metadata: row.include_metadata === 1,
+    file: { name: row.file_name, size: row.file_size },
+    progress: { pages_done: row.pages_done, pages_total: row.pages_total },
+    created_at: isoTime(row.created_at),
+    started_at: isoTime(row.started_at),
+    finished_at: isoTime(row.finished_at),
+    expires_at: isoTime(row.expires_at),
+    result_url: status === 'succeeded' ? `${PATH}/${row.id}/result` : null,
+    error: row.error_code === null ? null : { code: row.error_code, detail: row.error_detail ?? '' },
+  }
+}
+
+/** The answer to an upload that has become a job. */
+export function acceptedAnswer(row: JobRow, now: number): Response {
+  const headers = { 'content-type': 'application/json', location: `${PATH}/${row.id}`, 'retry-after': RETRY_AFTER }
+  return new Response(JSON.stringify(showJob(row, now)), { status: 202, headers })
+}
+
+export interface JobParts {
+  store: Store
+  blobs: BlobStore
+  changes: JobChanges
+  watch: JobWatch
+  clock: () => number
+  /** Milliseconds without a byte after which a caller that reads nothing is left, and after which a silent stream of events says that it lives. */
+  limits: { readonly transferIdle: number; readonly eventsIdle: number }
+}
+
+function notFound(): Problem {
+  return new Problem('job_not_found', `No job of this account has this id. GET ${PATH} lists them.`)
+}
+
+/** The problem in place of a result; undefined where there is one. */
+function whyNoResult({ status, error, expires_at }: Job): Problem | undefined {
+  if (status === 'succeeded') return undefined
+  if (status === 'failed' && error) return new Problem(isCode(error.code) ? error.code : 'internal_error', error.detail)
+  if (status === 'canceled') return new Problem('result_expired', 'The job was canceled and has no result.')
+  if (status === 'expired') return new Problem('result_expired', `The result was kept until ${expires_at}. Upload the file again.`)
+  return new Problem('job_not_finished', `The job is ${status}. Its events, or asking again, tell when the result is there.`, { retryAfter: Number(RETRY_AFTER) })
+}
+
+function isCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code)
+}
+
+/** Streams of events of all accounts; each has a share, and the newest one of whoever has most ends for somebody who has none. */
+const followers = new FairShares({ places: 512, share: 64, always: true })
+
+/** The routes of jobs. */
+export function jobRoutes({ store, blobs, changes, watch, clock, limits }: JobParts): Api {
+  const mayConvert = authorized(store, 'convert', clock)
+  const found = async (c: ApiContext, id: string, account: string | undefined): Promise<JobRow> => {
+    const row = await findJob(store, id, whose(callerOf(c), account))
+    if (!row) throw notFound()
+    return row
+  }
+
+  const records = [
+    route({
+      method: 'get',
+      path: PATH,
+      summary: 'List jobs, newest first',
+      access: 'convert',
+      query: PageQuery.extend(Whose.shape),
+      answer: ok('A page of jobs', listOf(JobSchema)),
+      act: async ({ query: { limit, cursor, account }, caller, now }) => {
+        const rows = await listJobs(store, whose(caller, account), limit + 1, cursor)
+        return page(rows.map((row) => showJob(row, now)), limit)
+      },
+    }),
+    route({
+      method: 'get',
+      path: `${PATH}/{id}`,
+      summary: 'Read a job',
+      access: 'convert',
+      query: Whose,
+      answer: ok('The job', JobSchema),
+      problems: ['job_not_found'],
+      act: async ({ params, query, now, context: c }) => {
+        const job = showJob(await found(c, params.id, query.account), now)
+        return c.json(job, 200, isFinished(job.status) ? {} : { 'retry-after': RETRY_AFTER })
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${PATH}/{id}`,
+      summary: 'Cancel a job that is not finished, and delete its upload and its result',
+      access: 'convert',
+      query: Whose,
+      answer: done('Nothing of it is stored any more except what GET shows'),
+      problems: ['job_not_found'],
+      act: async ({ params, query, now, context: c }) => {
+        const { id, account_id: account } = await found(c, params.id, query.account)
+        const held = await store.run(cancelJob, { id, account, now })
+        if (!held) throw notFound()
+        changes.tell()
+        await dropBlobs(store, blobs, held).catch(() => {}) // then the sweep does it
+      },
+    }),
+  ]
+
+  const api = routes(store, clock, records)
+  const result = createRoute({
+    method: 'get',
+    path: `${PATH}/{id}/result`,
+    summary: "Read a job's document; of a job that has failed, its error",
+    security,
+    request: { params: IdParams, query: Whose },
+    responses: {
+      200: documentAnswer,
+      206: partAnswer,
+      ...problems('invalid_field', 'invalid_file', 'job_not_found', 'job_not_finished', 'result_expired', 'range_not_satisfiable', ...COMMON_PROBLEMS),
+    },
+  })
+  api.openAPIRegistry.registerPath(result)
+  api.get(`${PATH}/:id/result`, mayConvert, placed, async (c) => {
+    const row = await found(c, c.req.param('id'), queryOf(c, Whose).account)
+    const problem = whyNoResult(showJob(row, clock()))
+    if (problem) throw problem
+    if (row.result_blob === null) throw new Error(`the job ${row.id} has no result`)
+    const info = { contentType: CONTENT_TYPES[row.format], fileName: row.file_name, faults: faultsOf(row) }
+    // A job has one result, whose bytes never change.
+    return answerAsked(c, { ...info, blob: row.result_blob, tag: row.id }, blobs, limits.transferIdle)
+  })
+
+  const events = createRoute({
+    method: 'get',
+    path: `${PATH}/{id}/events`,
+    summary: 'Follow a job: an event "job" with the job at each change, until it is finished',
+    security,
+    request: { params: IdParams },
+    responses: {
+      200: { description: 'Server-sent events', content: { 'text/event-stream': { schema: z.string() } } },
+      ...problems('invalid_field', 'job_not_found', ...COMMON_PROBLEMS),
+    },
+  })
+  api.openAPIRegistry.registerPath(events)
+  api.get(`${PATH}/:id/events`, mayConvert, placed, noQuery, async (c) => {
+    const row = await found(c, c.req.param('id'), undefined)
+    const { incoming, outgoing } = c.env
+    const dropped = new AbortController()
+    const place = followers.enter(callerOf(c).account.id, () => dropped.abort())
+    if (typeof place === 'string') {
+      throw new Problem('too_many_requests', 'Too many jobs of this account are followed. Follow fewer at once.', { retryAfter: 1, status: place === 'share' ? 429 : 503 })
+    }
+    outgoing.once('close', () => place.leave())
+    outgoing.setTimeout(limits.eventsIdle + limits.transferIdle)
+    // A caller that follows a job reads until it closes: the end of what it sends is its leaving.
+    if (incoming.socket.readableEnded) outgoing.destroy()
+    const leave = (): void => void outgoing.destroy()
+    incoming.socket.once('end', leave)
+    outgoing.once('close', () => incoming.socket.off('end', leave))
+    const gone = AbortSignal.any([whenGone(incoming, outgoing), dropped.signal])
+    const body = ReadableStream.from(eventsOf(watch.follow(row, gone, limits.eventsIdle), clock))
+    // The last header keeps nginx from holding events back.
+    return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } })
+  })
+
+  return api
+}
+
+/** Rows as server-sent events, silence as a comment (WHATWG HTML, section 9.2). */
+async function* eventsOf(rows: AsyncIterable<JobRow | undefined>, clock: () => number): AsyncGenerator<Uint8Array, void> {
+  for await (const row of rows) {
+    yield Buffer.from(row ? `event: job\ndata: ${JSON.stringify(showJob(row, clock()))}\n\n` : ': nothing new\n\n')
+  }
+}

@@ -1,0 +1,79 @@
+// /api/v1/accounts/{id}/reset-password and /api/v1/password-resets: links by which a person sets a new password.
+import { z } from '@hono/zod-openapi'
+import { acceptPasswordReset, createPasswordReset, openPasswordReset, passwordResetPath } from '../accounts/password-resets.ts'
+import type { Plans } from '../accounts/plans.ts'
+import type { Api } from './api.ts'
+import { isoTime } from '../common/clock.ts'
+import { strictObject } from './request/strict.ts'
+import { created, ok, route, routes } from './route.ts'
+import type { Store } from '../store/open.ts'
+import { SignedInSchema, email, newPassword, welcome } from './session.ts'
+
+const ResetSchema = z
+  .object({
+    object: z.literal('password_reset'),
+    account_id: z.string(),
+    link: z.url().openapi({ description: 'For the person to open. It is not shown again.' }),
+    expires_at: z.iso.datetime(),
+  })
+  .openapi('PasswordReset')
+
+const OpenSchema = z.object({
+  object: z.literal('password_reset'),
+  email: z.string().nullable().openapi({ description: 'What the account signs in with; null where it has none, and is to be given one.' }),
+  name: z.string(),
+  expires_at: z.iso.datetime(),
+})
+
+const Accepted = strictObject({
+  token: z.string().max(200),
+  email: email.nullable().default(null).openapi({ description: 'For an account that has none.' }),
+  password: newPassword,
+})
+
+/** The routes of links that set a password. */
+export function passwordResetRoutes(store: Store, plans: Plans, clock: () => number): Api {
+  return routes(store, clock, [
+    route({
+      method: 'post',
+      path: '/api/v1/accounts/{id}/reset-password',
+      summary: 'Make a link that sets a new password (administrators)',
+      description: 'It works once, for 24 hours. An older link of the account stops working; its password stays until the link is used.',
+      access: 'admin',
+      answer: created('The link', ResetSchema),
+      problems: ['account_not_found'],
+      act: async ({ params, now, context }) => {
+        const { account, token, expiresAt } = await createPasswordReset(store, params.id, now)
+        const link = `${context.get('client').origin}${passwordResetPath(token)}`
+        return { object: 'password_reset' as const, account_id: account.id, link, expires_at: isoTime(expiresAt) }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/password-resets/open',
+      summary: 'Read whose password a link sets',
+      access: 'public',
+      query: strictObject({ token: z.string().max(200) }),
+      answer: ok('A link that can be used', OpenSchema),
+      problems: ['reset_not_found', 'account_not_found'],
+      act: async ({ query, now }) => {
+        const { account, expiresAt } = await openPasswordReset(store, query.token, now)
+        return { object: 'password_reset' as const, email: account.email, name: account.name, expires_at: isoTime(expiresAt) }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/api/v1/password-resets/accept',
+      summary: 'Set the password that a link is for, and sign in',
+      description: 'All other sessions of the account end.',
+      access: 'sign_in',
+      body: Accepted,
+      answer: created('Signed in', SignedInSchema),
+      problems: ['reset_not_found', 'account_not_found'],
+      act: async ({ body: { token, ...person }, now, context }) => {
+        const who = { ...person, address: context.get('client').address }
+        return welcome(context, store, plans, await acceptPasswordReset(store, token, who, now), clock())
+      },
+    }),
+  ])
+}

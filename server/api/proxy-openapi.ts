@@ -1,0 +1,82 @@
+// What /openapi.json says of /proxy, which no route of the API answers: see proxy/handler.ts.
+import { z } from '@hono/zod-openapi'
+import type { Api } from './api.ts'
+import { METHODS } from '../proxy/cors.ts'
+import { REFUSALS, type RefusalCode } from '../proxy/refusal.ts'
+
+const DESCRIPTION = [
+  "Sends the request to a provider with the operator's credential in place of the key, and gives the provider's answer as it comes: status, headers, body, byte for byte.",
+  'The body is whatever the provider takes, up to a megabyte or as the operator says where it has to be read. An answer of our own has `X-Proxy-Error`, and is written as the provider writes its errors.',
+].join('\n\n')
+
+/** TABLE of the two ways to name an address. */
+const FORMS = [
+  {
+    path: '/proxy',
+    summary: 'Call a provider by its address',
+    description: DESCRIPTION,
+    params: {
+      query: z.object({
+        url: z.string().openapi({
+          description: "The provider's whole address, percent-encoded.",
+          example: 'https://api.openai.com/v1/chat/completions',
+        }),
+      }),
+    },
+  },
+  {
+    path: '/proxy/{host}/{path}',
+    summary: 'Call a provider by base URL',
+    description: [
+      'The same for clients that take a base URL: `/proxy/<host>/<path>?<query>` stands for `https://<host>/<path>?<query>`. The key may also stand where the provider\'s own would: `x-api-key`, `x-goog-api-key`, `api-key`.',
+      DESCRIPTION,
+    ].join('\n\n'),
+    params: {
+      params: z.object({
+        host: z.string().openapi({
+          description: "The provider's host, with its port if it has one.",
+          example: 'api.openai.com',
+        }),
+        path: z.string().openapi({
+          description: 'The path at the provider, with its slashes, and the query behind it.',
+          example: 'v1/chat/completions',
+        }),
+      }),
+    },
+  },
+] as const
+
+/** A description of every method that passes, in both forms. */
+export function describeProxy(api: Api): void {
+  const { openAPIRegistry: registry } = api
+  registry.registerComponent('securitySchemes', 'key', { type: 'http', scheme: 'bearer', description: 'A proxy key (tmk_…).' })
+  const answer = { 'application/json': { schema: z.unknown() } }
+  for (const { path, summary, description, params } of FORMS) {
+    for (const named of METHODS.map((method) => method.toLowerCase()).filter(isDescribed)) {
+      registry.registerPath({
+        method: named,
+        path,
+        summary: `${summary} (${named.toUpperCase()})`,
+        description,
+        security: [{ key: [] }],
+        request: { ...params, ...(WITH_BODY.has(named) && { body: { content: answer } }) },
+        responses: { 200: { description: "The provider's answer, whatever its status", content: answer }, ...refusals() },
+      })
+    }
+  }
+}
+
+/** Methods that a description can hold and a client sends by itself. */
+const DESCRIBED = ['get', 'post', 'put', 'patch', 'delete'] as const
+const WITH_BODY: ReadonlySet<string> = new Set(['post', 'put', 'patch'])
+
+function isDescribed(method: string): method is (typeof DESCRIBED)[number] {
+  return DESCRIBED.some((one) => one === method)
+}
+
+/** Our own answers by status, with the codes of each. */
+function refusals(): Record<string, { description: string }> {
+  const codes = Object.keys(REFUSALS) as RefusalCode[]
+  const byStatus = Map.groupBy(codes, (code) => REFUSALS[code].status)
+  return Object.fromEntries([...byStatus].map(([status, codes]) => [String(status), { description: `\`X-Proxy-Error\`: ${codes.join(', ')}` }]))
+}

@@ -1,0 +1,144 @@
+// /api/v1/requests: the ledger.
+import { z } from '@hono/zod-openapi'
+import { PageQuery, listOf, type Api } from './api.ts'
+import { Problem } from '../common/errors.ts'
+import { keyNames } from '../keys/key-list.ts'
+import { getRequest, listRequests, requestLines, type RequestFilter, type ShownRequest } from '../ledger/reports/requests.ts'
+import { entered } from '../ledger/settlement/journal.ts'
+import { OUTCOMES } from '../ledger/outcome.ts'
+import { getRefusal } from '../ledger/refusals/refusal-list.ts'
+import type { RefusalLog } from '../ledger/refusals/refusal-log.ts'
+import { ok, route, routes, table } from './route.ts'
+import type { Store } from '../store/open.ts'
+import { Whose, whose } from './account-scope.ts'
+import { csvHead, csvHeaders, textBody } from './csv.ts'
+import { Moment } from './schemas.ts'
+import { RefusalSchema, flushed, withNames } from './refusals.ts'
+
+const count = z.number().int()
+const State = z.enum(['reserved', 'settled', 'aborted', 'unknown'])
+const Outcome = z
+  .enum(OUTCOMES)
+  .openapi({ description: '`failed`: answered 400 or above, or not to the end. `aborted`: the caller left. `unknown`: the process that served it died.' })
+
+const RequestSchema = z
+  .object({
+    id: z.string().openapi({ description: 'The X-Request-Id of the answer.' }),
+    object: z.literal('request'),
+    created_at: z.iso.datetime(),
+    key_id: z.string(),
+    key_name: z.string().nullable().openapi({ description: 'The current name of the key.' }),
+    account_id: z.string(),
+    provider: z.string(),
+    model: z.string().nullable(),
+    endpoint: z.string(),
+    method: z.string(),
+    state: State,
+    outcome: Outcome,
+    status: count.nullable().openapi({ description: 'The status that the caller was answered; null while there is none.' }),
+    error: z.string().nullable().openapi({ description: 'Code of the error that the proxy answered in place of the provider, or by which the answer broke off.' }),
+    first_byte_ms: count.nullable(),
+    total_ms: count.nullable(),
+    bytes_in: count.nullable(),
+    bytes_out: count.nullable(),
+    tokens_in: count.nullable(),
+    tokens_out: count.nullable(),
+    tokens_cached: count.nullable(),
+    tokens_reasoning: count.nullable(),
+    credential_id: z.string().nullable(),
+    context: z.string().nullable().openapi({ description: 'A hash of the context key.' }),
+  })
+  .openapi('Request')
+
+const RequestDetailSchema = RequestSchema.extend({
+  upstream_request_id: z.string().nullable().openapi({ description: 'The id by which the provider knows the request; of those that it answered with an error.' }),
+  upstream_error: z.string().nullable().openapi({ description: "The first 2 KB of the provider's error, without our credential." }),
+}).openapi('RequestDetail')
+
+type NamedRequest = ShownRequest & { key_name: string | null }
+
+/** Of a CSV. */
+const COLUMNS = RequestSchema.keyof().exclude(['object']).options
+
+/** Lines of a CSV that are made at once; the next ones when these are on their way. */
+const LINES = 1_000
+
+const Query = PageQuery.extend({
+  ...Whose.shape,
+  key: z.string().max(100).optional(),
+  model: z.string().max(300).optional(),
+  provider: z.string().max(100).optional(),
+  state: State.optional(),
+  outcome: Outcome.optional(),
+  status: z.string().regex(/^[1-5](?:\d\d|xx)$/, 'Must be a status such as 429, or a class such as 4xx.').optional(),
+  from: Moment.optional(),
+  to: Moment.optional().openapi({ description: 'Not included.' }),
+  format: z.enum(['json', 'csv']).default('json').openapi({ description: 'CSV gives every row that fits, and knows no `limit`.' }),
+})
+
+/** All reasons for which nothing is found: we cannot tell which it is. */
+const NOT_FOUND =
+  'No request of this account has this id. Use the X-Proxy-Request-Id of an answer. The ledger may have deleted the row; of many refused requests only samples are kept, and none without a known key.'
+
+/** The routes of the ledger. */
+export function requestRoutes(store: Store, refusals: Pick<RefusalLog, 'flush'>, clock: () => number): Api {
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/requests',
+      summary: 'List proxied requests, newest first',
+      description: 'A page may hold fewer rows than `limit`, or none, where few fit: there are more as long as it has a `next_cursor`.',
+      access: 'manage',
+      query: Query,
+      answer: table('A page of requests', listOf(RequestSchema)),
+      act: async ({ query: { limit, cursor, from, to, format, account, ...filter }, caller, context: c }) => {
+        const question = { ...filter, account: whose(caller, account), from: at(from), to: at(to) }
+        const reading = store.readingFor(caller.account.id)
+        if (format === 'csv') return c.body(await csvOf(reading, question, cursor), 200, csvHeaders('requests.csv'))
+        const { rows, next } = await listRequests(reading, question, limit, cursor)
+        return { object: 'list' as const, data: await named(store, rows), next_cursor: next }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/requests/{id}',
+      summary: 'Read one proxied request, or refusal',
+      description: '`object` tells which it is: `request`, a row of the ledger, or `refusal`.',
+      access: 'manage',
+      query: Whose,
+      answer: ok('The request, or the refusal', z.union([RequestDetailSchema, RefusalSchema])),
+      problems: ['request_not_found'],
+      act: async ({ params: { id }, query, caller }) => {
+        const account = whose(caller, query.account)
+        const found = await getRequest(store, id, account)
+        if (found) return { ...found, key_name: (await keyNames(store, [found.key_id])).get(found.key_id) ?? null }
+        await flushed(refusals)
+        const refused = await getRefusal(store, id, account)
+        if (!refused) throw new Problem('request_not_found', NOT_FOUND)
+        return (await withNames(store, [refused]))[0]!
+      },
+    }),
+  ])
+}
+
+/** All rows from a cursor on; the first are there before anything is answered, so that what keeps them away can be said. */
+async function csvOf(store: Store, filter: RequestFilter, from: string | undefined): Promise<ReadableStream> {
+  await entered(store)
+  const page = (cursor: string | undefined) => store.read(requestLines, { filter, limit: LINES, cursor, columns: COLUMNS })
+  let ready: Awaited<ReturnType<typeof page>> | null = await page(from)
+  return textBody(csvHead(COLUMNS), async () => {
+    if (ready === null) return null
+    const { text, next } = ready
+    ready = next === null ? null : await page(next)
+    return text
+  })
+}
+
+async function named(store: Store, rows: readonly ShownRequest[]): Promise<NamedRequest[]> {
+  const names = await keyNames(store, rows.map(({ key_id }) => key_id))
+  return rows.map((row) => ({ ...row, key_name: names.get(row.key_id) ?? null }))
+}
+
+function at(moment: string | undefined): number | undefined {
+  return moment === undefined ? undefined : Date.parse(moment)
+}

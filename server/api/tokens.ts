@@ -1,0 +1,101 @@
+// /api/v1/tokens: the account's API tokens.
+import { z } from '@hono/zod-openapi'
+import { SCOPES, countTokens, createToken, getToken, listTokens, purgeToken, revokeToken, type Scope } from '../accounts/tokens.ts'
+import { PageQuery, countedListOf, page, type Api } from './api.ts'
+import { strictObject } from './request/strict.ts'
+import { created, done, ok, route, routes } from './route.ts'
+import type { Store } from '../store/open.ts'
+import { Whose, ownerOf, whose } from './account-scope.ts'
+import { Moment, Name, Purge, expiryError, momentOf, oneOrMore } from './schemas.ts'
+
+const ScopeSchema = z.enum(Object.keys(SCOPES) as [Scope, ...Scope[]])
+
+const TokenSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('token'),
+    name: z.string(),
+    prefix: z.string().openapi({ description: 'The public head of the token, for display.' }),
+    account_id: z.string(),
+    scopes: z.array(ScopeSchema),
+    status: z.enum(['active', 'expired', 'revoked']),
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime().nullable(),
+    last_used_at: z.iso.datetime().nullable(),
+  })
+  .openapi('Token')
+
+const NewTokenSchema = TokenSchema.extend({ secret: z.string().openapi({ description: 'The token itself. It is not shown again.' }) }).openapi('NewToken')
+
+const Wanted = strictObject({
+  name: Name,
+  scopes: z.array(ScopeSchema).min(1).default(['convert']),
+  expires_at: Moment.nullable().default(null),
+  account_id: z.string().optional().openapi({ description: 'Another account; administrators only.' }),
+})
+
+const ListQuery = PageQuery.extend({
+  ...Whose.shape,
+  status: oneOrMore(TokenSchema.shape.status.options).optional().openapi({ type: 'string', description: 'One or more of active, expired, revoked, with commas between them.', example: 'active' }),
+  search: z.string().max(200).optional().openapi({ description: 'Part of the name.' }),
+})
+
+/** The routes of API tokens. */
+export function tokenRoutes(store: Store, clock: () => number): Api {
+  return routes(store, clock, [
+    route({
+      method: 'post',
+      path: '/api/v1/tokens',
+      summary: 'Make an API token',
+      access: 'manage',
+      body: Wanted,
+      check: (_, { expires_at }) => [expiryError(expires_at, clock())],
+      answer: created('The token, with its secret', NewTokenSchema),
+      problems: ['account_not_found'],
+      act: async ({ body, caller, now }) => {
+        const owner = await ownerOf(store, caller, body.account_id, 'tokens')
+        const wanted = { ...body, scopes: [...new Set(body.scopes)], expiresAt: momentOf(body.expires_at) }
+        return (await createToken(store, { name: owner.name, plan: owner.plan }, wanted, now)).token
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/tokens',
+      summary: 'List API tokens, newest first',
+      access: 'manage',
+      query: ListQuery,
+      answer: ok('A page of tokens', countedListOf(TokenSchema)),
+      act: async ({ query: { limit, cursor, account: named, ...filter }, caller, now }) => {
+        const account = whose(caller, named)
+        const [rows, total] = await Promise.all([
+          listTokens(store, account, limit + 1, cursor, now, filter),
+          countTokens(store, account, filter, now),
+        ])
+        return { ...page(rows, limit), total }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/v1/tokens/{id}',
+      summary: 'Read an API token',
+      access: 'manage',
+      query: Whose,
+      answer: ok('The token', TokenSchema),
+      problems: ['token_not_found'],
+      act: ({ params, query, caller, now }) => getToken(store, params.id, whose(caller, query.account), now),
+    }),
+    route({
+      method: 'delete',
+      path: '/api/v1/tokens/{id}',
+      summary: 'Revoke an API token, for good',
+      access: 'manage',
+      query: Whose.extend(Purge.shape),
+      answer: done('Revoked, and with `purge` in no list any more'),
+      problems: ['token_not_found'],
+      act: async ({ params, query: { account, purge }, caller, now }) => {
+        const end = purge === 'true' ? purgeToken : revokeToken
+        await end(store, params.id, whose(caller, account), now)
+      },
+    }),
+  ])
+}

@@ -1,0 +1,142 @@
+// /api/v1/usage: what was used, by key, model, provider, minute, hour or day.
+import { z } from '@hono/zod-openapi'
+import type { Api } from './api.ts'
+import { DAY, HOUR } from '../common/clock.ts'
+import { fieldError, invalidField, type FieldError } from '../common/errors.ts'
+import { MOST_LINES } from '../ledger/rollups/summing.ts'
+import { DIMENSIONS, usageText, type Dimension, type UsageLine } from '../ledger/reports/usage.ts'
+import { route, routes, table } from './route.ts'
+import type { Store } from '../store/open.ts'
+import { Whose, whose } from './account-scope.ts'
+import { csvHead, csvHeaders, once, textBody } from './csv.ts'
+import { Moment } from './schemas.ts'
+
+const count = z.number().int()
+
+const LineSchema = z
+  .object({
+    time: z.iso.datetime().optional().openapi({ description: 'Start of the minute, hour or day, UTC; of the finest of them that is asked for.' }),
+    key_id: z.string().optional(),
+    key_name: z.string().nullable().optional().openapi({ description: 'The current name of the key.' }),
+    provider: z.string().optional(),
+    model: z.string().nullable().optional(),
+    other: z.boolean().optional().openapi({ description: 'With `top`: whether the line sums up the rest. It has no key, model or provider then.' }),
+    requests: count,
+    errors: count,
+    aborted: count,
+    unknown: count.openapi({ description: 'Cut off when the process that served them died.' }),
+    unmetered: count.openapi({ description: 'Requests whose tokens are unknown.' }),
+    bytes_in: count,
+    bytes_out: count,
+    tokens_in: count.nullable(),
+    tokens_out: count.nullable(),
+    tokens_cached: count.nullable(),
+    tokens_reasoning: count.nullable(),
+    first_byte_ms: count.nullable().openapi({ description: 'Mean over the answered requests.' }),
+    total_ms: count.nullable(),
+  })
+  .openapi('UsageLine')
+
+const ListSchema = z.object({
+  object: z.literal('list'),
+  data: z.array(LineSchema),
+  next_cursor: z.null(),
+  groups: count.optional().openapi({ description: 'With `top`: how many keys, models or providers there are in all.' }),
+})
+
+/** Columns of a CSV behind those that say what is counted. */
+const MEASURES = LineSchema.keyof().exclude(['time', 'key_id', 'key_name', 'provider', 'model', 'other']).options
+type NamedLine = UsageLine & { key_name?: string | null }
+/** TABLE of what the lines are counted by, and the columns that say so. */
+const NAMES: Record<Dimension, readonly (keyof NamedLine)[]> = { key: ['key_id', 'key_name'], model: ['model'], provider: ['provider'], minute: ['time'], hour: ['time'], day: ['time'] }
+
+/** What `top` ranks. */
+const GROUPS: ReadonlySet<Dimension> = new Set(['key', 'model', 'provider'])
+
+const Query = Whose.extend({
+  by: z.string().default('day').openapi({ description: 'One or more of key, model, provider, minute, hour, day, with commas between them.', example: 'day,model' }),
+  from: Moment.optional().openapi({ description: 'Defaults to 30 days ago, or to 30 days before a `to` in the past; by the minute to one hour, and 24 at most. Whole hours count, or whole minutes, the first one too.' }),
+  to: Moment.optional().openapi({ description: 'Not included. Defaults to now.' }),
+  key: z.string().max(100).optional(),
+  model: z.string().max(300).optional(),
+  provider: z.string().max(100).optional(),
+  top: z.coerce.number().int().min(1).max(50).optional().openapi({ description: 'Lines for so many keys, models or providers, those with the most requests, and one for all the rest. `by` names one of the three then, and a step of time or none.' }),
+  format: z.enum(['json', 'csv']).default('json'),
+})
+
+/** Default length of a report. */
+const USUALLY = { minutes: HOUR, more: 30 * DAY }
+/** Longest report by the minute, which is read from the ledger itself. */
+const MOST_MINUTES = DAY
+
+/** The dimensions and the time of a valid report. */
+interface Question {
+  readonly dimensions: readonly Dimension[]
+  /** Milliseconds since 1970; `until` is not included. */
+  readonly since: number
+  readonly until: number
+}
+
+/** The route of usage reports. */
+export function usageRoutes(store: Store, clock: () => number): Api {
+  return routes(store, clock, [
+    route({
+      method: 'get',
+      path: '/api/v1/usage',
+      summary: 'Read usage',
+      access: 'manage',
+      query: Query,
+      check: (query) => errorsOf(query, clock()),
+      answer: table('The report', ListSchema),
+      act: async ({ query, caller, now, context: c }) => {
+        const { key, model, provider, top, format } = query
+        const { dimensions, since, until } = questionOf(query, now)
+        const columns = columnsOf(dimensions, top !== undefined)
+        const report = await store.readingFor(caller.account.id).read(usageText, {
+          account: whose(caller, query.account), by: [...dimensions], from: since, to: until, key, model, provider, top, format, columns,
+        })
+        if (report === null) throw invalidField('by', `The report has more than ${MOST_LINES} lines. Choose a shorter time, one key, model or provider, or fewer dimensions.`)
+        if (format === 'csv') return c.body(textBody(csvHead(columns), once(report.text)), 200, csvHeaders('usage.csv'))
+        return c.body(textBody('', once(report.text)), 200, { 'content-type': 'application/json' })
+      },
+    }),
+  ])
+}
+
+/** The columns of a report as CSV. */
+function columnsOf(dimensions: readonly Dimension[], isRanked: boolean): string[] {
+  return [...new Set(dimensions.flatMap((name) => NAMES[name])), ...(isRanked ? ['other'] : []), ...MEASURES]
+}
+
+type Asked = z.output<typeof Query>
+
+/** Reads dimensions and time from the query; unknown words of `by` are ignored. */
+function questionOf({ by, from, to }: Pick<Asked, 'by' | 'from' | 'to'>, now: number): Question {
+  const dimensions = wordsOf(by).filter(isDimension)
+  const until = to === undefined ? now + 1 : Date.parse(to)
+  const usually = dimensions.includes('minute') ? USUALLY.minutes : USUALLY.more
+  const since = from === undefined ? Math.min(until, now) - usually : Date.parse(from)
+  return { dimensions, since, until }
+}
+
+/** Faults that no single parameter shows. */
+function errorsOf({ by, from, to, top }: Partial<Asked>, now: number): readonly (FieldError | null)[] {
+  if (by === undefined) return []
+  const wrong = wordsOf(by).find((word) => !isDimension(word))
+  if (wrong !== undefined) return [fieldError('by', `Cannot be ${JSON.stringify(wrong)}. Choose from ${DIMENSIONS.join(', ')}.`)]
+  const { dimensions, since, until } = questionOf({ by, from, to }, now)
+  const ranked = dimensions.filter((name) => GROUPS.has(name)).length
+  const isTooLong = dimensions.includes('minute') && until - since > MOST_MINUTES
+  return [
+    top !== undefined && ranked !== 1 ? fieldError('top', 'Needs a "by" that names one of key, model and provider.') : null,
+    isTooLong ? fieldError('from', 'A report by the minute covers 24 hours at most. Give a later "from", or an earlier "to".') : null,
+  ]
+}
+
+function isDimension(word: string): word is Dimension {
+  return DIMENSIONS.some((dimension) => dimension === word)
+}
+
+function wordsOf(text: string): string[] {
+  return [...new Set(text.split(',').map((word) => word.trim()))]
+}

@@ -1,0 +1,102 @@
+// One step of a conversion: files in, files out. It knows no HTTP and no database, so that the request, the job and the command line all
+// use it.
+import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import {
+  checkArchive, convertFile, convertShare, joinShares, unpackArchive,
+  type ArchiveLimits, type Converted, type OnPage, type Share, type Write,
+} from '@tollmark/notion-markdown/archive'
+import type { FileKind } from '../upload/sniff.ts'
+import { FLUSHED } from '../upload/incremental-fsync.ts'
+import type { Format } from '../upload/receive-upload.ts'
+
+/** What to convert. Plain data: it crosses to a converter. */
+export interface Task {
+  /** The exported file. */
+  readonly path: string
+  readonly kind: FileKind
+  readonly fileName: string
+  /** Milliseconds since 1970. */
+  readonly uploadedAt: number
+  readonly format: Format
+  readonly includeMetadata: boolean
+  /** Limits on an archive. Default: those of an upload. */
+  readonly limits?: Partial<ArchiveLimits>
+  /** A folder that the conversion may make and use; the caller removes it. */
+  readonly scratch: string
+  /** Where the document is written. */
+  readonly output: string
+}
+
+/**
+ * The whole of a conversion; what can be checked without it; the unpacking of large parts, for shares that are `isUnpacked`; one converter's share of the
+ * pages; or the joining of `join` shares.
+ */
+export type Step = { readonly whole: true } | { readonly check: true } | { readonly unpack: true } | { readonly share: Share } | { readonly join: number }
+
+export interface Progress {
+  /** By this step. */
+  readonly pagesDone: number
+  /** Of the whole file. */
+  readonly pagesTotal: number
+}
+
+/**
+ * Runs one step.
+ *
+ * @returns what the conversion came to, from the step that writes the document
+ * @throws InvalidArchive where the file itself is at fault
+ */
+export async function run(
+  { output, uploadedAt, ...task }: Task,
+  step: Step,
+  onProgress?: (progress: Progress) => void,
+): Promise<Converted | undefined> {
+  mkdirSync(task.scratch, { recursive: true })
+  const options = { ...task, uploadedAt: new Date(uploadedAt) }
+  const onPage: OnPage = (pagesDone, pagesTotal) => onProgress?.({ pagesDone, pagesTotal })
+  if ('check' in step) {
+    await checkArchive(options)
+    return undefined
+  }
+  if ('unpack' in step) {
+    await unpackArchive(options)
+    return undefined
+  }
+  if ('share' in step) {
+    await convertShare(options, step.share, onPage)
+    return undefined
+  }
+  return writing(output, (write) =>
+    'join' in step ? joinShares(options, step.join, write) : convertFile(options, write, onPage),
+  )
+}
+
+/** How much text is gathered before it is written. */
+const BATCH = 256 * 1024
+
+/** Gives `use` what writes the file at `path`. */
+async function writing<T>(path: string, use: (write: Write) => Promise<T>): Promise<T> {
+  const file = openSync(path, 'wx')
+  let waiting = ''
+  let unflushed = 0
+  // Written at once: this is no process that serves requests.
+  const flush = (): void => {
+    const bytes = Buffer.from(waiting)
+    waiting = ''
+    for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
+    unflushed += bytes.length
+    if (unflushed < FLUSHED) return
+    fdatasyncSync(file)
+    unflushed = 0
+  }
+  try {
+    const result = await use((piece) => {
+      waiting += piece
+      if (waiting.length >= BATCH) flush()
+    })
+    flush()
+    return result
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,232 @@
+// The pool of converter processes: conversions never run in the process that serves requests. A conversion that takes too long or too much memory
+// ends with its process, and takes nobody with it.
+//
+// Processes and not threads, because a thread that runs out of memory takes the whole process along unless V8 gets to a check in time. Measured with
+// Node 24.21, a limit of 64 or 256 MB and eleven ways of eating memory (arrays, strings, maps, JSON, split, regular expressions): 26 of 44 runs ended
+// the process. It also keeps the server's secrets out of the process that reads strangers' files, and lets the system prefer the server.
+import { fork, type ChildProcess } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ArchiveLimits, Converted } from '@tollmark/notion-markdown/archive'
+import { Problem } from '../../common/errors.ts'
+import { rebuilt, type CarriedError } from '../serialized-error.ts'
+import { getOn, giveWay } from './process-priority.ts'
+import type { Progress, Step, Task } from './conversion-step.ts'
+
+/** What a converter sends. */
+export type FromConverter =
+  | { readonly progress: Progress }
+  | { readonly done: true; readonly converted?: Converted | undefined }
+  | { readonly invalid: string }
+  | { readonly failed: CarriedError }
+
+export interface ConverterLimits {
+  /** Conversions at once. */
+  readonly atOnce: number
+  /** Milliseconds that one conversion may run. */
+  readonly deadline: number
+  /** Bytes of JavaScript objects that one conversion may use. */
+  readonly heap: number
+  /** Whether one starts at once, so that the first conversion does not wait for it (the default). */
+  readonly warm?: boolean
+  /** Limits on archives, of all tasks that name none. Default: those of the engine. */
+  readonly archive?: Partial<ArchiveLimits>
+}
+
+export interface Converters extends AsyncDisposable {
+  /** How many there can be. */
+  readonly size: number
+  /** Steps that run, and that wait, now. */
+  load(): { running: number; waiting: number }
+  /**
+   * Runs one step of a conversion, in turn.
+   *
+   * @param more `signal` ends it, also while it runs; it then rejects with the signal's reason
+   * @returns what the conversion came to; of a step that writes no document, nothing
+   * @throws Problem `invalid_file` where the file is at fault
+   */
+  run(task: Task, step: Step, more?: { signal?: AbortSignal; onProgress?: (progress: Progress) => void }): Promise<Converted>
+}
+
+/** A step that waits or runs. */
+interface Item {
+  readonly task: Task
+  readonly step: Step
+  readonly progress: (progress: Progress) => void
+  readonly resolve: (converted: Converted) => void
+  readonly reject: (error: unknown) => void
+  /** Ends the process that it runs in; set while it runs. */
+  stop?: () => void
+}
+
+/** What a step that writes no document comes to. */
+const NOTHING: Converted = { pages: 0, failed: 0, warnings: 0 }
+/** The program of the converters. */
+const PROGRAM = new URL('converter-process.ts', import.meta.url)
+/** Milliseconds after which a converter without work is ended, but for the last one. */
+const KEPT_IDLE = 60_000
+/** Megabytes for objects that have just been made: a page's tree is short-lived, and a larger space only takes longer to fill. */
+const YOUNG = 4
+/** Letters of a converter's last words that are kept for the log. */
+const LAST_WORDS = 4000
+
+/** Opens the pool. */
+export function openConverters({ atOnce, deadline, heap, warm = true, archive = {} }: ConverterLimits, program: URL = PROGRAM): Converters {
+  const waiting: Item[] = []
+  const idle = new Map<ChildProcess, NodeJS.Timeout>()
+  const all = new Set<ChildProcess>()
+  let closed = false
+
+  const start = (): ChildProcess => {
+    const converter = startConverter(program, heap)
+    if (converter.pid === undefined) return converter
+    all.add(converter)
+    converter.once('exit', () => {
+      forget(converter)
+      next()
+    })
+    return converter
+  }
+
+  const forget = (converter: ChildProcess): void => {
+    all.delete(converter)
+    clearTimeout(idle.get(converter))
+    idle.delete(converter)
+  }
+
+  const rest = (converter: ChildProcess): void => {
+    const retire = (): void => {
+      if (all.size === 1) return
+      // At once: it is gone before it is seen to have ended.
+      forget(converter)
+      converter.kill('SIGKILL')
+    }
+    idle.set(converter, setTimeout(retire, KEPT_IDLE).unref())
+  }
+
+  const takeIdle = (): ChildProcess | undefined => {
+    const [converter] = idle.keys()
+    if (!converter) return undefined
+    clearTimeout(idle.get(converter))
+    idle.delete(converter)
+    return converter
+  }
+
+  const next = (): void => {
+    if (closed) return
+    while (waiting.length > 0 && (idle.size > 0 || all.size < atOnce)) {
+      const item = waiting.shift()!
+      try {
+        perform(item, takeIdle() ?? start())
+      } catch (error) {
+        item.reject(error)
+      }
+    }
+  }
+
+  const perform = (item: Item, converter: ChildProcess): void => {
+    // It could not be started, for want of processes, memory or files: such a one never exits.
+    if (converter.pid === undefined) return void converter.once('error', item.reject)
+    let lastWords = ''
+    const onWords = (words: string): void => {
+      lastWords = (lastWords + words).slice(-LAST_WORDS)
+    }
+    const onMessage = (message: FromConverter): void => {
+      if ('progress' in message) return item.progress(message.progress)
+      leave()
+      rest(converter)
+      if ('done' in message) item.resolve(message.converted ?? NOTHING)
+      else if ('invalid' in message) item.reject(new Problem('invalid_file', message.invalid))
+      else item.reject(rebuilt('a conversion has failed', message.failed))
+      return next()
+    }
+    const onExit = (code: number | null, signal: string | null): void => {
+      leave()
+      item.reject(ended(code, signal, lastWords))
+    }
+    const leave = (): void => {
+      clearTimeout(timer)
+      going[Symbol.dispose]()
+      converter.off('message', onMessage).off('exit', onExit)
+      converter.stderr?.off('data', onWords)
+    }
+    item.stop = () => {
+      leave()
+      converter.kill('SIGKILL')
+    }
+    const timer = setTimeout(() => {
+      item.stop?.()
+      item.reject(new Problem('invalid_file', `The file takes longer than ${deadline / 1000} seconds to convert. Export it in smaller parts.`))
+    }, deadline)
+    const going = getOn(converter.pid)
+    converter.on('message', onMessage).on('exit', onExit)
+    converter.stderr?.on('data', onWords)
+    converter.send({ task: item.task, step: item.step })
+  }
+
+  if (warm) {
+    const first = start()
+    if (first.pid !== undefined) rest(first)
+  }
+
+  return {
+    size: atOnce,
+    load: () => ({ running: all.size - idle.size, waiting: waiting.length }),
+    run: async (task, step, { signal, onProgress = () => {} } = {}) => {
+      signal?.throwIfAborted()
+      if (closed) throw new Error('the server is shutting down')
+      const { promise, resolve, reject } = Promise.withResolvers<Converted>()
+      const limits = { ...archive, ...task.limits }
+      const item: Item = { task: { ...task, limits }, step, progress: onProgress, resolve, reject }
+      const abort = (): void => {
+        const place = waiting.indexOf(item)
+        if (place >= 0) waiting.splice(place, 1)
+        item.stop?.()
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', abort)
+      waiting.push(item)
+      next()
+      return promise.finally(() => signal?.removeEventListener('abort', abort))
+    },
+    [Symbol.asyncDispose]: async () => {
+      closed = true
+      for (const item of waiting.splice(0)) item.reject(new Error('the server is shutting down'))
+      await Promise.all([...all].map(end))
+    },
+  }
+}
+
+/** Its collector's helpers would take the other processors too, and hold up requests there: an idle task that is in the kernel gives way to nobody. */
+const ON_ONE_PROCESSOR = ['--single-threaded-gc', '--v8-pool-size=1']
+
+function startConverter(program: URL, heap: number): ChildProcess {
+  const cache = getCompileCacheDir() // this Node's folder in the one that the environment named
+  const converter = fork(fileURLToPath(program), {
+    execArgv: ['--conditions=tollmark', '--disable-warning=ExperimentalWarning', '--expose-gc', ...ON_ONE_PROCESSOR, `--max-old-space-size=${Math.ceil(heap / 1_048_576)}`, `--max-semi-space-size=${YOUNG}`],
+    // Nothing of the server's environment: it holds secrets. The time zone of the machine must not show in a document.
+    env: { TZ: 'UTC', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }) },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  converter.stderr?.setEncoding('utf8').resume()
+  // A converter that dies while it is sent something is told by its exit.
+  converter.on('error', () => {})
+  if (converter.pid !== undefined) giveWay(converter.pid)
+  return converter
+}
+
+/** Ends a converter; resolves when it is gone. */
+function end(converter: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    converter.once('exit', () => resolve())
+    converter.kill('SIGKILL')
+  })
+}
+
+/** Why a converter that nobody ended has ended. V8 aborts when the heap is full. */
+function ended(code: number | null, signal: string | null, lastWords: string): Error {
+  const cause = new Error(`the converter ended with ${signal ?? code}: ${lastWords}`)
+  if (signal !== 'SIGABRT' && !/heap out of memory/.test(lastWords)) return cause
+  return new Problem('invalid_file', 'The file needs more memory to convert than is allowed. Export it in smaller parts.', { cause })
+}

@@ -1,0 +1,206 @@
+// multipart/form-data → a file on the disk and the options. The only place that answers 400 and 413 for uploads. Nothing is held in memory
+// but the piece that is passing, and nothing is read after the first byte too many.
+import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import { Problem, invalidField, invalidFields } from '../../common/errors.ts'
+import { flag } from '../../config/setting-kinds.ts'
+import { SNIFFED, notAnExport, sniff, type FileKind } from './sniff.ts'
+import { writeSteadily } from './incremental-fsync.ts'
+
+export type Format = 'markdown' | 'json'
+
+export interface Options {
+  readonly format: Format
+  readonly includeMetadata: boolean
+}
+
+export interface Upload extends Options {
+  readonly kind: FileKind
+  /** As the caller named it, without folders; `""` where it has no name. */
+  readonly fileName: string
+  /** Bytes. */
+  readonly size: number
+  /** SHA-256 of the content, hexadecimal. */
+  readonly sha256: string
+}
+
+export interface UploadLimits {
+  readonly maxHtml: number
+  readonly maxZip: number
+}
+
+/** TABLE of the form's fields besides the file: how each is read, and what it may be. Unknown fields are ignored. */
+const FIELDS: Readonly<Record<string, { read: (value: string) => Partial<Options> | undefined; what: string }>> = {
+  format: {
+    read: (value) => (value === 'markdown' || value === 'json' ? { format: value } : undefined),
+    what: '"markdown" or "json"',
+  },
+  include_metadata: {
+    read: (value) => {
+      const includeMetadata = flag.parse(value)
+      return includeMetadata === undefined ? undefined : { includeMetadata }
+    },
+    what: '"true" or "false"',
+  },
+}
+
+function fieldOf(name: string): (typeof FIELDS)[string] | undefined {
+  return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
+}
+
+/** Bounds on the form around the file. Field values are short; whatever a browser or script adds fits easily. */
+const FORM = { fieldNameSize: 200, fieldSize: 4096, fields: 100, parts: 200, headerPairs: 50, headerSize: 16_384 }
+const FORM_BYTES = 1_048_576
+
+function mostBytes({ maxHtml, maxZip }: UploadLimits): number {
+  return Math.max(maxHtml, maxZip) + FORM_BYTES
+}
+
+/**
+ * Refuses what the head alone says is no upload that can be taken, so that a caller who asks first sends nothing.
+ *
+ * @throws Problem `missing_file` (400), `file_too_large` (413) or `unsupported_file_type` (415, for a compressed body)
+ */
+export function checkHead({ 'content-type': type = '', 'content-length': length, 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders, limits: UploadLimits): void {
+  if (!/^\s*identity\s*$/i.test(encoding)) {
+    throw new Problem('unsupported_file_type', `The body of the request is compressed (Content-Encoding: ${encoding.slice(0, 40)}). Send the form as it is: an archive is compressed already.`, { status: 415 })
+  }
+  if (Number(length ?? 0) > mostBytes(limits)) throw formTooLarge(limits)
+  openForm(type)
+}
+
+/**
+ * Receives one upload into the new file `path`. It ends at the first thing that is wrong and leaves the rest of the body unread.
+ *
+ * @param body the form; where it breaks off, its error is thrown
+ * @param type the request's content type
+ * @throws Problem `missing_file`, `invalid_file`, `unsupported_file_type`, `invalid_field` (400) or `file_too_large` (413)
+ */
+export async function receiveUpload(body: Readable, type: string, path: string, limits: UploadLimits): Promise<Upload> {
+  const most = mostBytes(limits)
+  const form = openForm(type)
+  let options: Options = { format: 'markdown', includeMetadata: false }
+  const seen = new Set<string>()
+  let stream: Readable | undefined
+  let file: Promise<Omit<Upload, keyof Options>> | undefined
+  let received = 0
+  try {
+    await new Promise<void>((resolve, reject) => {
+      form.on('field', (name: string, value: string, _: boolean, truncated: boolean) => {
+        if (name === 'file') return reject(new Problem('missing_file', 'The field "file" has no file in it. Send it as a file, with a file name.'))
+        const field = fieldOf(name)
+        if (!field) return
+        if (seen.has(name)) return reject(invalidFields([{ param: name, code: 'duplicate', detail: 'This field is there twice. Send it once.' }]))
+        seen.add(name)
+        const read = truncated ? undefined : field.read(value)
+        if (!read) return reject(invalidField(name, `Must be ${field.what}.`))
+        options = { ...options, ...read }
+      })
+      form.on('file', (name: string | undefined, part: Readable, fileName: string | undefined) => {
+        part.on('error', () => {}) // the form itself, or receiveFile, tells what is wrong
+        if (name !== 'file') return part.resume()
+        if (file) return reject(invalidFields([{ param: name, code: 'duplicate', detail: 'This field is there twice. Send one file a request.' }]))
+        stream = part
+        // A form writes the quotes of a name so (HTML standard, "multipart/form-data").
+        file = receiveFile(stream, path, (fileName ?? '').replaceAll('%22', '"'), limits)
+        file.catch(reject)
+      })
+      form.on('error', () => {
+        if (received === 0) reject(new Problem('missing_file', 'The request has no body. Send the exported .html or .zip file in the field "file".'))
+        else reject(broken('The form is not well formed, or ends before its last boundary.'))
+      })
+      form.on('partsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.parts} parts.`)))
+      form.on('fieldsLimit', () => reject(new Problem('invalid_field', `The form has more than ${FORM.fields} fields.`)))
+      form.on('finish', resolve)
+      body.on('error', reject)
+      body.on('data', (piece: Buffer) => {
+        received += piece.length
+        if (received > most) reject(formTooLarge(limits))
+      })
+      body.pipe(form)
+    })
+    if (!file) throw new Problem('missing_file', 'The form has no field "file". Send the exported .html or .zip file in it.')
+    return { ...(await file), ...options }
+  } finally {
+    body.unpipe(form)
+    // Whatever still comes out of the abandoned form concerns nobody.
+    form.removeAllListeners()
+    form.on('error', () => {})
+    form.destroy()
+    stream?.destroy()
+    await file?.catch(() => {})
+  }
+}
+
+function openForm(type: string): BusboyInstance {
+  if (!/^multipart\/form-data\s*(?:;|$)/i.test(type)) {
+    throw new Problem('missing_file', 'The request is not a form. Send multipart/form-data with the exported file in the field "file".')
+  }
+  try {
+    return new Busboy({ headers: { 'content-type': type }, limits: FORM, isPartAFile })
+  } catch (cause) {
+    throw new Problem('missing_file', 'The form has no boundary in its Content-Type. Let your HTTP client make that header.', { cause })
+  }
+}
+
+/** Programs send a field as a file too: `FormData.append` gives each Blob a file name. */
+function isPartAFile(name = '', type?: string, fileName?: string): boolean {
+  return fieldOf(name) === undefined && (fileName !== undefined || type === 'application/octet-stream')
+}
+
+/** Writes the file's bytes to `path`; counts them against the limit of its kind as soon as the kind is known. */
+async function receiveFile(stream: Readable, path: string, fileName: string, limits: UploadLimits): Promise<Omit<Upload, keyof Options>> {
+  const hash = createHash('sha256')
+  const head: Buffer[] = []
+  let kind: FileKind | undefined
+  let size = 0
+
+  const check = (isWhole: boolean): void => {
+    if (!kind && (isWhole || size >= SNIFFED)) {
+      const first = Buffer.concat(head)
+      kind = sniff(first, fileName)
+      if (!kind) throw new Problem('unsupported_file_type', notAnExport(first, fileName))
+    }
+    if (kind && size > limits[LIMITS[kind]]) throw tooLarge(kind, limits)
+  }
+  await pipeline(
+    stream,
+    async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        if (!kind) head.push(piece)
+        size += piece.length
+        check(false)
+        hash.update(piece)
+        yield piece
+      }
+      if (size === 0) throw fileName ? broken('The file is empty.') : new Problem('missing_file', 'No file was chosen for the field "file".')
+      check(true)
+    },
+    (pieces: AsyncIterable<Buffer>) => writeSteadily(path, pieces),
+  )
+  return { kind: kind!, fileName, size, sha256: hash.digest('hex') }
+}
+
+/** TABLE of the setting that limits each kind. */
+const LIMITS = { html: 'maxHtml', zip: 'maxZip' } as const satisfies Record<FileKind, keyof UploadLimits>
+
+function tooLarge(kind: FileKind, limits: UploadLimits): Problem {
+  const what = kind === 'zip' ? 'a ZIP archive' : 'an HTML file'
+  return new Problem('file_too_large', `The file is larger than ${megabytes(limits[LIMITS[kind]])}, the most that is taken of ${what}.`)
+}
+
+/** For a form of which nothing was read, or whose file is not what makes it large. */
+function formTooLarge({ maxHtml, maxZip }: UploadLimits): Problem {
+  return new Problem('file_too_large', `The upload is too large. An HTML file may have ${megabytes(maxHtml)}, a ZIP archive ${megabytes(maxZip)}.`)
+}
+
+function megabytes(bytes: number): string {
+  return bytes % 1_048_576 === 0 ? `${bytes / 1_048_576} MB` : `${bytes} bytes`
+}
+
+function broken(detail: string): Problem {
+  return new Problem('invalid_file', detail)
+}

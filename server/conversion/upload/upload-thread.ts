@@ -1,0 +1,34 @@
+// The thread that receives uploads: reads their forms, and writes and hashes their files. What comes of one is an upload or an error, never both.
+import { Readable } from 'node:stream'
+import { parentPort } from 'node:worker_threads'
+import { Problem } from '../../common/errors.ts'
+import { carry } from '../serialized-error.ts'
+import type { Begin, FromReceiver, ToReceiver } from './upload-receiver.ts'
+import { receiveUpload } from './receive-upload.ts'
+
+const port = parentPort!
+const send = (message: FromReceiver): void => port.postMessage(message)
+const bodies = new Map<number, Readable>()
+
+async function receive(id: number, { type, path, limits }: Begin): Promise<void> {
+  // Asked for again whenever there is room: so a fast caller waits for a slow disk.
+  const body = new Readable({ read: () => send({ id, more: true }) })
+  bodies.set(id, body)
+  try {
+    send({ id, upload: await receiveUpload(body, type, path, limits) })
+  } catch (error) {
+    send({ id, ...(error instanceof Problem ? { problem: { code: error.code, detail: error.detail, errors: error.errors } } : { failed: carry(error) }) })
+  } finally {
+    bodies.delete(id)
+    body.destroy()
+  }
+}
+
+port.on('message', (message: ToReceiver) => {
+  if ('begin' in message) return void receive(message.id, message.begin)
+  // One that has been refused is not asked for more, but what was on its way still comes.
+  const body = bodies.get(message.id)
+  if ('piece' in message) body?.push(message.piece)
+  else if ('end' in message) body?.push(null)
+  else body?.destroy(new Problem('invalid_file', message.broken))
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import type { Task } from '../../server/conversion/pool/conversion-step.ts'
+import { openConverters } from '../../server/conversion/pool/converter-pool.ts'
+import type { ConverterLimits, Converters } from '../../server/conversion/pool/converter-pool.ts'
+import { Problem } from '../../server/common/errors.ts'
+
+function open(t: TestContext, limits: Partial<ConverterLimits> = {}): Converters {
+  const all = { atOnce: 2, deadline: 30_000, heap: 64 * 1_048_576, ...limits }
+  const converters = openConverters(all, new URL('program.ts', import.meta.url))
+  t.after(() => converters[Symbol.asyncDispose]())
+  return converters
+}
+
+const task = (fileName: string): Task => ({
+  path: '',
+  kind: 'html',
+  fileName,
+  uploadedAt: 0,
+  format: 'markdown',
+  includeMetadata: false,
+  scratch: '',
+  output: '',
+})
+
+/** The step of every conversion here: its program looks at the file's name only. */
+const whole = { whole: true } as const
+
+const isProblem = (code: string, detail: RegExp) => (error: unknown) => error instanceof Problem && error.code === code && detail.test(error.detail)
+
+test('a conversion is done, and tells its progress on the way', async (t) => {
+  const converters = open(t)
+  const seen: unknown[] = []
+  await converters.run(task('progress'), whole, { onProgress: (progress) => seen.push(progress) })
+  assert.deepEqual(seen, [{ pagesDone: 1, pagesTotal: 2 }])
+})
+
+test('what is wrong with the file is told in its own words; what is wrong with us keeps its code', async (t) => {
+  const converters = open(t)
+  await assert.rejects(converters.run(task('refuse'), whole), isProblem('invalid_file', /^The archive is broken\.$/))
+  await assert.rejects(converters.run(task('fail'), whole), { stack: /on purpose/, code: 'ENOSPC' })
+  await converters.run(task('convert'), whole)
+})
+
+test('a converter knows nothing of the environment of the server', async (t) => {
+  await assert.rejects(open(t).run(task('environment'), whole), isProblem('invalid_file', /^(?!.*PATH|.*HOME)/))
+})
+
+/** TABLE of conversions that end with their process: what it does, and what its caller is told. */
+const FATAL: [deed: string, told: (error: unknown) => boolean][] = [
+  ['run for ever', isProblem('invalid_file', /takes longer than 4 seconds/)],
+  ['eat memory in small objects', isProblem('invalid_file', /more memory/)],
+  ['eat memory in one array', isProblem('invalid_file', /more memory/)],
+  ['eat memory in strings', isProblem('invalid_file', /more memory/)],
+  ['throw', (error) => error instanceof Error && /nobody waits/.test(error.message)],
+  ['exit', (error) => error instanceof Error && /the converter ended with 3/.test(error.message)],
+]
+
+for (const [deed, told] of FATAL) {
+  test(`a conversion that wants to ${deed} takes nobody with it`, async (t) => {
+    const converters = open(t, deed === 'run for ever' ? { deadline: 4000 } : {})
+    const others = Array.from({ length: 4 }, () => converters.run(task('convert'), whole))
+    await assert.rejects(converters.run(task(deed), whole), told)
+    assert.equal((await Promise.all(others)).length, 4)
+    const after = await Promise.all(Array.from({ length: 4 }, () => converters.run(task('convert'), whole)))
+    assert.equal(after.length, 4)
+  })
+}
+
+test('a caller that leaves ends its conversion, waiting or running', async (t) => {
+  const converters = open(t, { atOnce: 1 })
+  const [running, waiting] = [new AbortController(), new AbortController()]
+  const first = converters.run(task('run for ever'), whole, { signal: running.signal })
+  const second = converters.run(task('run for ever'), whole, { signal: waiting.signal })
+  const third = converters.run(task('convert'), whole)
+  waiting.abort(new Error('left while waiting'))
+  await assert.rejects(second, /left while waiting/)
+  running.abort(new Error('left while running'))
+  await assert.rejects(first, /left while running/)
+  await third
+  await assert.rejects(async () => converters.run(task('convert'), whole, { signal: running.signal }), /left while running/)
+})
+
+test('closing ends what runs and what waits', async () => {
+  const converters = openConverters({ atOnce: 1, deadline: 30_000, heap: 64 * 1_048_576 }, new URL('program.ts', import.meta.url))
+  const outcomes = Promise.allSettled([converters.run(task('run for ever'), whole), converters.run(task('convert'), whole)])
+  await converters[Symbol.asyncDispose]()
+  assert.deepEqual((await outcomes).map(({ status }) => status), ['rejected', 'rejected'])
+})
+
+/** TABLE of reasons why no process can be started: Node tells of one later, of another at once. */
+const NO_PROCESS: [why: string, program: string, told: RegExp][] = [
+  ['it fails', '/nowhere', /ENOENT/],
+  ['it cannot even be tried', '/no\0where', /null bytes/],
+]
+
+for (const [why, program, told] of NO_PROCESS) {
+  test(`where no process can be started (${why}) conversions fail at once, and go on when one can`, async (t) => {
+    const converters = open(t)
+    const node = process.execPath
+    t.after(() => (process.execPath = node))
+    const running = converters.run(task('exit'), whole)
+    process.execPath = program
+    const outcomes = await Promise.allSettled([running, ...Array.from({ length: 3 }, () => converters.run(task('convert'), whole))])
+    const reasons = outcomes.map((outcome) => (outcome.status === 'rejected' ? String(outcome.reason) : ''))
+    assert.match(reasons[0]!, /ended with 3/)
+    for (const reason of reasons.slice(1)) assert.match(reason, told)
+    assert.deepEqual(converters.load(), { running: 0, waiting: 0 })
+    process.execPath = node
+    await Promise.all(Array.from({ length: 4 }, () => converters.run(task('convert'), whole)))
+  })
+}
+
+test('a converter that is retired gets no other conversion, and not all are', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const converters = open(t)
+  const processes = () => Promise.all([1, 2].map(() => converters.run(task('tell its process'), whole).then(() => '', (error: Problem) => error.detail)))
+  const before = await processes()
+  t.mock.timers.tick(60_000)
+  const after = await processes()
+  assert.match([...before, ...after].join(), /^\d+,\d+,\d+,\d+$/)
+  assert.equal(new Set(after).size, 2)
+  assert.equal(after.filter((one) => before.includes(one)).length, 1)
+})

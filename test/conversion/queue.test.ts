@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openConversionQueue } from '../../server/conversion/queue.ts'
+import { Problem } from '../../server/common/errors.ts'
+
+const never = new AbortController().signal
+
+/** Conversions that end when the test says so, and the order in which they began. */
+function started(limits: { atOnce: number; queue: number }) {
+  const queue = openConversionQueue(limits)
+  const order: string[] = []
+  const turns: Disposable[] = []
+  const enter = async (account: string, signal = never): Promise<void> => {
+    const turn = await queue.enter(account, signal)
+    order.push(account)
+    turns.push(turn)
+  }
+  const end = async (): Promise<void> => {
+    turns.shift()?.[Symbol.dispose]()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { queue, order, enter, end }
+}
+
+test('accounts take turns, however many conversions one of them has', async () => {
+  const { order, enter, end } = started({ atOnce: 1, queue: 100 })
+  for (const account of ['a', 'a', 'a', 'a', 'b', 'b', 'c']) void enter(account)
+  await new Promise((resolve) => setImmediate(resolve))
+  for (let round = 0; round < 7; round++) await end()
+  assert.deepEqual(order.join(''), 'abcabaa')
+})
+
+test('at most two of one account run, also where converters are idle', async () => {
+  const { queue, order, enter, end } = started({ atOnce: 4, queue: 100 })
+  for (const account of ['a', 'a', 'a', 'a', 'b']) void enter(account)
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual([order.join(''), queue.waiting], ['aab', 2])
+  await end()
+  assert.deepEqual([order.join(''), queue.waiting], ['aaba', 1])
+})
+
+test('who fills the queue is refused with 429, and others wait all the same', async () => {
+  const { queue, enter } = started({ atOnce: 1, queue: 8 })
+  const outcomes = Array.from({ length: 11 }, () => enter('a').then(() => 'ran', (error: Problem) => error.status))
+  assert.equal(queue.waiting, 8)
+  assert.deepEqual(await Promise.all([outcomes[0], ...outcomes.slice(9)]), ['ran', 429, 429])
+  const others = ['b', 'c'].map((account) => enter(account).catch(() => assert.fail(`${account} is refused`)))
+  assert.equal(queue.waiting, 10)
+  assert.ok(others)
+})
+
+test('who leaves while it waits has no turn, and what is left goes on', async () => {
+  const { queue, order, enter, end } = started({ atOnce: 1, queue: 8 })
+  await enter('a')
+  const leaving = new AbortController()
+  const left = enter('b', leaving.signal)
+  const stays = enter('c')
+  leaving.abort(new Error('left'))
+  await assert.rejects(left, /left/)
+  await end()
+  await stays
+  assert.deepEqual([order.join(''), queue.waiting], ['ac', 0])
+})
+
+test('a job counts among the conversions of its account that run', async () => {
+  const queue = openConversionQueue({ atOnce: 8, queue: 8 })
+  const { signal } = new AbortController()
+  const turn = await queue.enter('a', signal)
+  const job = queue.beginJob('a')
+  assert.ok(job)
+  assert.equal(queue.beginJob('a'), null, 'two run')
+  assert.deepEqual(queue.running(), [['a', 2]])
+  const waiting = queue.enter('a', signal)
+  const other = await queue.enter('b', signal)
+  assert.equal(queue.waiting, 1)
+  job[Symbol.dispose]()
+  const next = await waiting
+  for (const one of [turn, other, next]) one[Symbol.dispose]()
+  assert.deepEqual(queue.running(), [])
+})

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { takeTurns } from '../../server/conversion/upload/throttle.ts'
+
+test('everybody has a turn, in the order in which they asked, one in each turn of the loop, whether or not somebody must not wait', async () => {
+  let busy = false
+  const turns = takeTurns(() => busy)
+  const taken: number[] = []
+  let loop = 0
+  const loops = new Set<number>()
+  const count = (): void => {
+    loop++
+    if (taken.length < 40) setImmediate(count)
+  }
+  await new Promise<void>((resolve) => {
+    const ask = (n: number): void =>
+      turns(() => {
+        taken.push(n)
+        busy = n % 7 < 3
+        loops.add(loop)
+        // Who has had a turn asks for the next one, as an upload does.
+        if (n < 30) ask(n + 10)
+        if (taken.length === 40) resolve()
+      })
+    count()
+    for (let n = 0; n < 10; n++) ask(n)
+  })
+  assert.deepEqual(taken, Array.from({ length: 40 }, (_, n) => n))
+  assert.equal(loops.size, 40)
+})
