@@ -3,7 +3,7 @@ import { classify } from '../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../server/proxy/providers/table.ts'
 import { Inspection } from '../../server/proxy/inspect/inspection.ts'
 import { BodyObserver } from '../../server/proxy/inspect/observer.ts'
-import { createMeter } from '../../server/proxy/meter.ts'
+import { createMeter } from '../../server/proxy/usage/meter.ts'
 import { CODINGS, JSON_BODIES, largeForm, manyFields, tokenLists, type Body } from '../parts/bodies.ts'
 import { fill, large, split, type Row } from './row.ts'
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { Caller } from '../../server/http1/exchange.ts'
 import { openFront } from '../../server/http1/connection-router.ts'
 import { openLog } from '../../server/common/log.ts'
-import { relay } from '../../server/proxy/relay.ts'
+import { relay } from '../../server/proxy/forward/relay.ts'
 import { createSender, dialOf } from '../../server/http1/client/client.ts'
 
 const [port = '0', upstream = '0'] = process.argv.slice(2)

@@ -9,7 +9,7 @@ import { changeKey, createKey, getKey, MOST_RPM, revokeKey } from '../keys/keys.
 import { ENDED, purgeKey, purgeKeys } from '../keys/purge.ts'
 import { endPreviousSecrets, rotateKey } from '../keys/rotation.ts'
 import { SCOPE_LIMITS, scopeEntryProblem } from '../keys/scope.ts'
-import type { Proxy } from '../proxy/open.ts'
+import type { Proxy } from '../proxy/index.ts'
 import { patchOf } from './request/patch.ts'
 import { strictObject } from './request/strict.ts'
 import { created, done, ok, route, routes, type Route } from './route.ts'

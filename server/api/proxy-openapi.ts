@@ -1,8 +1,8 @@
-// What /openapi.json says of /proxy, which no route of the API answers: see proxy/handler.ts.
+// What /openapi.json says of /proxy, which no route of the API answers: see proxy/pipeline.ts.
 import { z } from '@hono/zod-openapi'
 import type { Api } from './api.ts'
-import { METHODS } from '../proxy/cors.ts'
-import { REFUSALS, type RefusalCode } from '../proxy/refusal.ts'
+import { METHODS } from '../proxy/forward/cors.ts'
+import { REFUSALS, type RefusalCode } from '../proxy/error-response.ts'
 
 const DESCRIPTION = [
   "Sends the request to a provider with the operator's credential in place of the key, and gives the provider's answer as it comes: status, headers, body, byte for byte.",

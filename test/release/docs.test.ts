@@ -10,7 +10,7 @@ import { convertHtml } from '../../packages/notion-markdown/src/index.ts'
 import { settingsPage } from '../../scripts/docs.ts'
 import { PROVIDER_CREDENTIALS, settings } from '../../server/config/settings.ts'
 import { PROVIDERS } from '../../server/proxy/providers/table.ts'
-import { REFUSALS } from '../../server/proxy/refusal.ts'
+import { REFUSALS } from '../../server/proxy/error-response.ts'
 import { folderInDist } from '../packages/project.ts'
 
 const root = join(import.meta.dirname, '..', '..')

@@ -8,12 +8,13 @@ const root = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
 /** Folders whose modules read what callers and providers send. */
-const FOLDERS = ['server/http1', 'server/http1/client', 'server/keys', 'server/proxy', 'server/proxy/inspect', 'server/proxy/meter', 'server/proxy/model']
+const FOLDERS = ['server/http1', 'server/http1/client', 'server/keys', 'server/proxy/forward', 'server/proxy/inspect', 'server/proxy/json', 'server/proxy/masking', 'server/proxy/objects', 'server/proxy/target', 'server/proxy/usage']
 /** Names of what reads. */
 const READS = /^export (?:async )?(?:function\*?|class|const) ((?:read|parse|decode|scan|compile)[A-Z]\w*|classify|\w+(?:Reader|Scanner|Window|Observer|Meter|Inspection))\b/gm
 
 /** TABLE of readers without a row of their own, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
+  compileRules: 'Our own tables, at the start.',
   BodyReader: 'Takes the framing off requests and answers: RequestReader and ResponseReader.',
   readFields: 'Reads the lines of a head: RequestReader and ResponseReader.',
   readWhole: 'Gathers a body: PieceList.',

@@ -6,8 +6,8 @@ import type { Store } from '../../store/open.ts'
 import { first, procedure, run, type Steps } from '../../store/procedure.ts'
 import type { CredentialRow } from '../../store/schema.ts'
 import type { Partly, QueryBuilder } from '../../store/statement.ts'
-import type { Credential } from '../credentials.ts'
-import { seal, unseal } from './seal.ts'
+import type { Credential } from './pool.ts'
+import { seal, unseal } from './encryption.ts'
 
 /** A credential as the API shows it: everything but the secret. */
 export interface ShownCredential {

@@ -1,7 +1,7 @@
 // What came of the last test call with each credential: kept, so that it does not go with the page that asked for it.
 import { isoTime } from '../../common/clock.ts'
 import type { Store } from '../../store/open.ts'
-import type { Probe } from '../probe.ts'
+import type { Probe } from './probe.ts'
 
 /** A test call as the API shows it. */
 export type ShownTest = Probe & { at: string }

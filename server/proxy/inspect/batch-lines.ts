@@ -3,8 +3,8 @@
 // start no batch. While a piece passes, its strings are only put aside: they are looked at behind the upload, in slices.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { valuesOf } from '../../http1/header-fields.ts'
-import { wantPaths } from '../json-paths.ts'
-import { JsonScanner } from '../json-scanner.ts'
+import { wantPaths } from '../json/paths.ts'
+import { JsonScanner } from '../json/scanner.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { Findings } from './findings.ts'

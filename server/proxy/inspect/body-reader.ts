@@ -1,8 +1,8 @@
 // The readers of a body's bytes, by what kind of body it is. Each takes the pieces in any split and costs time linear in them.
 import { isUtf8 } from 'node:buffer'
 import { valuesOf } from '../../http1/header-fields.ts'
-import { JsonScanner } from '../json-scanner.ts'
-import { isTwofoldType } from '../outside-body.ts'
+import { JsonScanner } from '../json/scanner.ts'
+import { isTwofoldType } from './outside-body.ts'
 import { objectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
 import { ambiguous, unknownModel, type Findings, type Refusal } from './findings.ts'

@@ -1,13 +1,13 @@
 // What one request body says: models, stored objects, ids wherever they stand, and whether the answer is kept. One collector for every kind
 // of body; strict where a model is decided about, lenient where the body is only read for the ledger and for whose objects it names.
-import { ITEM } from '../item-ranges.ts'
-import { parseJson } from '../json-paths.ts'
-import type { JsonSink, Oddity, StringWatch } from '../json-scanner.ts'
+import { ITEM } from '../objects/item-ranges.ts'
+import { parseJson } from '../json/paths.ts'
+import type { JsonSink, Oddity, StringWatch } from '../json/scanner.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import { givesModel, type IdNames } from '../providers/id-names.ts'
 import { givenId, REFERENCE } from '../providers/ids.ts'
 import type { IdForms, Provider } from '../providers/provider.ts'
-import { ToolModels, type ToolRun } from '../tool-models.ts'
+import { ToolModels, type ToolRun } from './tool-models.ts'
 import { ByteStrings } from './byte-strings.ts'
 import { KeyedStrings } from './keyed-strings.ts'
 import { MOST_IDS, MOST_NAMED, refsIn, type Places } from './places.ts'

@@ -1,7 +1,7 @@
 // The inspection of one body that is held, step by step.
 import { valuesOf, without } from '../../http1/header-fields.ts'
 import { bodyRuleOf, namesModelsAnywhere, type Match } from '../providers/endpoint.ts'
-import { isTwofoldType } from '../outside-body.ts'
+import { isTwofoldType } from './outside-body.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { Provider } from '../providers/provider.ts'
 import { isForm, readerFor, type BodyReader } from './body-reader.ts'

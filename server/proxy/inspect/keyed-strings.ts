@@ -1,6 +1,6 @@
 // The strings of a JSON body that stand under keys of certain names, at any depth, as a value or in a list. Bytes come in any split; what is no JSON
 // is read as far as it looks like it, and the scanner says whether it is.
-import { parseJson } from '../json-paths.ts'
+import { parseJson } from '../json/paths.ts'
 
 /** A string that stands under a key. */
 export interface KeyedSink {

@@ -1,6 +1,6 @@
 // Notes the model of a body while it streams up, for the ledger. It decides nothing, so it is lenient: compressed bodies are not read.
 import { valuesOf } from '../../http1/header-fields.ts'
-import { queryModels } from '../outside-body.ts'
+import { queryModels } from './outside-body.ts'
 import { bodyRuleOf, type Match } from '../providers/endpoint.ts'
 import { readerFor, type BodyReader } from './body-reader.ts'
 import { Findings } from './findings.ts'

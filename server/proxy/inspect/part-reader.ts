@@ -1,6 +1,6 @@
 // What the parts of a form name, whatever they are called: each as one text, or as JSON; decoded first where it is in base64 or quoted-printable.
-import { wantPaths } from '../json-paths.ts'
-import { JsonScanner } from '../json-scanner.ts'
+import { wantPaths } from '../json/paths.ts'
+import { JsonScanner } from '../json/scanner.ts'
 import type { KeyedStrings } from './keyed-strings.ts'
 import { isAsciiCompatible, isMedia } from './content-types.ts'
 import type { Findings } from './findings.ts'

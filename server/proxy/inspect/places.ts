@@ -1,8 +1,8 @@
 // Where a request names models and stored objects: headers, query, and the places of its body.
-import { type WantedPaths, wantPaths } from '../json-paths.ts'
+import { type WantedPaths, wantPaths } from '../json/paths.ts'
 import { NEW, objectRef, plainKind, type ObjectRef } from '../providers/object-ref.ts'
 import type { BodyRule } from '../providers/endpoint-row.ts'
-import { toolPaths, type ToolPaths } from '../tool-models.ts'
+import { toolPaths, type ToolPaths } from './tool-models.ts'
 
 /** The places of a rule, by what they name; their paths compiled once. */
 export interface Places {

@@ -1,7 +1,7 @@
 // Ids that are what somebody says. A message that is nothing but an id names an object by the rule of providers/ids.ts; at places of prose it is a text
 // all the same, which the provider hands to a model and looks nothing up by. Nobody's ids may stand there; another key's may stand nowhere.
 import { isUtf8 } from 'node:buffer'
-import { parseJson, valuesAt } from '../json-paths.ts'
+import { parseJson, valuesAt } from '../json/paths.ts'
 import type { ObjectRef } from '../providers/object-ref.ts'
 import type { IdForms } from '../providers/provider.ts'
 import { mayBeId } from '../providers/spelled.ts'

@@ -1,6 +1,6 @@
 // Reads a form without parts (application/x-www-form-urlencoded): what its fields name, as values of their own or as JSON inside of them.
-import { wantPaths } from '../json-paths.ts'
-import { JsonScanner } from '../json-scanner.ts'
+import { wantPaths } from '../json/paths.ts'
+import { JsonScanner } from '../json/scanner.ts'
 import { givesModel } from '../providers/id-names.ts'
 import { objectRef } from '../providers/object-ref.ts'
 import type { BodyReader } from './body-reader.ts'

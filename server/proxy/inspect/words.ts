@@ -1,6 +1,6 @@
 // What a body could name that is no plain JSON, but that a more lenient server might read: whatever in it could be the name of a stored object.
 import { LONGEST_LENGTH } from '../json/layout.ts'
-import { WordScanner } from '../word-scanner.ts'
+import { WordScanner } from '../json/word-scanner.ts'
 import type { BodyReader } from './body-reader.ts'
 import { ByteStrings } from './byte-strings.ts'
 import { ambiguous, type Findings, type Refusal } from './findings.ts'

@@ -103,7 +103,7 @@ export const CLOSED_TOLD = 3
 /** Start, end, and a hash whose lowest bit says whether it holds a backslash. */
 export const STRING_TOLD = 4
 
-/** Kinds of oddities, in the order of ODDITIES of json-scanner.ts. */
+/** Kinds of oddities, in the order of ODDITIES of scanner.ts. */
 export const DUPLICATE = 0
 export const ESCAPED_KEY = 1
 export const LOOKALIKE = 2

@@ -12,7 +12,7 @@ export type EndpointClass =
   /** Runs the account. */
   | 'admin'
 
-/** What a request body may say about models, as paths of json-scanner.ts. In multipart bodies `required` and `also` are field names. */
+/** What a request body may say about models, as paths of scanner.ts. In multipart bodies `required` and `also` are field names. */
 export interface BodyRule {
   /** At least one of these must name a model, unless the path does, or there is none of them. */
   readonly required: readonly string[]

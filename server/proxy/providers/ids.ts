@@ -11,7 +11,7 @@
 // providers make them; a resource name of a word that no prose has (`cachedContents/x`); an address at the provider's host. Shorter ids, names such
 // as `files/readme`, UUIDs and items of responses, which clients repeat inline, pass unless the place in which they stand names an object.
 import { decodedFully, plainAddress, type ObjectRef } from './object-ref.ts'
-import { ITEM } from '../item-ranges.ts'
+import { ITEM } from '../objects/item-ranges.ts'
 import { HEAD_SLOTS, headSlot, type QuickCheck } from '../json/tables.ts'
 import { UUID_BYTES, UUID_FIRSTS, uuidOf } from './uuids.ts'
 import type { IdForms } from './provider.ts'

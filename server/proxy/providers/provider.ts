@@ -12,10 +12,10 @@ export interface Auth {
   readonly scheme?: string
 }
 
-/** How a provider writes an error, so that our own errors read like its. See refusal.ts. */
+/** How a provider writes an error, so that our own errors read like its. See error-response.ts. */
 export type ErrorShape = 'google' | 'openai' | 'anthropic' | 'mistral' | 'groq' | 'cohere' | 'fireworks' | 'perplexity' | 'cerebras' | 'bedrock'
 
-/** How a provider counts tokens. See meter/usage.ts. */
+/** How a provider counts tokens. See usage/usage.ts. */
 export type UsageKind = 'openai' | 'xai' | 'perplexity' | 'anthropic' | 'gemini' | 'interactions' | 'cohere' | 'bedrock'
 
 /** How the ids of a provider's stored objects are spelled, compiled: which strings of a body, wherever they stand, are one. */
@@ -49,7 +49,7 @@ export interface ProviderRow {
   readonly accountHeaders?: readonly string[]
   /** Request headers that choose an account, project or the like within our credential: dropped. */
   readonly accountChoice?: readonly string[]
-  /** Request headers that pass although their names read like a credential or a person (headers/rules.ts): the provider documents them. */
+  /** Request headers that pass although their names read like a credential or a person (forward/header-rules.ts): the provider documents them. */
   readonly passes?: readonly string[]
   /** What the query of a request names, whatever its path. */
   readonly asks?: Asks

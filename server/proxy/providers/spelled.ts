@@ -1,6 +1,6 @@
 // Ids in the provider's full spelling outside of a body: in a query, in a header, in a trailer, as they are or as strings of JSON.
 import { headSlot, type QuickCheck } from '../json/tables.ts'
-import { parseJson } from '../json-paths.ts'
+import { parseJson } from '../json/paths.ts'
 import { decodedFully, type ObjectRef } from './object-ref.ts'
 import type { IdForms } from './provider.ts'
 

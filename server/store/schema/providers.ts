@@ -18,7 +18,7 @@ export interface CredentialRow {
   id: string
   provider: string
   name: string
-  /** The secret, encrypted: see proxy/credentials/seal.ts. */
+  /** The secret, encrypted: see proxy/credentials/encryption.ts. */
   sealed: string
   /** JSON object of the values that stand in the provider's host name (Azure's resource, Bedrock's region). */
   host_values: string

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { createPool, retryAfter, type Credential } from '../../../server/proxy/credentials.ts'
+import { createPool, retryAfter, type Credential } from '../../../server/proxy/credentials/pool.ts'
 import type { Lane } from '../../../server/proxy/credentials/health.ts'
-import { seal, unseal } from '../../../server/proxy/credentials/seal.ts'
+import { seal, unseal } from '../../../server/proxy/credentials/encryption.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 
 const credential = (id: string, more: Partial<Credential> = {}): Credential => ({ id, provider: 'openai', secret: `sk-${id}`, values: {}, weight: 1, ...more })

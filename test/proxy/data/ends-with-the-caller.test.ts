@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { chunk, head, type Call } from '../../support/providers/fake.ts'
 import { until } from '../../support/until.ts'
 import type { AnswerWatcher, Caller } from '../../../server/http1/exchange.ts'
-import { relay } from '../../../server/proxy/relay.ts'
+import { relay } from '../../../server/proxy/forward/relay.ts'
 import type { Outgoing, Sender } from '../../../server/http1/client/client.ts'
 import { ANTHROPIC, startServed } from './served.ts'
 

@@ -8,7 +8,7 @@ import type { RawHeaders } from '../../../server/http1/header-fields.ts'
 import { openFront } from '../../../server/http1/connection-router.ts'
 import { NodeCaller } from '../../../server/http1/node-exchange.ts'
 import { openLog } from '../../../server/common/log.ts'
-import { relay, type Relayed } from '../../../server/proxy/relay.ts'
+import { relay, type Relayed } from '../../../server/proxy/forward/relay.ts'
 import { createSender, dialOf, type Dial, type UpstreamLimits } from '../../../server/http1/client/client.ts'
 import { startFake, type FakeProvider, type Script } from '../../support/providers/fake.ts'
 

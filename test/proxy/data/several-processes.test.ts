@@ -3,7 +3,7 @@ process.env['TEST_STORE'] = 'postgres'
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openObjects } from '../../../server/proxy/objects.ts'
+import { openObjects } from '../../../server/proxy/objects/objects.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { openStore } from '../../../server/store/open.ts'

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { BodySink, CallerBody } from '../../../server/http1/exchange.ts'
-import { readWhole } from '../../../server/proxy/body.ts'
-import { PieceList } from '../../../server/proxy/pieces.ts'
-import { Shares } from '../../../server/proxy/shares.ts'
+import { readWhole } from '../../../server/proxy/inspect/buffer-body.ts'
+import { PieceList } from '../../../server/proxy/inspect/piece-list.ts'
+import { Shares } from '../../../server/proxy/shares/request-shares.ts'
 import { seeded } from '../../support/random.ts'
 import { heldBytes } from './memory.ts'
 

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { PROVIDER_CREDENTIALS } from '../../../server/config/settings.ts'
 import { classify, refuseEndpoint } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
-import { readTarget } from '../../../server/proxy/target.ts'
+import { readTarget } from '../../../server/proxy/target/parse-target.ts'
 
 const table = createProviderTable({
   custom: [{ id: 'acme', origin: 'https://api.acme.test' }],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { corsHeaders, preflightHeaders } from '../../../server/proxy/cors.ts'
-import { authOf, requestHeaders, responseHeaders, withCredential } from '../../../server/proxy/headers.ts'
+import { corsHeaders, preflightHeaders } from '../../../server/proxy/forward/cors.ts'
+import { authOf, requestHeaders, responseHeaders, withCredential } from '../../../server/proxy/forward/headers.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable, PROVIDERS } from '../../../server/proxy/providers/table.ts'
-import { compileRules, EXCEPTIONS, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from '../../../server/proxy/headers/rules.ts'
-import { REFUSALS, type RefusalCode, refusal } from '../../../server/proxy/refusal.ts'
+import { compileRules, EXCEPTIONS, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from '../../../server/proxy/forward/header-rules.ts'
+import { REFUSALS, type RefusalCode, refusal } from '../../../server/proxy/error-response.ts'
 import { makeSecret } from '../../../server/common/secrets.ts'
 
 const table = createProviderTable({

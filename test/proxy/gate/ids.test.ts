@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { wantPaths } from '../../../server/proxy/json-paths.ts'
-import { JsonScanner } from '../../../server/proxy/json-scanner.ts'
+import { wantPaths } from '../../../server/proxy/json/paths.ts'
+import { JsonScanner } from '../../../server/proxy/json/scanner.ts'
 import { PROVIDERS, createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { drawing, madeAt, ordinary, pick } from './id-cases.ts'
 

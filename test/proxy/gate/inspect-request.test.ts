@@ -8,8 +8,8 @@ import { inspectRequest } from '../../../server/proxy/inspect/inspect-request.ts
 import { InspectionQueue } from '../../../server/proxy/inspect/scheduler.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
-import { Shares } from '../../../server/proxy/shares.ts'
-import { Refused, type Trip } from '../../../server/proxy/trip.ts'
+import { Shares } from '../../../server/proxy/shares/request-shares.ts'
+import { Refused, type Trip } from '../../../server/proxy/request-context.ts'
 
 const PATH = '/v1/chat/completions'
 const provider = createProviderTable().byId('openai')!

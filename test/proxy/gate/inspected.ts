@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Scope } from '../../../server/keys/scope.ts'
 import { Inspection, type BodyQuestion } from '../../../server/proxy/inspect/inspection.ts'
-import { resolveModels, type ModelResolution } from '../../../server/proxy/inspect/model-resolution.ts'
+import { resolveModels, type ModelResolution } from '../../../server/proxy/inspect/resolve-models.ts'
 import type { Match } from '../../../server/proxy/providers/endpoint.ts'
 import type { ObjectRef } from '../../../server/proxy/providers/object-ref.ts'
 import type { Provider } from '../../../server/proxy/providers/provider.ts'

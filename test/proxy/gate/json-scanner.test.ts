@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { FOLDING_LETTERS, wantPaths } from '../../../server/proxy/json-paths.ts'
-import { JsonScanner, type ScanOptions, type StringWatch } from '../../../server/proxy/json-scanner.ts'
+import { FOLDING_LETTERS, wantPaths } from '../../../server/proxy/json/paths.ts'
+import { JsonScanner, type ScanOptions, type StringWatch } from '../../../server/proxy/json/scanner.ts'
 import { heldBytes } from './memory.ts'
 
 const PATHS = ['a', 'b.c', 'd[].e', '[].f', 'g[]', 'h', 'h.i', 'h.j[].k', 'l.*.m', 'l.*']

@@ -1,9 +1,9 @@
 // Events that are too long to be kept, in every way that a provider can write them: read to their end, in linear time, and what follows is read.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Created } from '../../../server/proxy/meter/created.ts'
-import { LARGEST_EVENT } from '../../../server/proxy/meter/reader.ts'
-import { SseReader } from '../../../server/proxy/meter/sse.ts'
+import { Created } from '../../../server/proxy/usage/created-ids.ts'
+import { LARGEST_EVENT } from '../../../server/proxy/usage/reader.ts'
+import { SseReader } from '../../../server/proxy/usage/sse.ts'
 
 const USAGE = 'data: {"usage":{"prompt_tokens":5,"completion_tokens":1}}'
 

@@ -1,7 +1,7 @@
 // Requests that name as many objects as a body can: looking for their owners leaves others their turns.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openObjects } from '../../../server/proxy/objects.ts'
+import { openObjects } from '../../../server/proxy/objects/objects.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { EMPTY, keyOf } from './ownership-requests.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { Mask, MaskedStream } from '../../../server/proxy/mask.ts'
+import { Mask, MaskedStream } from '../../../server/proxy/masking/mask.ts'
 
 const SECRET = 'sk-A+b/c=&"<d>\'%\\upstream-0123'
 

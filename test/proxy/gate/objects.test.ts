@@ -1,8 +1,8 @@
 // Which stored objects a request names, and which an answer makes: what each endpoint's row says.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMeter } from '../../../server/proxy/meter.ts'
-import { Created } from '../../../server/proxy/meter/created.ts'
+import { createMeter } from '../../../server/proxy/usage/meter.ts'
+import { Created } from '../../../server/proxy/usage/created-ids.ts'
 import { classify } from '../../../server/proxy/providers/endpoint.ts'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
 import { readHeld } from './inspected.ts'

@@ -1,7 +1,7 @@
 // Shares of open requests and held bytes, held to a model that looks at every request anew for each decision.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Shares, type Place } from '../../../server/proxy/shares.ts'
+import { Shares, type Place } from '../../../server/proxy/shares/request-shares.ts'
 import { seeded } from '../../support/random.ts'
 
 const LIMITS = { open: 8, held: 800, body: 100 }

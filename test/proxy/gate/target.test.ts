@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { createProviderTable } from '../../../server/proxy/providers/table.ts'
-import { createWays } from '../../../server/proxy/ways.ts'
-import { namedTarget, readTarget, type Target } from '../../../server/proxy/target.ts'
+import { createWays } from '../../../server/proxy/target/route-cache.ts'
+import { namedTarget, readTarget, type Target } from '../../../server/proxy/target/parse-target.ts'
 import { makeSecret } from '../../../server/common/secrets.ts'
 
 const enc = encodeURIComponent

@@ -1,4 +1,4 @@
-// Reads chosen values out of JSON: the loop over the bytes. json-scanner.ts tells what a scan is; layout.ts where its state stands.
+// Reads chosen values out of JSON: the loop over the bytes. scanner.ts tells what a scan is; layout.ts where its state stands.
 import {
   ACTIONS, AFTER_ITEM, AFTER_KEY, AFTER_MEMBER, BROKEN, CAPTURE_DEPTH, CAPTURE_NODE, CAPTURE_START, DEEPEST, DEPTH, DONE, DONE_OF_MANY, ESCAPED, EVENTS_OF_A_TOKEN, EVENT_COUNT,
   FIRSTS, HOLDS_ITEMS, IN_KEY, IN_SCALAR, IN_STRING, IS_LOOKED_INTO, IS_WANTED, ITEM_OR_END, KEY, KEY_OR_END, LAST_ODDITIES, LONGEST, LONGEST_ESCAPE, LONGEST_KEY, LONGEST_SCALAR, MAX_EVENTS, MISMATCH,

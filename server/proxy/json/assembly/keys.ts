@@ -70,7 +70,7 @@ function isSameInAnyCase(lower: i32, from: i32, size: i32): bool {
 }
 
 /**
- * Whether a key holds an escape, a control character or a letter that folds into ASCII (FOLDING_LETTERS of json-paths.ts): what else lies beyond ASCII
+ * Whether a key holds an escape, a control character or a letter that folds into ASCII (FOLDING_LETTERS of paths.ts): what else lies beyond ASCII
  * makes it simply another key.
  */
 // @ts-ignore: decorator
@@ -167,7 +167,7 @@ function foldDecoded(size: i32): i32 {
     let letters: u32 = unit >= 0x41 && unit <= 0x5a ? unit | 0x20 : unit
     let count = 1
     if (unit >= 0x80) {
-      // The letters of FOLDING_LETTERS of json-paths.ts.
+      // The letters of FOLDING_LETTERS of paths.ts.
       if (unit == 0xdf) (letters = 0x7373), (count = 2) // ß
       else if (unit == 0x131) letters = 0x69 // ı
       else if (unit == 0x17f) letters = 0x73 // ſ

@@ -1,0 +1,91 @@
+// The proxy's own errors, written as the provider writes its errors, so that every SDK shows our sentence.
+import { METHODS } from './forward/cors.ts'
+import type { ErrorShape, Provider } from './providers/provider.ts'
+
+/** TABLE of refusals: status, and the field's nearest words of Google, OpenAI and Anthropic for it. */
+export const REFUSALS = {
+  invalid_upstream_url: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
+  upgrade_not_supported: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
+  malformed_request: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
+  ambiguous_body: { status: 400, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
+  invalid_api_key: { status: 401, google: 'UNAUTHENTICATED', type: 'authentication_error' },
+  api_key_expired: { status: 401, google: 'UNAUTHENTICATED', type: 'authentication_error' },
+  api_key_disabled: { status: 401, google: 'UNAUTHENTICATED', type: 'authentication_error' },
+  model_not_allowed: { status: 403, google: 'PERMISSION_DENIED', type: 'permission_error' },
+  upstream_not_allowed: { status: 403, google: 'PERMISSION_DENIED', type: 'permission_error' },
+  endpoint_not_allowed: { status: 403, google: 'PERMISSION_DENIED', type: 'permission_error' },
+  origin_not_allowed: { status: 403, google: 'PERMISSION_DENIED', type: 'permission_error' },
+  method_not_allowed: { status: 405, google: 'INVALID_ARGUMENT', type: 'invalid_request_error' },
+  body_too_slow: { status: 408, google: 'DEADLINE_EXCEEDED', type: 'timeout_error' },
+  body_too_large: { status: 413, google: 'INVALID_ARGUMENT', type: 'request_too_large' },
+  rate_limit_exceeded: { status: 429, google: 'RESOURCE_EXHAUSTED', type: 'rate_limit_error' },
+  internal_error: { status: 500, google: 'INTERNAL', type: 'api_error' },
+  upstream_unreachable: { status: 502, google: 'UNAVAILABLE', type: 'api_error' },
+  upstream_credential_missing: { status: 502, google: 'UNAVAILABLE', type: 'api_error' },
+  service_unavailable: { status: 503, google: 'UNAVAILABLE', type: 'overloaded_error' },
+  upstream_timeout: { status: 504, google: 'DEADLINE_EXCEEDED', type: 'timeout_error' },
+} as const
+
+export type RefusalCode = keyof typeof REFUSALS
+
+interface Words {
+  readonly status: number
+  readonly code: RefusalCode
+  readonly message: string
+  readonly google: string
+  readonly type: string
+}
+
+/** TABLE of error bodies: what each provider's AI SDK package parses. */
+const SHAPES: Readonly<Record<ErrorShape, (words: Words) => unknown>> = {
+  google: ({ status, code, message, google }) => ({
+    error: { code: status, message, status: google, details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code.toUpperCase(), domain: 'tollmark' }] },
+  }),
+  openai: ({ code, message, type }) => ({ error: { message, type, param: null, code } }),
+  anthropic: ({ message, type }) => ({ type: 'error', error: { type, message } }),
+  mistral: ({ code, message, type }) => ({ object: 'error', message, type, param: null, code }),
+  groq: ({ code, message, type }) => ({ error: { message, type, code } }),
+  cohere: ({ message }) => ({ message }),
+  fireworks: ({ code, message, type }) => ({ error: { message, type, code } }),
+  perplexity: ({ status, message, code }) => ({ error: { code: status, message, type: code } }),
+  cerebras: ({ code, message, type }) => ({ message, type, param: '', code }),
+  bedrock: ({ code, message }) => ({ message, type: code }),
+}
+
+/** Bedrock names the exception in a header: https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html */
+const BEDROCK_EXCEPTIONS: Readonly<Record<number, string>> = {
+  400: 'ValidationException', 401: 'UnrecognizedClientException', 403: 'AccessDeniedException', 405: 'ValidationException', 408: 'ModelTimeoutException',
+  413: 'ValidationException', 429: 'ThrottlingException', 503: 'ServiceUnavailableException', 504: 'ModelTimeoutException',
+}
+
+/** TABLE of reason phrases (RFC 9110, section 15). */
+const REASONS: Readonly<Record<(typeof REFUSALS)[RefusalCode]['status'], string>> = {
+  400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 405: 'Method Not Allowed', 408: 'Request Timeout', 413: 'Content Too Large',
+  429: 'Too Many Requests', 500: 'Internal Server Error', 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Timeout',
+}
+
+export interface Refusal {
+  readonly status: number
+  /** The reason phrase. */
+  readonly reason: string
+  /** Raw list; the caller adds X-Request-Id, CORS and rate-limit headers. */
+  readonly headers: string[]
+  readonly body: Buffer
+}
+
+/**
+ * One refusal, ready to be sent.
+ * @param provider whose shape to use; null (no provider was found, or not yet looked for) for OpenAI's, which most clients read
+ * @param message one sentence for the caller; never holds a key or a credential
+ */
+export function refusal(code: RefusalCode, message: string, provider: Provider | null): Refusal {
+  const { status, google, type } = REFUSALS[code]
+  const shape = provider?.errors ?? 'openai'
+  const body = Buffer.from(JSON.stringify(SHAPES[shape]({ status, code, message, google, type })))
+  const headers = ['Content-Type', 'application/json', 'Content-Length', String(body.length), 'Cache-Control', 'no-store', 'X-Proxy-Error', code]
+  // RFC 9110 §15.5.2 and §15.5.6 want these.
+  if (status === 401) headers.push('WWW-Authenticate', 'Bearer')
+  if (status === 405) headers.push('Allow', [...METHODS, 'OPTIONS'].join(', '))
+  if (shape === 'bedrock') headers.push('x-amzn-ErrorType', BEDROCK_EXCEPTIONS[status] ?? 'InternalServerException')
+  return { status, reason: REASONS[status], headers, body }
+}

@@ -1,0 +1,187 @@
+// What passes through the proxy each way; forward/header-rules.ts says what does not, and why. Headers are raw lists (name, value, name,
+// value, …) as in Node's rawHeaders: what passes keeps its order, its case and its duplicates.
+import { valuesOf } from '../../http1/header-fields.ts'
+import { ownText } from '../../common/copy-string.ts'
+import { BROWSER_CHALLENGE, compileRules, EXCEPTIONS, plainName, REQUEST_PATTERNS, REQUEST_RULES, RESPONSE_RULES } from './header-rules.ts'
+import { valueHoldsKey } from '../target/own-keys.ts'
+import type { Mask } from '../masking/mask.ts'
+import type { EndpointRow } from '../providers/endpoint-row.ts'
+import type { Auth, Provider, Upstream } from '../providers/provider.ts'
+import type { ProviderTable } from '../providers/table.ts'
+import { readAddress, type TargetForm } from '../target/parse-target.ts'
+
+/** Where the rest of an upload goes (https://ai.google.dev/api/files): an address that the caller names to us again. */
+const UPLOAD_ADDRESSES = ['x-goog-upload-url', 'x-goog-upload-control-url']
+
+/** What is done with a value on its way to the caller. */
+type Rewrite = (value: string, context: ResponseContext) => string | null
+
+/** TABLE of headers whose values do not pass as they are; null: the header is left out. */
+const REWRITES: ReadonlyMap<string, Rewrite> = new Map<string, Rewrite>([
+  ...['location', 'content-location'].map((name): [string, Rewrite] => [name, (value, context) => masked(name === 'location' ? rewriteLocation(value, context) : value, context)]),
+  ...UPLOAD_ADDRESSES.map((name): [string, Rewrite] => [name, (value, context) => masked(rewriteUploadAddress(value, context), context)]),
+  ['www-authenticate', (value) => (BROWSER_CHALLENGE.test(value) ? null : value)],
+])
+
+const isNeverSent = compileRules(REQUEST_RULES)
+const readsLikeSecret = compileRules(REQUEST_PATTERNS)
+const isNeverReturned = compileRules(RESPONSE_RULES)
+
+/** What the tables say of a request's header. */
+interface UpwardFate {
+  readonly lower: string
+  readonly plain: string
+  /** `by-name`: only to a provider whose row names it. */
+  readonly goesUp: 'always' | 'by-name' | 'never'
+}
+
+/** What the tables say of an answer's header. */
+interface DownwardFate {
+  readonly lower: string
+  readonly goesDown: boolean
+  readonly rewrite: Rewrite | undefined
+}
+
+/** Names that are remembered each way, and the longest of them. When there are more, all are looked up again. */
+const MOST_NAMES = 2_000
+const LONGEST_NAME = 64
+
+/** The same few names come with every message, in the same few spellings. */
+function remembered<Fate>(fateOf: (lower: string) => Fate): (name: string) => Fate {
+  const fates = new Map<string, Fate>()
+  return (name) => {
+    const known = fates.get(name)
+    if (known !== undefined) return known
+    const fate = fateOf(name.toLowerCase())
+    if (name.length <= LONGEST_NAME) {
+      if (fates.size >= MOST_NAMES) fates.clear()
+      fates.set(ownText(name), fate)
+    }
+    return fate
+  }
+}
+
+const upwards = remembered((lower): UpwardFate => {
+  const plain = plainName(lower)
+  const goesUp = isNeverSent(plain) || valueHoldsKey(lower) ? 'never' : readsLikeSecret(plain) && !EXCEPTIONS.has(plain) ? 'by-name' : 'always'
+  return { lower, plain, goesUp }
+})
+
+const downwards = remembered((lower): DownwardFate => ({ lower, goesDown: !isNeverReturned(plainName(lower)), rewrite: REWRITES.get(lower) }))
+
+/** A request header's name as the tables write it. */
+export const plainNameOf = (name: string): string => upwards(name).plain
+
+/** The names that a raw list's `Connection` headers declare to be of this hop; null where there is none. */
+function connectionNames(raw: readonly string[]): Set<string> | null {
+  let names: Set<string> | null = null
+  for (const value of valuesOf(raw, 'connection')) {
+    // What nearly everybody says names nothing that would pass anyway.
+    if (value === 'keep-alive') continue
+    names ??= new Set()
+    for (const name of value.split(',')) names.add(name.trim().toLowerCase())
+  }
+  // A caller must not be able to take the framing away (RFC 9110 §7.6.1 lets an intermediary ignore such names).
+  for (const name of ['content-length', 'content-type', 'content-encoding']) names?.delete(name)
+  return names
+}
+
+/** How this endpoint of this provider is authenticated. */
+export const authOf = (provider: Provider, endpoint: EndpointRow | null): Auth => endpoint?.auth ?? provider.auth
+
+/**
+ * The caller's headers as they go upstream, without any credential: add ours with `withCredential`.
+ * `Content-Length` stays; `Transfer-Encoding` is the connection's business.
+ */
+export function requestHeaders(raw: readonly string[], provider: Provider, endpoint: EndpointRow | null = null): string[] {
+  const named = connectionNames(raw)
+  const auth = upwards(authOf(provider, endpoint).header).plain
+  const kept: string[] = []
+  for (let i = 0; i < raw.length; i += 2) {
+    const { lower, plain, goesUp } = upwards(raw[i]!)
+    if (goesUp !== 'always' && (goesUp === 'never' || !provider.passes?.includes(lower))) continue
+    if (plain === auth || named?.has(lower) || provider.accountChoice?.includes(plain) || valueHoldsKey(raw[i + 1]!)) continue
+    kept.push(raw[i]!, raw[i + 1]!)
+  }
+  return kept
+}
+
+/** The list with our credential, once. */
+export function withCredential(raw: readonly string[], auth: Auth, secret: string): string[] {
+  return [...raw, auth.header, auth.scheme === undefined ? secret : `${auth.scheme} ${secret}`]
+}
+
+export interface ResponseContext {
+  readonly upstream: Upstream
+  readonly table: ProviderTable
+  /** The path and query that were sent, for relative redirects. */
+  readonly pathAndQuery: string
+  /** How the caller named the upstream: it says whether the address where an upload goes on has to be ours. */
+  readonly form: TargetForm
+  /** The origin under which the caller reached us. */
+  readonly ownOrigin: () => string
+  /** What the credential must not stand in: addresses that the caller follows. */
+  readonly mask?: Pick<Mask, 'text'>
+  /** True when the answer gets CORS headers of ours: then the upstream's own, which are about another origin, give way. */
+  readonly cors?: boolean
+}
+
+/** The upstream's headers as they go to the caller; a `Location` that may be called is rewritten to lead through the proxy again. */
+export function responseHeaders(raw: readonly string[], context: ResponseContext): string[] {
+  const named = connectionNames(raw)
+  const account = context.upstream.provider.accountHeaders
+  const kept: string[] = []
+  for (let i = 0; i < raw.length; i += 2) {
+    const { lower, goesDown, rewrite } = downwards(raw[i]!)
+    if (!goesDown || named?.has(lower) || account?.includes(lower) || (context.cors === true && lower.startsWith('access-control-'))) continue
+    const value = rewrite === undefined ? raw[i + 1]! : rewrite(raw[i + 1]!, context)
+    if (value !== null) kept.push(raw[i]!, value)
+  }
+  return kept
+}
+
+/**
+ * A redirect's address as the caller has to follow it: through the proxy again when it is an address that may be called (also when the
+ * upstream names itself by the address at which we dial it), else unchanged.
+ */
+function rewriteLocation(location: string, { upstream, table, pathAndQuery }: ResponseContext): string {
+  const { dial, origin } = upstream
+  const base = `${origin}${pathAndQuery}`
+  if (!URL.canParse(location, base)) return location
+  const url = new URL(location, base)
+  url.hash = ''
+  let address = url.href
+  if (url.origin === dial.origin || url.origin === origin) {
+    const below = url.pathname.startsWith(`${dial.basePath}/`)
+    // What lies beside our base path at the dialled address is somebody else's.
+    if (!below && url.origin !== origin) return location
+    address = `${origin}${below ? url.pathname.slice(dial.basePath.length) : url.pathname}${url.search}`
+  }
+  // What cannot be called through us must not lead to a path of our own host.
+  return proxied(address, table, 'parameter') ?? (url.origin === origin ? url.href : location)
+}
+
+/** The target by which an address is called through the proxy; null where it may not be called. */
+function proxied(address: string, table: ProviderTable, form: TargetForm): string | null {
+  const target = readAddress(address)
+  if (!target.ok || table.find(target.upstream.hostname, target.upstream.port) === null) return null
+  const { hostname, port, pathAndQuery } = target.upstream
+  const named = `${hostname}${port === 443 ? '' : `:${port}`}${pathAndQuery}`
+  return form === 'base-url' ? `/proxy/${named}` : `/proxy?url=${encodeURIComponent(`https://${named}`)}`
+}
+
+/** Where an upload goes on. A client with a base URL follows it as it stands, without naming it to us; any other names it to us again. */
+function rewriteUploadAddress(value: string, { upstream, table, form, ownOrigin }: ResponseContext): string {
+  const address = asNamed(value, upstream)
+  const target = form === 'base-url' ? proxied(address, table, form) : null
+  return target === null ? address : ownOrigin() + target
+}
+
+/** An address without our credential, which some servers write into it. */
+const masked = (address: string, { mask }: ResponseContext): string => mask?.text(address) ?? address
+
+/** An address by which the upstream names itself where we dial it, as callers name it; any other as it is. */
+function asNamed(address: string, { dial, origin }: Upstream): string {
+  const base = `${dial.origin}${dial.basePath}`
+  return address.startsWith(`${base}/`) ? `${origin}${address.slice(base.length)}` : address
+}

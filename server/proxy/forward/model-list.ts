@@ -1,0 +1,149 @@
+// A list of models on its way to a key that is limited to some: it is read to its end, and what the key may not use is left out.
+import type { AnswerWatcher, Caller } from '../../http1/exchange.ts'
+import { without, type RawHeaders } from '../../http1/header-fields.ts'
+import { ForwardingCaller } from '../../http1/forwarding-exchange.ts'
+import type { CachedKey } from '../../keys/cache.ts'
+import { codingsOf, decodeWhole } from './content-decoding.ts'
+import { filterModels, listsModels } from './filter-models.ts'
+import { asPlain } from '../objects/ownership.ts'
+import type { Match } from '../providers/endpoint.ts'
+import type { Provider } from '../providers/provider.ts'
+import type { Relayed } from './relay.ts'
+import type { Place } from '../shares/request-shares.ts'
+import { busy, Refused } from '../request-context.ts'
+
+/** Largest list that is read, decoded: OpenRouter's, the longest that we know, has less than 1 MB. */
+const MAX_LIST_BYTES = 4 * 1024 * 1024
+/** Pages that are read in search of a model that the key may use; they have 20 to 1,000 models each. */
+const MAX_PAGES = 20
+
+/** TABLE of headers that speak of an answer's very bytes, or of a part of them. */
+const OF_THE_BYTES = ['content-length', 'content-encoding', 'etag', 'last-modified', 'accept-ranges', 'content-md5', 'digest', 'content-digest', 'repr-digest']
+/** TABLE of headers that ask for less than the whole list, or for it only where it has changed since. */
+const ASKING_FOR_LESS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
+
+/** The headers of a request whose whole answer we have to read. */
+export const askingForAll = (headers: RawHeaders): RawHeaders => asPlain(without(headers, ...ASKING_FOR_LESS))
+
+interface Asked {
+  readonly provider: Provider
+  readonly key: CachedKey
+  readonly match: Match
+  readonly method: string
+  readonly pathAndQuery: string
+  readonly place: Place
+  /** Answers in our own words. `busy`: there is no room for the list. */
+  readonly refuse: (reason: 'unread' | 'busy') => void
+}
+
+/** What is answered in place of a list that cannot be passed on. */
+export function unreadList(reason: 'unread' | 'busy'): Refused {
+  if (reason === 'busy') return busy('The proxy has no room at the moment to read the list of models.')
+  return new Refused('endpoint_not_allowed', 'The list of models could not be read, and this key may not use all of them.')
+}
+
+/** Whether the answer is a list of models for a key that may not use all of them. */
+export const isLimitedList = ({ key, match, method, pathAndQuery }: Pick<Asked, 'key' | 'match' | 'method' | 'pathAndQuery'>): boolean =>
+  !key.scope.all && listsModels(match, method, pathAndQuery)
+
+/** The caller of such a list. */
+export class ModelList extends ForwardingCaller {
+  readonly #asked: Asked
+  #watcher: AnswerWatcher | null = null
+  #head: [status: number, reason: string, headers: RawHeaders] | null = null
+  #held: Buffer[] = []
+  #length = 0
+  #isBusy = false
+  #pages = 0
+  #path: string
+  /** What to ask the provider for behind a page of which nothing is left; null where the caller has its answer. */
+  next: string | null = null
+  /** Whether we have answered in our own words. */
+  refused = false
+
+  constructor(caller: Caller, asked: Asked) {
+    super(caller)
+    this.#asked = asked
+    this.#path = asked.pathAndQuery
+  }
+
+  override watch(watcher: AnswerWatcher): void {
+    this.#watcher = watcher
+    super.watch(watcher)
+  }
+
+  override head(status: number, reason: string, headers: RawHeaders): void {
+    if (status === 200) this.#head = [status, reason, headers]
+    else super.head(status, reason, headers)
+  }
+
+  override write(bytes: Buffer): void {
+    if (this.#head === null) return super.write(bytes)
+    this.#length += bytes.length
+    if (this.#length > MAX_LIST_BYTES) this.#held = []
+    else if (!this.#asked.place.hold(bytes.length)) this.#isBusy = true
+    // The memory is lent.
+    else this.#held.push(Buffer.from(bytes))
+  }
+
+  override flush(): boolean {
+    return this.#head === null ? super.flush() : true
+  }
+
+  override end(trailers?: RawHeaders): void {
+    if (this.#head === null) return super.end(trailers)
+    void this.#pass(this.#head, trailers).catch(() => this.#refuse('unread'))
+  }
+
+  async #pass([status, reason, headers]: [number, string, RawHeaders], trailers: RawHeaders | undefined): Promise<void> {
+    if (this.#isBusy) return this.#refuse('busy')
+    const sent = Buffer.concat(this.#held)
+    const codings = codingsOf(headers)
+    const plain = sent.length < this.#length || codings === null ? null : await decodeWhole(codings, sent, MAX_LIST_BYTES)
+    const { provider, key } = this.#asked
+    const list = plain === null ? null : await filterModels(plain.toString(), this.#path, (name) => key.scope.allows(provider.modelNames(name)))
+    if (list === null) return this.#refuse('unread')
+    // Clients take a page without items for the end of the list, whatever it says of more.
+    if (list.left === 0 && list.taken > 0 && list.next !== null && ++this.#pages < MAX_PAGES) return this.#goOn(list.next)
+    if (this.gone) return
+    if (list.taken === 0) {
+      super.head(status, reason, headers)
+      super.write(sent)
+      super.end(trailers)
+    } else {
+      const left = Buffer.from(list.text)
+      super.head(status, reason, [...without(headers, ...OF_THE_BYTES), 'Content-Length', String(left.length)])
+      super.write(left)
+      super.end()
+    }
+    super.flush()
+  }
+
+  /** Ends the relay of this page: the caller has seen nothing of it. */
+  #goOn(next: string): void {
+    this.#head = null
+    this.#held = []
+    this.#length = 0
+    this.#asked.place.release()
+    this.next = this.#path = next
+    this.#watcher?.onTaken()
+  }
+
+  #refuse(reason: 'unread' | 'busy'): void {
+    this.refused = true
+    if (!this.gone) this.#asked.refuse(reason)
+  }
+}
+
+/** Relays the pages behind the first one, as long as nothing of them is left. @param relayPage sends one request and relays its answer */
+export async function relayMorePages(list: ModelList, first: Relayed, relayPage: (path: string) => Promise<Relayed>): Promise<Relayed> {
+  let relayed = first
+  let bytesOut = first.bytesOut
+  while (list.next !== null) {
+    const { next } = list
+    list.next = null
+    relayed = await relayPage(next)
+    bytesOut += relayed.bytesOut
+  }
+  return { ...relayed, bytesOut }
+}

@@ -1,0 +1,13 @@
+// What a key with a limit is told of it, with every answer (draft-ietf-httpapi-ratelimit-headers).
+import type { Left } from '../../ledger/ledger.ts'
+
+/** @param rpm the limit, requests a minute */
+export function rateLimitHeaders(rpm: number, { requests, reset }: Left): string[] {
+  return ['RateLimit-Policy', `"rpm";q=${rpm};w=60`, 'RateLimit', `"rpm";r=${requests};t=${Math.ceil(reset / 1000)}`]
+}
+
+/** Whether an answer tells limits of its own: an upstream's pass, and ours would stand beside them. */
+export function tellsLimits(headers: readonly string[]): boolean {
+  for (let i = 0; i < headers.length; i += 2) if (/^ratelimit(?:-|$)/i.test(headers[i]!)) return true
+  return false
+}

@@ -1,0 +1,78 @@
+// What an upstream's error says, for the ledger: its first bytes as text, without our credential, and the id by which the upstream knows the request.
+import { valueOf, type RawHeaders } from '../../http1/header-fields.ts'
+import { codingsOf, Decoding } from './content-decoding.ts'
+import type { Mask } from '../masking/mask.ts'
+
+/** Bytes of the text that are kept. */
+export const KEPT_BYTES = 2_048
+/** Read behind them, so that a credential which they cut through is seen whole. */
+const MARGIN = 4_096
+/** Bytes of an encoded error that are decoded at most. */
+const MAX_ENCODED = 65_536
+/** Characters of a request's id. */
+const MAX_ID = 200
+
+/** TABLE of the headers in which providers name a request, the likeliest first (their API references; `cf-ray` is that of Cloudflare before them). */
+const ID_HEADERS = ['x-request-id', 'request-id', 'x-amzn-requestid', 'apim-request-id', 'x-ms-request-id', 'x-goog-request-id', 'mistral-correlation-id', 'x-ds-trace-id', 'x-debug-trace-id', 'cf-ray']
+
+/** The id by which an upstream knows a request, or null where its head names none. */
+export function upstreamRequestId(headers: RawHeaders, mask: Mask): string | null {
+  for (const name of ID_HEADERS) {
+    const value = valueOf(headers, name)
+    if (value !== undefined && value !== '') return mask.text(value).slice(0, MAX_ID)
+  }
+  return null
+}
+
+/** Reads the beginning of one error while it passes. */
+export class ErrorText {
+  readonly #mask: Mask
+  readonly #pieces: Buffer[] = []
+  readonly #decoding: Decoding | null
+  readonly #decoded: Promise<void> | null
+  #length = 0
+  #encoded = 0
+
+  constructor(headers: RawHeaders, mask: Mask) {
+    this.#mask = mask
+    const codings = codingsOf(headers) ?? []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#decoding = codings.length === 0 ? null : new Decoding(codings, (bytes) => this.#keep(bytes), resolve)
+    this.#decoded = this.#decoding === null ? null : promise
+  }
+
+  /** The memory is lent for the call only. */
+  write(bytes: Buffer): void {
+    if (this.#length >= KEPT_BYTES + MARGIN || this.#encoded >= MAX_ENCODED) return
+    if (this.#decoding === null) return this.#keep(bytes)
+    this.#encoded += bytes.length
+    this.#decoding.write(Buffer.from(bytes.subarray(0, MAX_ENCODED)))
+  }
+
+  /** The text; null where there was none. At once, unless it has to be decoded. */
+  end(): string | null | Promise<string | null> {
+    if (this.#decoded === null) return this.#text()
+    this.#decoding!.end()
+    return this.#decoded.then(() => this.#text())
+  }
+
+  #keep(bytes: Buffer): void {
+    if (this.#length >= KEPT_BYTES + MARGIN) return
+    // What is kept owns its memory, and no more of it.
+    const piece = Buffer.from(bytes.subarray(0, KEPT_BYTES + MARGIN - this.#length))
+    this.#pieces.push(piece)
+    this.#length += piece.length
+    if (this.#length >= KEPT_BYTES + MARGIN) this.#decoding?.stop()
+  }
+
+  #text(): string | null {
+    const masked = this.#mask.bytes(Buffer.concat(this.#pieces))
+    const whole = masked.subarray(0, masked.length - this.#mask.begun(masked)).subarray(0, KEPT_BYTES)
+    try {
+      // A character that the end cuts through is left out.
+      return new TextDecoder('utf-8', { fatal: true }).decode(whole, { stream: true }).trim() || null
+    } catch {
+      return null
+    }
+  }
+}

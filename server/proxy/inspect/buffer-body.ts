@@ -1,0 +1,110 @@
+// Reads a request body to its end where the gate has to see all of it before the upstream may see any.
+import type { BodySink, CallerBody } from '../../http1/exchange.ts'
+import type { RawHeaders } from '../../http1/header-fields.ts'
+import { PieceList } from './piece-list.ts'
+import type { Place } from '../shares/request-shares.ts'
+
+export type WholeBody =
+  /** `pieces` of `length` bytes together, in their order. Never joined: a body of 64 MB would be copied, and stop everything else meanwhile. */
+  | { ok: true; pieces: readonly Buffer[]; length: number; trailers: RawHeaders }
+  /** `pieces`: what has been read, and counts as held; the rest waits. */
+  | { ok: false; reason: 'too_large'; pieces: readonly Buffer[]; length: number }
+  /** `busy`: no room for it, or it had to make room for others. `slow`: it did not come fast enough. `gone`: the caller left in the middle. */
+  | { ok: false; reason: 'busy' | 'slow' | 'gone' }
+
+/** How fast a body that is held must come. */
+export interface BodyPace {
+  /** Milliseconds for which nothing of it may come. */
+  readonly still: number
+  /** Milliseconds after which it must have come at {@link MIN_RATE} on average. */
+  readonly grace: number
+}
+
+/** Bytes a millisecond: 16 KB/s, less than any network on which people upload files. */
+const MIN_RATE = 16.384
+
+/**
+ * Reads the body, `limit` bytes at most. What was read counts as held by `place` until that releases it. When all of it has come already, the answer
+ * is there at once. Until then the request may be ended to make room for others.
+ */
+export function readWhole(body: CallerBody, limit: number, pace: BodyPace, place: Place): WholeBody | Promise<WholeBody> {
+  if ((body.length ?? 0) > limit) return { ok: false, reason: 'too_large', pieces: [], length: 0 }
+  const reading = new Reading(body, limit, place)
+  body.read(reading)
+  return reading.result ?? reading.wait(pace)
+}
+
+class Reading implements BodySink {
+  result: WholeBody | null = null
+  readonly #body: CallerBody
+  readonly #limit: number
+  readonly #place: Place
+  readonly #list = new PieceList()
+  #resolve: ((result: WholeBody) => void) | null = null
+  #timer: NodeJS.Timeout | undefined
+  /** When it began, and when the last piece came. */
+  readonly #begun = performance.now()
+  #moved = this.#begun
+
+  constructor(body: CallerBody, limit: number, place: Place) {
+    this.#body = body
+    this.#limit = limit
+    this.#place = place
+  }
+
+  wait(pace: BodyPace): Promise<WholeBody> {
+    this.#place.offer(() => this.#end({ ok: false, reason: 'busy' }))
+    this.#checkPace(pace)
+    return new Promise((resolve) => (this.#resolve = resolve))
+  }
+
+  onData(chunk: Buffer): void {
+    if (!this.#place.hold(chunk.length)) return this.#end({ ok: false, reason: 'busy' })
+    if (this.#resolve !== null) this.#moved = performance.now()
+    this.#list.add(chunk)
+    if (this.#list.length > this.#limit) this.#end({ ok: false, reason: 'too_large', ...this.#read() })
+  }
+
+  onEnd(trailers: RawHeaders): void {
+    this.#end({ ok: true, ...this.#read(), trailers })
+  }
+
+  onGone(): void {
+    this.#end({ ok: false, reason: 'gone' })
+  }
+
+  #read(): { pieces: readonly Buffer[]; length: number } {
+    return { pieces: this.#list.all(), length: this.#list.length }
+  }
+
+  /** Ends it where it is too slow; looks again when it would be if nothing more came. */
+  #checkPace(pace: BodyPace): void {
+    const now = performance.now()
+    const slowAt = this.#begun + Math.max(pace.grace, this.#list.length / MIN_RATE)
+    const stillAt = this.#moved + pace.still
+    const left = Math.min(slowAt, stillAt) - now
+    if (left <= 0) this.#end({ ok: false, reason: 'slow' })
+    else this.#timer = setTimeout(() => this.#checkPace(pace), Math.ceil(left)).unref()
+  }
+
+  #end(result: WholeBody): void {
+    if (this.result !== null) return
+    this.result = result
+    clearTimeout(this.#timer)
+    this.#place.keep()
+    if (!result.ok) {
+      if (result.reason === 'too_large') this.#body.pause()
+      else {
+        this.#place.release()
+        discard(this.#body)
+      }
+    }
+    this.#resolve?.(result)
+  }
+}
+
+/** Gives a body up: what still comes of it goes nowhere. */
+export function discard(body: CallerBody): void {
+  body.read(null)
+  body.resume()
+}

@@ -1,0 +1,53 @@
+// What the headers and the trailers of a request name: in those that name an object by their own name, and as an id in its full spelling in any other.
+import { ownText } from '../../common/copy-string.ts'
+import { plainNameOf, requestHeaders } from '../forward/headers.ts'
+import { headerModels } from './outside-body.ts'
+import type { Match } from '../providers/endpoint.ts'
+import { ANY_KIND } from '../providers/ids.ts'
+import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
+import type { IdForms, Provider } from '../providers/provider.ts'
+import { mayBeId, refsOf } from '../providers/spelled.ts'
+
+const NOTHING: readonly ObjectRef[] = []
+
+/** Values that are remembered, and the longest of them: the same few come with every request. */
+const MOST_VALUES = 2_000
+const LONGEST_VALUE = 128
+const seen = new WeakMap<IdForms, Map<string, readonly ObjectRef[]>>()
+
+/** @param raw name, value, name, value, … of headers or trailers */
+export function headerRefs(provider: Provider, raw: readonly string[]): readonly ObjectRef[] {
+  const { ids, objectHeaders } = provider
+  let found: ObjectRef[] | null = null
+  for (let i = 0; i < raw.length; i += 2) {
+    const value = raw[i + 1]!
+    const kind = objectHeaders === undefined ? undefined : objectHeaders[plainNameOf(raw[i]!)]
+    if (kind !== undefined) (found ??= []).push(objectRef(kind, value))
+    if (ids === undefined || !mayBeId(value, ids)) continue
+    const refs = spelledIn(value, ids)
+    // What does not go up names nothing there.
+    if (refs.length > 0 && requestHeaders([raw[i]!, value], provider).length > 0) (found ??= []).push(...refs.filter((ref) => kind === undefined || ref.kind !== kind))
+  }
+  return found ?? NOTHING
+}
+
+/** The stored models that headers name in which the endpoint takes a model. */
+export function modelRefs({ ids }: Provider, { endpoint }: Match, raw: readonly string[]): readonly ObjectRef[] {
+  const place = endpoint?.model
+  const names = place !== undefined && 'body' in place ? place.headers : undefined
+  const { models } = ids ?? {}
+  return names === undefined || models === undefined ? NOTHING : headerModels(names, raw).flatMap((name) => models.refsOf(name))
+}
+
+function spelledIn(value: string, ids: IdForms): readonly ObjectRef[] {
+  let values = seen.get(ids)
+  if (values === undefined) seen.set(ids, (values = new Map()))
+  const known = values.get(value)
+  if (known !== undefined) return known
+  const refs = refsOf(value, ids)
+  // UUIDs are seldom seen twice.
+  if (value.length > LONGEST_VALUE || refs.some(({ kind }) => kind === ANY_KIND)) return refs
+  if (values.size >= MOST_VALUES) values.clear()
+  values.set(ownText(value), refs)
+  return refs
+}

@@ -1,0 +1,103 @@
+// Which models the tools, plugins and options of one body make the provider run, from what a scan tells of their places.
+import { runsOf, type Runs, type ToolPlace } from '../providers/tools.ts'
+
+/** A tool of a request that names no model of its own. */
+export interface ToolRun {
+  /** Its type, or its place where it has none. */
+  readonly tool: string
+  readonly runs: Exclude<Runs, { readonly runs: 'nothing' }>
+}
+
+/** Where a place is in the list of places, and the name that it has within the tool. */
+interface Within {
+  readonly at: number
+  readonly name: string
+}
+
+/** The places of one rule, compiled once: paths of types, of names of models within tools, and of the ends of tools. */
+export interface ToolPaths {
+  readonly places: readonly ToolPlace[]
+  readonly types: ReadonlyMap<string, number>
+  readonly models: ReadonlyMap<string, Within>
+  readonly ends: ReadonlyMap<string, number>
+}
+
+const DEFAULT_NAMED = ['model'] as const
+const namedIn = (runs: Runs): readonly string[] => (runs.runs === 'nothing' ? [] : (runs.named ?? DEFAULT_NAMED))
+
+export function toolPaths(places: readonly ToolPlace[]): ToolPaths {
+  const types = new Map<string, number>()
+  const models = new Map<string, Within>()
+  for (const [at, place] of places.entries()) {
+    if (place.by !== undefined) types.set(`${place.at}.${place.by}`, at)
+    for (const runs of [...Object.values(place.tools.types), place.tools.others]) {
+      for (const name of namedIn(runs)) models.set(`${place.at}.${name}`, { at, name })
+    }
+  }
+  return { places, types, models, ends: new Map(places.map((place, at) => [place.at, at])) }
+}
+
+/** Whether a tool has named its models at these places. */
+function isNamed(runs: Runs, named: ReadonlySet<string>): boolean {
+  const places = namedIn(runs)
+  return 'each' in runs ? places.every((name) => named.has(name)) : places.some((name) => named.has(name))
+}
+
+/** Longest type that a refusal repeats. */
+const LONGEST_SHOWN = 100
+
+/** Follows the tools of one body. */
+export class ToolModels {
+  readonly #paths: ToolPaths
+  /** Of the tool that is open at each place: its type, and the names of models that it has had. */
+  readonly #type: (string | undefined)[] = []
+  readonly #named: (Set<string> | undefined)[] = []
+  /** The type of the one that ended last at each place without naming a model; null where it had none. */
+  readonly #closed: (string | null | undefined)[] = []
+  /** By place and type, so that a long list of tools costs no memory. */
+  readonly #runs = new Map<string, ToolRun>()
+  /** Paths of types that the body has had. */
+  readonly #seen = new Set<string>()
+
+  constructor(paths: ToolPaths) {
+    this.#paths = paths
+  }
+
+  /** A tool's type. */
+  type(path: string, type: string): void {
+    const at = this.#paths.types.get(path)
+    if (at === undefined) return
+    this.#type[at] = type
+    this.#seen.add(path)
+  }
+
+  /** The name of a model at a place where a tool may name one. */
+  model(path: string): void {
+    const found = this.#paths.models.get(path)
+    if (found !== undefined) (this.#named[found.at] ??= new Set()).add(found.name)
+  }
+
+  /** An object or list has ended, all of which has been told. */
+  closed(path: string): void {
+    const at = this.#paths.ends.get(path)
+    if (at === undefined) return
+    const { by, tools } = this.#paths.places[at]!
+    const type = this.#type[at]
+    const named = this.#named[at]
+    this.#type[at] = this.#named[at] = undefined
+    // Tools of the same type stand in a row.
+    if (named === undefined && this.#closed[at] === (type ?? null)) return
+    this.#closed[at] = named === undefined ? (type ?? null) : undefined
+    const runs = by === undefined ? tools.others : runsOf(tools, type ?? null)
+    if (runs.runs === 'nothing' || (named !== undefined && isNamed(runs, named))) return
+    this.#runs.set(`${path} ${(type ?? '').slice(0, LONGEST_SHOWN)}`, { tool: type ?? path, runs })
+  }
+
+  /** The tools that run models which they do not name, once the body has ended. @param header whether a header names a model */
+  unnamed(header: boolean): readonly ToolRun[] {
+    return [...this.#runs.values()].filter(({ runs }) => {
+      if (!('allow' in runs)) return true
+      return !(runs.header === true && header) && !(runs.unless !== undefined && this.#seen.has(runs.unless))
+    })
+  }
+}

@@ -1,0 +1,113 @@
+// An upstream's error or redirect on its way to the caller, without our credential where it repeats it.
+import { isUtf8 } from 'node:buffer'
+import type { Caller } from '../../http1/exchange.ts'
+import { valueOf, without, type RawHeaders } from '../../http1/header-fields.ts'
+import { codingsOf, decodeWhole } from '../forward/content-decoding.ts'
+import { MaskedStream, type Mask } from './mask.ts'
+
+/** Where an answer is written: a caller, or what stands before it. */
+export type AnswerSink = Pick<Caller, 'head' | 'write' | 'end' | 'flush'>
+
+/** An encoded error has to be held until it is known not to hold the credential: so many bytes of it, encoded and decoded. */
+const MAX_ENCODED_ERROR = 1024 * 1024
+
+interface Head {
+  status: number
+  reason: string
+  headers: RawHeaders
+}
+
+/** Pieces that are kept as they came; more are put together. */
+const MOST_PIECES = 1_000
+
+/**
+ * Passes an error on: a plain one as it comes, but for the few bytes that may be the beginning of the credential; an encoded one when all
+ * of it has come, as it is or, where the credential stood in it, decoded. One that is too long for that, or cannot be decoded, is not
+ * passed on at all.
+ */
+export class MaskedAnswer implements AnswerSink {
+  readonly #caller: Caller
+  readonly #mask: Mask
+  readonly #unclear: () => void
+  readonly #plain: MaskedStream
+  /** The head and the bytes of an encoded error, while it is held. */
+  #held: Head | null = null
+  #codings: readonly string[] = []
+  #pieces: Buffer[] = []
+  #length = 0
+  #over = false
+
+  /** @param unclear called at most once, before anything was written: the error cannot be passed on */
+  constructor(caller: Caller, mask: Mask, unclear: () => void) {
+    this.#caller = caller
+    this.#mask = mask
+    this.#unclear = unclear
+    this.#plain = new MaskedStream(mask)
+  }
+
+  head(status: number, text: string, raw: RawHeaders): void {
+    const reason = this.#mask.text(text)
+    const headers = this.#mask.headers(raw)
+    const codings = this.#caller.method === 'HEAD' ? [] : codingsOf(raw)
+    // A coding that nobody knows is most likely none: such a body is looked through as it is.
+    if (codings === null || codings.length === 0) return this.#caller.head(status, reason, headers)
+    this.#held = { status, reason, headers }
+    this.#codings = codings
+  }
+
+  write(bytes: Buffer): void {
+    if (this.#held !== null) return this.#hold(bytes)
+    const ready = this.#plain.write(bytes)
+    if (ready.length > 0) this.#caller.write(ready)
+  }
+
+  end(trailers: RawHeaders = []): void {
+    const masked = this.#mask.headers(trailers)
+    if (this.#held !== null) return void this.#decide(this.#held, masked).catch(() => this.#giveUp())
+    const rest = this.#plain.end()
+    if (rest.length > 0) this.#caller.write(rest)
+    this.#caller.end(masked)
+  }
+
+  flush(): boolean {
+    return this.#held === null ? this.#caller.flush() : true
+  }
+
+  #hold(bytes: Buffer): void {
+    if (this.#over) return
+    this.#length += bytes.length
+    if (this.#length > MAX_ENCODED_ERROR) return this.#giveUp()
+    // The memory is lent.
+    this.#pieces.push(Buffer.from(bytes))
+    if (this.#pieces.length > MOST_PIECES) this.#pieces = [Buffer.concat(this.#pieces)]
+  }
+
+  #giveUp(): void {
+    this.#over = true
+    this.#pieces = []
+    this.#unclear()
+  }
+
+  /** All of an encoded error has come. */
+  async #decide({ status, reason, headers }: Head, trailers: RawHeaders): Promise<void> {
+    if (this.#over) return
+    const encoded = Buffer.concat(this.#pieces)
+    const decoded = await decodeWhole(this.#codings, encoded, MAX_ENCODED_ERROR)
+    // Text was never encoded, whatever its header says. Of anything else it is not known what a client would make of it.
+    if (decoded === null && !isUtf8(encoded)) return this.#giveUp()
+    if (this.#caller.gone) return
+    const masked = decoded === null ? null : this.#mask.whole(decoded)
+    const found = masked !== null && masked !== decoded
+    this.#caller.head(status, reason, found ? asPlain(headers, masked.length) : headers)
+    // What stands behind the end of what was decoded is looked through as well.
+    this.#caller.write(found ? masked : this.#mask.whole(encoded))
+    this.#caller.end(trailers)
+    this.#caller.flush()
+  }
+}
+
+/** The headers of a body that was decoded. */
+function asPlain(headers: RawHeaders, length: number): RawHeaders {
+  const rest = without(headers, 'content-encoding', 'content-length')
+  return valueOf(headers, 'content-length') === undefined ? rest : [...rest, 'Content-Length', String(length)]
+}

@@ -1,0 +1,138 @@
+// An answer that lists what a provider has stored, for a key with objects of its own: it is read to its end before the caller sees a byte, and
+// passes as it is only if the key may name all that it names. Bodies are never rewritten.
+import type { Caller } from '../../http1/exchange.ts'
+import { valuesOf, type RawHeaders } from '../../http1/header-fields.ts'
+import { FeedGuard } from './feed-guard.ts'
+import { parseJson, wantPaths, type WantedPaths } from '../json/paths.ts'
+import { JsonScanner } from '../json/scanner.ts'
+import { objectRef, type ObjectRef } from '../providers/object-ref.ts'
+import type { IdForms } from '../providers/provider.ts'
+import type { Place } from '../shares/request-shares.ts'
+
+/** Largest list that is read: 10,000 files of OpenAI's, its largest page, have about 2 MB. */
+const MAX_LIST_BYTES = 4 * 1024 * 1024
+/** Longest id in a place of one. */
+const MAX_ID_BYTES = 2_048
+
+/** What becomes of a list. */
+export interface ListCheck {
+  /** Places that hold an id, and its kind. */
+  readonly places: Readonly<Record<string, string>>
+  readonly ids: IdForms | undefined
+  readonly place: Place
+  /** Whether the key may name all of these. Rejects where that cannot be found out. */
+  allows(named: readonly ObjectRef[]): Promise<boolean>
+  /** Answers in our own words instead. `busy`: there is no room for the list, or it is not known whose it is. */
+  refuse(reason: 'foreign' | 'busy'): void
+}
+
+const compiled = new WeakMap<object, WantedPaths>()
+
+/** A caller whose answer is held back until it is known what it names. */
+export class CheckedList extends FeedGuard {
+  readonly #check: ListCheck
+  readonly #named: ObjectRef[] = []
+  readonly #scanner: JsonScanner
+  #head: [status: number, reason: string, headers: RawHeaders] | null = null
+  /** Null where nothing is held back: an error names nothing that was not asked for. */
+  #held: Buffer[] | null = []
+  #length = 0
+  #clear = true
+  /** Braces that open: an empty list has one around it at most. */
+  #objects = 0
+  /** Ids in places of one. */
+  #items = 0
+
+  constructor(caller: Caller, check: ListCheck) {
+    super(caller, () => check.refuse('foreign'))
+    this.#check = check
+    const { places, ids } = check
+    let wanted = compiled.get(places)
+    if (wanted === undefined) compiled.set(places, (wanted = wantPaths(Object.keys(places))))
+    const note = (ref: ObjectRef | null): void => void (ref !== null && this.#named.push(ref))
+    this.#scanner = new JsonScanner(
+      wanted,
+      {
+        value: (path, raw) => {
+          const id = raw === null ? undefined : parseJson(raw.toString('utf8'))
+          if (typeof id === 'string') {
+            this.#items++
+            note(objectRef(places[path]!, id))
+          } else if (id !== null) this.#clear = false
+        },
+        oddity: (kind) => {
+          if (kind !== 'mismatch' && kind !== 'text') this.#clear = false
+        },
+      },
+      {
+        strict: true,
+        longestValue: MAX_ID_BYTES,
+        ...(ids !== undefined && {
+          strings: {
+            filter: ids,
+            each: (bytes: Buffer, from: number, to: number, escaped: boolean) => {
+              const raw = bytes.toString('utf8', from, to)
+              const text = escaped ? parseJson(`"${raw}"`) : raw
+              if (typeof text === 'string') note(ids.refOf(text))
+            },
+          },
+        }),
+      },
+    )
+  }
+
+  override head(status: number, reason: string, headers: RawHeaders): void {
+    if (this.breaksOff(status, headers)) return
+    if (status >= 200 && status < 300) {
+      this.#head = [status, reason, headers]
+      this.#clear = valuesOf(headers, 'content-encoding').every((encoding) => encoding === 'identity')
+      return
+    }
+    this.#held = null
+    super.head(status, reason, headers)
+  }
+
+  override write(bytes: Buffer): void {
+    if (this.refused) return
+    if (this.#held === null) return super.write(bytes)
+    this.#length += bytes.length
+    if (!this.#clear || this.#length > MAX_LIST_BYTES || !this.#check.place.hold(bytes.length)) {
+      this.#clear = false
+      this.#held = []
+      return
+    }
+    // Its memory is lent.
+    const own = Buffer.from(bytes)
+    this.#held.push(own)
+    for (const byte of own) if (byte === 0x7b) this.#objects++
+    this.#scanner.write(own)
+  }
+
+  override flush(): boolean {
+    return this.#held === null ? super.flush() : true
+  }
+
+  override end(trailers?: RawHeaders): void {
+    const held = this.#held
+    if (this.refused) return
+    if (held === null) return super.end(trailers)
+    this.#scanner.end()
+    const understood = this.#clear && this.#scanner.complete && (this.#items > 0 || this.#objects <= 1)
+    if (!understood) return this.#refuse('foreign')
+    void this.#pass(held, trailers)
+  }
+
+  async #pass(held: readonly Buffer[], trailers: RawHeaders | undefined): Promise<void> {
+    const allowed = await this.#check.allows(this.#named).catch(() => null)
+    if (allowed !== true) return this.#refuse(allowed === null ? 'busy' : 'foreign')
+    super.head(...this.#head!)
+    for (const piece of held) super.write(piece)
+    super.end(trailers)
+    super.flush()
+  }
+
+  #refuse(reason: 'foreign' | 'busy'): void {
+    this.refused = true
+    if (!this.gone) this.#check.refuse(reason)
+  }
+}

@@ -1,0 +1,51 @@
+// The objects that come into being with an answer: what stands at the places where the endpoint's row expects their names.
+import { valuesAt } from '../json/paths.ts'
+import { objectRef, VERSION, type ObjectRef } from '../providers/object-ref.ts'
+
+/** Places of an answer that name an object, and its kind. */
+export type Creates = Readonly<Record<string, string>>
+
+/** An answer that names more objects than this is a list, or broken. */
+const MOST = 100
+
+export class Created {
+  readonly creates: Creates
+  readonly #found: ObjectRef[] = []
+  /** Whether it came into being with this answer; null where that is said, and has not been read. */
+  #isNew: boolean | null
+  readonly #waiting: ObjectRef[] = []
+
+  constructor(creates: Creates) {
+    this.creates = creates
+    this.#isNew = Object.values(creates).includes(VERSION) ? null : true
+  }
+
+  get objects(): readonly ObjectRef[] {
+    return this.#found
+  }
+
+  /** Takes note of what stands at a place. */
+  note(place: string, name: unknown): void {
+    const kind = this.creates[place]
+    if (kind === VERSION) this.#decide(String(name) === '1')
+    else if (kind !== undefined && typeof name === 'string') this.add(objectRef(kind, name))
+  }
+
+  #decide(isNew: boolean): void {
+    // What is said twice must be said alike.
+    this.#isNew = isNew && this.#isNew !== false
+    const waiting = this.#waiting.splice(0)
+    if (this.#isNew) for (const object of waiting) this.add(object)
+  }
+
+  add(object: ObjectRef): void {
+    if (object.id === '' || this.#found.length >= MOST || this.#isNew === false) return
+    if (this.#isNew === null) return void (this.#waiting.length < MOST && this.#waiting.push(object))
+    if (!this.#found.some(({ kind, id }) => kind === object.kind && id === object.id)) this.#found.push(object)
+  }
+
+  /** Looks at all places of a parsed answer or event. */
+  search(answer: unknown): void {
+    for (const place in this.creates) for (const name of valuesAt(answer, place)) this.note(place, name)
+  }
+}

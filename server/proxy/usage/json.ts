@@ -1,0 +1,60 @@
+// Reads a JSON answer: one object, Gemini's list of chunks, or lines of JSON. Fifty megabytes pass in the memory of one usage object.
+import { parseJson, type WantedPaths, wantPaths } from '../json/paths.ts'
+import { JsonScanner, type JsonSink } from '../json/scanner.ts'
+import type { Created, Creates } from './created-ids.ts'
+import type { Reader } from './reader.ts'
+import { type Finding, isObject, PLACES } from './usage.ts'
+
+const wantedBy = new WeakMap<Creates, WantedPaths>()
+
+/** Usage places and object names, at the root and in a list at the root. */
+function wanted(creates: Creates): WantedPaths {
+  let paths = wantedBy.get(creates)
+  if (!paths) {
+    paths = wantPaths([...PLACES, ...Object.keys(creates)].flatMap((path) => [path, `[].${path}`]))
+    wantedBy.set(creates, paths)
+  }
+  return paths
+}
+
+/** Lines of JSON come under every type. */
+const MANY = { many: true }
+const NOTHING: readonly Finding[] = []
+
+export class JsonReader implements Reader, JsonSink {
+  readonly #created: Created
+  /** The last usage object of each place, unparsed. */
+  #found: Map<string, string> | null = null
+  readonly #scanner: JsonScanner
+
+  /** @param created where what the answer creates is noted */
+  constructor(created: Created) {
+    this.#created = created
+    this.#scanner = new JsonScanner(wanted(created.creates), this, MANY)
+  }
+
+  value(path: string, raw: Buffer | null): void {
+    if (raw === null) return
+    const place = path.startsWith('[].') ? path.slice('[].'.length) : path
+    if (place in this.#created.creates) this.#created.note(place, parseJson(raw.toString('utf8')))
+    else if (raw[0] === 0x7b) (this.#found ??= new Map()).set(place, raw.toString('utf8'))
+  }
+
+  write(chunk: Buffer): void {
+    this.#scanner.write(chunk)
+  }
+
+  end(): void {
+    this.#scanner.end()
+  }
+
+  findings(): readonly Finding[] {
+    if (this.#found === null) return NOTHING
+    for (const place of PLACES) {
+      const raw = this.#found.get(place)
+      const usage = raw === undefined ? undefined : parseJson(raw)
+      if (isObject(usage)) return [{ place, usage }]
+    }
+    return NOTHING
+  }
+}

@@ -1,0 +1,72 @@
+// Tells JSON from server-sent events by how an answer begins: not every server names the type of what it sends.
+import { NO_BYTES } from '../../http1/header-fields.ts'
+import type { Created } from './created-ids.ts'
+import { JsonReader } from './json.ts'
+import type { Reader } from './reader.ts'
+import { SseReader } from './sse.ts'
+import type { Finding } from './usage.ts'
+
+/** What an answer begins with: blank lines, then an object, a list, or a line of an event (a comment has no name). */
+const BEGINNING = /^[ \t\r\n]*(?:(?<json>[{[])|(?<sse>(?:data|event|id|retry)?:)|(?<neither>[^ \t\r\n]))/
+/** A name of such a line that has not come whole. */
+const UNDECIDED = /^[ \t\r\n]*(?:d(?:a(?:ta?)?)?|e(?:v(?:e(?:nt?)?)?)?|id?|r(?:e(?:t(?:ry?)?)?)?)?$/
+/** Bytes after which it is not looked any further. */
+const MOST = 256
+
+const [OBJECT, LIST, SPACE] = [0x7b, 0x5b, 0x20]
+
+type Kind = 'json' | 'sse'
+
+export class SniffingReader implements Reader {
+  readonly #created: Created
+  readonly #otherwise: Kind | null
+  /** What has come before it was clear; null afterwards. */
+  #beginning: Buffer | null = NO_BYTES
+  /** Null: this answer says nothing. */
+  #reader: Reader | null = null
+
+  /** @param otherwise what an answer is that begins like neither; null: nothing that can be read */
+  constructor(created: Created, otherwise: Kind | null) {
+    this.#created = created
+    this.#otherwise = otherwise
+  }
+
+  write(chunk: Buffer): void {
+    if (this.#beginning === null) return this.#reader?.write(chunk)
+    // Nearly all answers: their first byte says it.
+    const first = this.#beginning.length > 0 ? 0 : chunk[0]!
+    if (first === OBJECT || first === LIST) return this.#begin('json').write(chunk)
+    if (first > SPACE && this.#otherwise === 'sse') return this.#begin('sse').write(chunk)
+    this.#beginning = this.#beginning.length === 0 ? Buffer.from(chunk.subarray(0, MOST)) : Buffer.concat([this.#beginning, chunk.subarray(0, MOST)])
+    const text = this.#beginning.toString('latin1', 0, MOST)
+    if (UNDECIDED.test(text) && text.length < MOST) return
+    this.#decide(text, chunk)
+  }
+
+  end(): void {
+    if (this.#beginning !== null) this.#decide(this.#beginning.toString('latin1', 0, MOST), null)
+    this.#reader?.end()
+  }
+
+  findings(): readonly Finding[] {
+    return this.#reader?.findings() ?? []
+  }
+
+  /** @param last the piece with which the beginning ends, of which only a part stands in it */
+  #decide(text: string, last: Buffer | null): void {
+    const found = BEGINNING.exec(text)?.groups
+    const blank = found === undefined
+    const kind = blank || found['json'] !== undefined ? 'json' : found['sse'] !== undefined ? 'sse' : this.#otherwise
+    const begun = this.#beginning!
+    this.#beginning = null
+    if (kind === null) return
+    const reader = this.#begin(kind)
+    reader.write(begun)
+    if (last !== null && last.length > MOST) reader.write(last.subarray(MOST))
+  }
+
+  #begin(kind: Kind): Reader {
+    this.#beginning = null
+    return (this.#reader = kind === 'json' ? new JsonReader(this.#created) : new SseReader(this.#created))
+  }
+}
