@@ -22,10 +22,6 @@ interface Area {
 const LEAVES = ['server/common/', 'server/config/', 'server/fairness/']
 const NOUNS = ['server/accounts/', 'server/keys/', 'server/ledger/']
 
-/** Files on their way to a new folder: they obey the rules of that one already. */
-const MOVING: Readonly<Record<string, string>> = {
-}
-
 /** What pages are made of. */
 const DRAWN = ['react', 'react-dom', '@mantine/core', '@mantine/hooks', '@tanstack/react-query', 'zod']
 
@@ -122,12 +118,8 @@ function importsOf(file: string): Import[] {
   })
 }
 
-function placed(file: string): string {
-  return MOVING[file] ?? file
-}
-
 function areaOf(file: string): Area | undefined {
-  return AREAS.filter(({ path }) => placed(file).startsWith(path)).sort((a, b) => b.path.length - a.path.length)[0]
+  return AREAS.filter(({ path }) => file.startsWith(path)).sort((a, b) => b.path.length - a.path.length)[0]
 }
 
 /** Why an import is not allowed, or undefined. */
@@ -141,8 +133,7 @@ function complaint({ file, target }: Import): string | undefined {
     return area.node === undefined || area.node.includes(name) ? undefined : `${file} imports ${target}`
   }
   if (sources.has(target)) {
-    const at = placed(target)
-    return at.startsWith(area.path) || area.from.some((path) => at.startsWith(path)) ? undefined : `${file} imports ${target}`
+    return target.startsWith(area.path) || area.from.some((path) => target.startsWith(path)) ? undefined : `${file} imports ${target}`
   }
   const name = target.split('/').slice(0, target.startsWith('@') ? 2 : 1).join('/')
   if (builtinModules.includes(name)) return `${file} imports ${target} without node:`
@@ -171,7 +162,7 @@ test('nothing imports itself, by whatever way round', () => {
 
 for (const { effect, shows, homes } of EFFECTS) {
   test(`${effect}: only in ${homes.join(', ')}`, () => {
-    const outside = files.filter((file) => !homes.some((home) => placed(file).startsWith(home)) && shows.test(withoutComments(sources.get(file) ?? '')))
+    const outside = files.filter((file) => !homes.some((home) => file.startsWith(home)) && shows.test(withoutComments(sources.get(file) ?? '')))
     assert.deepEqual(outside, [])
   })
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { answer, type Script } from '../support/providers/fake.ts'
-import { startServed } from '../proxy/data/served.ts'
+import { startServed } from '../proxy/support/served.ts'
 import { until } from '../support/until.ts'
 import { manager } from '../support/manager.ts'
 

@@ -5,7 +5,7 @@ import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { MAX_SHARED_OBJECTS, type SharedObject } from '../../server/keys/shared-objects.ts'
 import { assertProblem } from '../support/harness.ts'
 import { answer, headerOf } from '../support/providers/fake.ts'
-import { ANTHROPIC, OPENAI, startServed } from '../proxy/data/served.ts'
+import { ANTHROPIC, OPENAI, startServed } from '../proxy/support/served.ts'
 import { manager } from '../support/manager.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }

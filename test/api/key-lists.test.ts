@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { assertProblem } from '../support/harness.ts'
 import { answer, headerOf } from '../support/providers/fake.ts'
-import { startServed } from '../proxy/data/served.ts'
+import { startServed } from '../proxy/support/served.ts'
 import { manager } from '../support/manager.ts'
 
 interface Keys {

@@ -5,7 +5,7 @@ import type { FieldError } from '../../server/common/errors.ts'
 import type { Key, NewKey } from '../../server/keys/key-record.ts'
 import { PROVIDERS } from '../../server/proxy/providers/table.ts'
 import { answer } from '../support/providers/fake.ts'
-import { startServed } from '../proxy/data/served.ts'
+import { startServed } from '../proxy/support/served.ts'
 import { assertProblem, call, startServer, type Answer } from '../support/harness.ts'
 import { manager } from '../support/manager.ts'
 

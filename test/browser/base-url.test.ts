@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { answer } from '../support/providers/fake.ts'
-import { startServed } from '../proxy/data/served.ts'
+import { startServed } from '../proxy/support/served.ts'
 import { launchChromium } from './chromium.ts'
 
 let browser: Browser

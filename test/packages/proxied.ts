@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { KeyWishes } from '../../server/keys/keys.ts'
 import { answer, type FakeProvider, type Script } from '../support/providers/fake.ts'
-import { startServed } from '../proxy/data/served.ts'
+import { startServed } from '../proxy/support/served.ts'
 import type { Ends } from '../support/temporary.ts'
 
 /** TABLE of providers that the fake plays: the setting of the upstream, and of its credential. */

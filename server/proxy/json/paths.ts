@@ -68,5 +68,5 @@ export function wantPaths(paths: Iterable<string>, ends: ReadonlySet<string> = n
 
 const node = (path: string, ends: ReadonlySet<string>): Node => ({ path, wanted: false, ends: ends.has(path), props: null, items: null, any: null })
 
-/** All letters beyond ASCII that fold into ASCII (Unicode 17). json-scanner.test.ts looks for others. */
+/** All letters beyond ASCII that fold into ASCII (Unicode 17). scanner.test.ts looks for others. */
 export const FOLDING_LETTERS: readonly string[] = ['ß', 'ı', 'ſ', '\u212a', 'ﬀ', 'ﬁ', 'ﬂ', 'ﬃ', 'ﬄ', 'ﬅ', 'ﬆ']

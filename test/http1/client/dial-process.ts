@@ -1,6 +1,6 @@
 // Sends one request to an origin by way of a base URL, and prints the status or how it failed.
 import { createSender, dialOf } from '../../../server/http1/client/client.ts'
-import { LIMITS } from '../../proxy/data/relayed.ts'
+import { LIMITS } from '../../proxy/support/relayed.ts'
 
 const [origin = '', base = ''] = process.argv.slice(2)
 const upstream = createSender(LIMITS, () => performance.now())

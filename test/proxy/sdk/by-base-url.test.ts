@@ -9,7 +9,7 @@ import { createMistral } from '@ai-sdk/mistral'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, streamText, type LanguageModel } from 'ai'
 import { answer, headerOf } from '../../support/providers/fake.ts'
-import { startServed } from '../data/served.ts'
+import { startServed } from '../support/served.ts'
 
 interface Options {
   baseURL: string

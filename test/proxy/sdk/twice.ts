@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { enter } from '../../../server/ledger/settlement/journal.ts'
 import { answer, headerOf, type Received } from '../../support/providers/fake.ts'
-import { startServed, type Served } from '../data/served.ts'
+import { startServed, type Served } from '../support/served.ts'
 import type { Fetch, Run } from './calls.ts'
 import { playing, type Wire } from './wire.ts'
 

@@ -1,4 +1,0 @@
-// TABLE of files of tests that run once more on PostgreSQL: what a caller meets must not depend on the store.
-process.env['TEST_STORE'] = 'postgres'
-
-for (const file of ['proxies']) await import(`./${file}.test.ts`)

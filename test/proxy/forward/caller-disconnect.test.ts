@@ -1,0 +1,71 @@
+// When the caller leaves, the provider hears of it at once, and the ledger says so with what had been used by then.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { chunk, head, type Call } from '../../support/providers/fake.ts'
+import { until } from '../../support/until.ts'
+import type { AnswerWatcher, Caller } from '../../../server/http1/exchange.ts'
+import { relay } from '../../../server/proxy/forward/relay.ts'
+import type { Outgoing, Sender } from '../../../server/http1/client/client.ts'
+import { ANTHROPIC, startServed } from '../support/served.ts'
+
+const START = 'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","model":"claude","usage":{"input_tokens":9,"output_tokens":1}}}\n\n'
+
+/** TABLE of moments at which a caller leaves. */
+const MOMENTS: { name: string; plays: (call: Call) => Promise<void>; waits: (answered: Promise<[IncomingMessage]>) => Promise<unknown>; tokens: number | null }[] = [
+  { name: 'before there is an answer', plays: (call) => call.gone(), waits: () => Promise.resolve(), tokens: null },
+  {
+    name: 'in the midst of a stream',
+    plays: async (call) => {
+      call.write(head(200, ['Content-Type', 'text/event-stream', 'Transfer-Encoding', 'chunked']))
+      call.write(chunk(START))
+      await call.gone()
+    },
+    waits: async (answered) => {
+      const [response] = await answered
+      response.on('error', () => {})
+      await once(response, 'data')
+    },
+    tokens: 9,
+  },
+]
+
+for (const { name, plays, waits, tokens } of MOMENTS) {
+  test(`a caller that leaves ends the provider's work: ${name}`, async (t) => {
+    const served = await startServed(t, plays)
+    const { secret } = await served.key()
+    const path = `/proxy?url=${encodeURIComponent(`${ANTHROPIC}/v1/messages`)}`
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+    const request = httpRequest({ port: served.port, host: '127.0.0.1', method: 'POST', path, agent: false, headers })
+    request.on('error', () => {})
+    const answered = once(request, 'response') as Promise<[IncomingMessage]>
+    answered.catch(() => {})
+    request.end('{"model":"claude","stream":true,"messages":[]}')
+    await until(() => served.fake.requests.length === 1)
+    await waits(answered)
+    request.destroy()
+    await until(() => served.fake.requests[0]!.abandoned)
+    const rows = () => served.running.store.db.selectFrom('requests').selectAll().execute()
+    await until(async () => (await rows()).some(({ state }) => state !== 'reserved'))
+    const [row] = await rows()
+    assert.deepEqual([row!.state, row!.tokens_in, row!.model], ['aborted', tokens, 'claude'])
+  })
+}
+
+test('of a caller that has left by then the provider hears nothing, or no more', async () => {
+  const heard: string[] = []
+  const sender: Sender = {
+    send() {
+      heard.push('sent')
+      return { bytesSent: 7, pause() {}, resume() {}, abort: () => void heard.push('aborted') }
+    },
+    close() {},
+  }
+  const passing = { mask: null, head: (_: number, raw: string[]) => raw, fields: (raw: string[]) => raw, body() {} }
+  const ends = (caller: Partial<Caller>) => relay(sender, {} as Outgoing, caller as Caller, passing)
+  assert.equal((await ends({ gone: true })).outcome, 'aborted')
+  assert.deepEqual(heard, [])
+  assert.equal((await ends({ gone: false, watch: (watcher: AnswerWatcher) => watcher.onGone() })).outcome, 'aborted')
+  assert.deepEqual(heard, ['sent', 'aborted'])
+})

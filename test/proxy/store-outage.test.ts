@@ -1,0 +1,86 @@
+// The whole server while its database does not answer.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { verifyWindows } from '../../server/ledger/reports/verify.ts'
+import { answer, headerOf } from '../support/providers/fake.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { temporaryFolder } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
+import { OPENAI, startServed, type Served } from './support/served.ts'
+
+const CHAT = `${OPENAI}/v1/chat/completions`
+
+async function startOnFile(t: TestContext, grace: string): Promise<Served & { stop(): void; goOn(): void; ready(): Promise<number> }> {
+  const data = temporaryFolder(t)
+  const path = join(data, 'tollmark.db')
+  const served = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{"usage":{"prompt_tokens":1,"completion_tokens":2}}'), { DATABASE_URL: `sqlite:${path}`, TOLLMARK_STORE_GRACE: grace }, data)
+  const other = new DatabaseSync(path, { timeout: 5_000 })
+  t.after(() => other.close())
+  return {
+    ...served,
+    stop: () => other.exec('BEGIN IMMEDIATE'),
+    goOn: () => other.exec('ROLLBACK'),
+    ready: async () => (await fetch(`${served.running.url}/readyz`)).status,
+  }
+}
+
+test('while the database cannot be written, calls pass within their limits, and the server says that it is not ready', async (t) => {
+  const { running, fake, key, send, stop, goOn, ready } = await startOnFile(t, '1m')
+  const { secret } = await key({ rpm: 5 })
+  const call = () => send(secret, CHAT, { body: '{"model":"gpt-5"}' })
+  assert.equal((await call()).status, 200)
+  assert.equal(await ready(), 200)
+  stop()
+  const stopped = performance.now()
+  await until(async () => (await ready()) === 503)
+  assert.ok(performance.now() - stopped < 5_000)
+  const statuses: number[] = []
+  for (let i = 0; i < 8; i++) statuses.push((await call()).status)
+  assert.deepEqual(statuses, [200, 200, 200, 200, 429, 429, 429, 429])
+  goOn()
+  await until(async () => (await ready()) === 200)
+  assert.equal((await call()).status, 429)
+  const rows = () => running.store.db.selectFrom('requests').select(['id', 'state', 'tokens_out']).execute()
+  await until(async () => (await rows()).filter(({ state }) => state === 'settled').length === 5)
+  assert.equal((await rows()).length, 5)
+  assert.ok((await rows()).every(({ tokens_out }) => tokens_out === 2))
+  assert.equal(fake.requests.length, 5)
+  assert.deepEqual((await verifyWindows(running.store)).violations, [])
+})
+
+test('after the time of grace calls are answered 503 and when to come again, and pass when the database is back', async (t) => {
+  const { fake, key, send, stop, goOn, ready } = await startOnFile(t, '0s')
+  const { secret } = await key()
+  stop()
+  for (let i = 0; i < 3; i++) {
+    const refused = await send(secret, CHAT, { body: '{"model":"gpt-5"}' })
+    assert.equal(refused.status, 503)
+    assert.ok(Number(headerOf(refused.rawHeaders, 'retry-after')) > 0)
+  }
+  assert.equal(fake.requests.length, 0)
+  goOn()
+  await until(async () => (await ready()) === 200)
+  assert.equal((await send(secret, CHAT, { body: '{"model":"gpt-5"}' })).status, 200)
+})
+
+test("what a provider makes while the database is away is its maker's, then and afterwards", async (t) => {
+  const database = await startPostgres()
+  t.after(() => database[Symbol.asyncDispose]())
+  const { running, key, send } = await startServed(t, answer(200, { 'Content-Type': 'application/json' }, '{"id":"file-1"}'), { DATABASE_URL: database.url.href, TOLLMARK_STORE_GRACE: '1m' })
+  const ready = async () => (await fetch(`${running.url}/readyz`)).status
+  const [maker, other] = [await key({ objects: 'upstream' }), await key()]
+  const read = async (secret: string, id: string) => (await send(secret, `${OPENAI}/v1/files/${id}`, { method: 'GET' })).status
+  await database.stop()
+  await until(async () => (await ready()) === 503)
+  assert.equal((await send(maker.secret, `${OPENAI}/v1/files`, { body: '{}' })).status, 200)
+  assert.deepEqual([await read(maker.secret, 'file-1'), await read(other.secret, 'file-1')], [200, 403])
+  // Of this one it cannot be known whose it is.
+  const unknown = await send(maker.secret, `${OPENAI}/v1/files/file-2`, { method: 'GET' })
+  assert.deepEqual([unknown.status, headerOf(unknown.rawHeaders, 'x-proxy-error'), headerOf(unknown.rawHeaders, 'retry-after')], [503, 'service_unavailable', '5'])
+  await database.start()
+  await until(async () => (await ready()) === 200)
+  await until(async () => (await running.store.db.selectFrom('objects').select('key_id').where('object_id', '=', 'file-1').executeTakeFirst())?.key_id === maker.id)
+  assert.equal(await read(maker.secret, 'file-2'), 200)
+})
