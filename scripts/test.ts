@@ -29,6 +29,7 @@ const CHECKS: readonly Step[] = [
   { name: 'types of the client packages, without Node\'s', args: [bin('typescript/bin/tsc'), '-p', 'packages/tsconfig.json'] },
   { name: 'types of the dashboard', args: [bin('typescript/bin/tsc'), '-p', 'dashboard/tsconfig.json'] },
   { name: 'nothing unused', args: [bin('knip/bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'] },
+  { name: 'format', args: [bin('oxfmt/bin/oxfmt'), '--check'] },
   { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--report-unused-disable-directives-severity=error'] },
 ]
 
